@@ -1,0 +1,31 @@
+"""The settings that the environment gives (FUNCGRAD_*), read once at import and changed only through this object."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+class Settings:
+    """eager: run each op as it is recorded. cache: folder of compiled programs, or None. length: instructions per program."""
+
+    __slots__ = ("cache", "eager", "length", "programs", "strict")
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.eager = environment.get("FUNCGRAD_EAGER", "0") not in ("", "0")
+        self.cache = _cache_folder(environment)
+        self.length = int(environment.get("FUNCGRAD_LENGTH", "1024"))
+        self.programs = int(environment.get("FUNCGRAD_PROGRAMS", "512"))
+        self.strict = environment.get("FUNCGRAD_STRICT", "0") not in ("", "0")
+
+
+def _cache_folder(environment: dict[str, str]) -> Path | None:
+    given = environment.get("FUNCGRAD_CACHE", "")
+    if given.lower() in ("off", "0"):
+        return None
+    if given:
+        return Path(given)
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "funcgrad"
+
+
+settings = Settings(dict(os.environ))

@@ -1,0 +1,27 @@
+"""What funcgrad raises beside Python's own exceptions, drawn as a tree.
+
+RuntimeError                torch's usual choice: wrong shapes, a second backward, a leaf changed in place
+├── FuncgradError           something only funcgrad can say
+│   ├── ForkedProcessError  a forked child touched XLA
+│   └── FlushError          a recorded program could not be run; the cause is chained
+└── ShapeError              an op was given shapes or dtypes that it cannot take
+IndexError, TypeError, ValueError, KeyError are raised where torch raises them.
+"""
+
+from __future__ import annotations
+
+
+class FuncgradError(RuntimeError):
+    """Something only funcgrad can say."""
+
+
+class ForkedProcessError(FuncgradError):
+    """A forked child touched XLA, whose threads did not survive the fork."""
+
+
+class FlushError(FuncgradError):
+    """A recorded program could not be run; the cause is chained."""
+
+
+class ShapeError(RuntimeError):
+    """An op was given shapes or dtypes that it cannot take."""

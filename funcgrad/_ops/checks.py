@@ -1,0 +1,53 @@
+"""What torch refuses: checks of dtypes and numbers of dimensions that several families of rows share."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from funcgrad._base import dtypes
+from funcgrad._ops.table import Array, Dims
+
+_SCALAR_NAMES = {
+    dtypes.bool_: "Bool", dtypes.uint8: "Byte", dtypes.int8: "Char", dtypes.int16: "Short", dtypes.int32: "Int",
+    dtypes.int64: "Long", dtypes.uint16: "UInt16", dtypes.uint32: "UInt32", dtypes.uint64: "UInt64",
+    dtypes.float16: "Half", dtypes.bfloat16: "BFloat16", dtypes.float32: "Float", dtypes.float64: "Double",
+    dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
+}  # fmt: skip
+
+
+def scalar_name(array: Array) -> str:
+    """Return torch's C++ name of the dtype, which its messages speak of: Long, Float, ..."""
+    kind = dtypes.of_numpy(array.dtype)
+    return _SCALAR_NAMES.get(kind, kind.name)
+
+
+def require_floating(array: Array, kernel: str) -> None:
+    """Raise torch's error for an op that has no kernel for integers."""
+    if array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+
+
+def require_same_dtype(input: Array, weight: Array, name: str = "weight") -> None:
+    """Raise torch's error for an input and a parameter of different dtypes."""
+    if input.dtype != weight.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} for {name}")
+
+
+def wide(array: Array) -> Array:
+    """Return `array` in a dtype that sums well: 16-bit floats as float32, all else as it is."""
+    return array.astype(jnp.float32) if array.dtype.itemsize == 2 and dtypes.of_numpy(array.dtype).is_floating_point else array
+
+
+def size_text(shape: Dims) -> str:
+    """Return a shape as torch prints it."""
+    return f"torch.Size({list(shape)})"
+
+
+def spread(value: int | Dims, count: int, name: str) -> Dims:
+    """Return one int for each of `count` spatial dimensions, from one int for all or from a tuple."""
+    listed = (value,) if isinstance(value, int) else tuple(value)
+    if len(listed) == 1:
+        return listed * count
+    if len(listed) != count:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {count} values, but got {list(listed)}")
+    return listed

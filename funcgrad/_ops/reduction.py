@@ -1,0 +1,32 @@
+"""How losses end: the mean, the sum, or no reduction, by torch's new and old arguments."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from funcgrad._ops.table import Array
+
+
+def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """Return the reduction wanted; the older arguments `size_average` and `reduce` go first where they are given."""
+    if size_average is not None or reduce is not None:
+        if reduce is not None and not reduce:
+            return "none"
+        return "mean" if size_average is None or size_average else "sum"
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction; expected 'none', 'mean' or 'sum'")
+    return reduction
+
+
+def reduced(loss: Array, reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> Array:
+    """Reduce the losses of all elements as wanted."""
+    kind = reduction_of(reduction, size_average, reduce)
+    if kind == "none":
+        return loss
+    return jnp.mean(loss) if kind == "mean" else jnp.sum(loss)
+
+
+def last_node(reduction: str, size_average: bool | None, reduce: bool | None, *inner: object) -> tuple:
+    """Return the graph of a loss that torch reduces by a node of its own: `inner` under a mean, a sum, or bare."""
+    kind = reduction_of(reduction, size_average, reduce)
+    return inner if kind == "none" else ("MeanBackward0" if kind == "mean" else "SumBackward0", inner)

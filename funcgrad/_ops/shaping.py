@@ -1,0 +1,215 @@
+"""Rows that join tensors: cat, stack and their relatives, and tensors made of several others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.table import Array, Arrays, op
+
+
+def joined(tensors: Arrays, dim: int) -> Array:
+    """Concatenate along `dim`; empty 1-D tensors are left out. RuntimeError where other sizes differ."""
+    for position, tensor in enumerate(tensors):
+        if tensor.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+    kept = [(i, x) for i, x in enumerate(tensors) if x.shape != (0,)]
+    if not kept:
+        dim_of(1, dim)
+        return tensors[0]
+    first = kept[0][1]
+    dim = dim_of(first.ndim, dim)
+    for position, tensor in kept[1:]:
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
+            )
+        for d, (expected, has) in enumerate(zip(first.shape, tensor.shape, strict=True)):
+            if d != dim and expected != has:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {has} "
+                    f"for tensor number {position} in the list."
+                )
+    return lax.concatenate([x for _, x in kept], dim) if len(kept) > 1 else first
+
+
+def _non_empty(tensors: Arrays, name: str) -> None:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+@op(grad="CatBackward0", promote="common", names="cat concat concatenate")
+def cat(tensors: Arrays, dim: int = 0) -> Array:
+    """Join tensors along an existing dimension; all other sizes must be equal, empty 1-D tensors are left out."""
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    return joined(tensors, dim)
+
+
+@op(grad="StackBackward0", promote="common", names="stack")
+def stack(tensors: Arrays, dim: int = 0) -> Array:
+    """Join tensors of one shape along a new dimension."""
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    dim = dim_of(tensors[0].ndim + 1, dim)
+    for position, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {position}"
+            )
+    return lax.concatenate([lax.expand_dims(x, (dim,)) for x in tensors], dim)
+
+
+def to_1d(input: Array) -> Array:
+    """Give a 0-d tensor one dimension."""
+    return input if input.ndim else input.reshape(1)
+
+
+def to_2d(input: Array) -> Array:
+    """Give a tensor of fewer than two dimensions leading ones."""
+    return input if input.ndim >= 2 else input.reshape(1, -1)
+
+
+def to_3d(input: Array) -> Array:
+    """Give a tensor of fewer than three dimensions further ones: a vector becomes (1, n, 1), a matrix (n, m, 1)."""
+    return input if input.ndim >= 3 else input[..., None] if input.ndim == 2 else input.reshape(1, -1, 1)
+
+
+@op(grad="CatBackward0", promote="common", names="hstack")
+def hstack(tensors: Arrays) -> Array:
+    """Join tensors along the second dimension, vectors along their only one."""
+    _non_empty(tensors, "hstack")
+    parts = [to_1d(x) for x in tensors]
+    return joined(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+@op(grad="CatBackward0", promote="common", names="vstack row_stack")
+def vstack(tensors: Arrays) -> Array:
+    """Join tensors along the first dimension; a vector is a row."""
+    _non_empty(tensors, "vstack")
+    return joined([to_2d(x) for x in tensors], 0)
+
+
+@op(grad="CatBackward0", promote="common", names="dstack")
+def dstack(tensors: Arrays) -> Array:
+    """Join tensors along the third dimension."""
+    _non_empty(tensors, "dstack")
+    return joined([to_3d(x) for x in tensors], 2)
+
+
+@op(grad="CatBackward0", promote="common", names="column_stack")
+def column_stack(tensors: Arrays) -> Array:
+    """Join tensors along the second dimension; a vector is a column."""
+    _non_empty(tensors, "column_stack")
+    return joined([x if x.ndim >= 2 else x.reshape(-1, 1) for x in tensors], 1)
+
+
+
+
+def common_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the shape that all broadcast to. RuntimeError where two sizes differ and neither is 1."""
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        ndim = max(len(result), len(shape))
+        left = (1,) * (ndim - len(result)) + result
+        right = (1,) * (ndim - len(shape)) + tuple(shape)
+        for d in reversed(range(ndim)):
+            if left[d] != right[d] and 1 not in (left[d], right[d]):
+                raise RuntimeError(
+                    f"The size of tensor a ({left[d]}) must match the size of tensor b ({right[d]}) at non-singleton "
+                    f"dimension {d}"
+                )
+        result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
+    return result
+
+
+@op(grad="ExpandBackward0", names="")
+def broadcast_tensors(tensors: Arrays) -> tuple[Array, ...]:
+    """Expand all tensors to their common shape."""
+    shape = common_shape([x.shape for x in tensors])
+    return tuple(jnp.broadcast_to(x, shape) for x in tensors)
+
+
+@op(grad="ExpandBackward0", names="")
+def meshgrid(tensors: Arrays, indexing: str = "ij") -> tuple[Array, ...]:
+    """Expand vectors to one grid: result i varies along dimension i ("xy": the first two dimensions are swapped)."""
+    _non_empty(tensors, "meshgrid")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(tensor.shape)}"
+            )
+        if tensor.dtype != tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    grid = jnp.meshgrid(*map(to_1d, tensors), indexing=indexing)
+    return tuple(grid)
+
+
+@op(grad="BlockDiagBackward0", promote="common", names="block_diag")
+def block_diag(tensors: Arrays) -> Array:
+    """Put matrices (vectors are rows) on the diagonal of a matrix of zeros."""
+    for position, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {position} has {tensor.ndim} "
+                "dimensions"
+            )
+    blocks = [to_2d(x) for x in tensors]
+    width, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for block in blocks:
+        after = width - before - block.shape[1]
+        rows.append(jnp.pad(block, ((0, 0), (before, after))))
+        before += block.shape[1]
+    return lax.concatenate(rows, 0)
+
+
+def _vectors(tensors: Arrays) -> None:
+    for tensor in tensors:
+        if tensor.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+
+
+@op(grad="StackBackward0", promote="common", names="cartesian_prod")
+def cartesian_prod(tensors: Arrays) -> Array:
+    """Return all choices of one element of each vector, one a row; of a single vector, the vector."""
+    _vectors(tensors)
+    if len(tensors) == 1:
+        return tensors[0]
+    grid = jnp.meshgrid(*tensors, indexing="ij")
+    return jnp.stack(grid, -1).reshape(-1, len(tensors))
+
+
+@op(grad="StackBackward0")
+def combinations(input: Array, r: int = 2, with_replacement: bool = False) -> Array:
+    """Return all choices of `r` elements of a vector in order, one a row."""
+    _vectors([input])
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return jnp.zeros((0,), input.dtype)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(input.size), r)), np.int32).reshape(-1, r)
+    return input[places]
+
+
+@op(grad="FlipBackward0", names="vander")
+def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the powers of a vector's elements, 0 to N - 1, as columns; the highest first unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    columns = x.shape[0] if N is None else N
+    if columns < 0:
+        raise RuntimeError("N must be non-negative.")
+    kind = x.dtype if x.dtype.kind in "fc" else np.dtype(np.int64)
+    ones = jnp.ones((x.shape[0], min(columns, 1)), kind)
+    repeated = jnp.broadcast_to(x.astype(kind)[:, None], (x.shape[0], max(columns - 1, 0)))
+    powers = lax.concatenate([ones, jnp.cumprod(repeated, 1)], 1)
+    return powers if increasing else lax.rev(powers, (1,))

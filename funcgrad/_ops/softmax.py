@@ -1,0 +1,40 @@
+"""Rows: softmax and its logarithm, and the like."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from funcgrad._ops.checks import require_floating, wide
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.table import Array, DType, op
+
+
+@op(grad="SoftmaxBackward0", names="softmax .softmax special.softmax nn.functional.softmax")
+def softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
+    """exp(input) / sum(exp(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
+    return jax.nn.softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.ones_like(input)
+
+
+@op(grad=("SoftmaxBackward0", ("NegBackward0", "input")), names="nn.functional.softmin")
+def softmin(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
+    """softmax(-input) along `dim`. Shape: input (*), result the same."""
+    return softmax(-input, dim, dtype)
+
+
+@op(grad="LogSoftmaxBackward0", names="log_softmax .log_softmax special.log_softmax nn.functional.log_softmax")
+def log_softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
+    """log(softmax(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    input, axis = _prepared(input, dim, dtype, "log_softmax_lastdim_kernel_impl")
+    return jax.nn.log_softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.zeros_like(input)
+
+
+def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:
+    """Return the input in the wanted dtype, and the axis: where `dim` is None, torch's old choice by number of dimensions."""
+    if dtype is not None:
+        input = input.astype(dtype.numpy)
+    require_floating(input, kernel)
+    if dim is None:
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+    return input, dim_of(input.ndim, dim)

@@ -1,0 +1,210 @@
+"""The table: one row per op, from which its function, method, operator, in-place twin and `grad_fn` name follow.
+
+A row is a pure JAX function under `@op(...)`. Its signature is the schema:
+
+    Array      a tensor (or a number) that takes part in the row's promotion
+    Mask       a tensor that takes no part in promotion (a condition)
+    Indices    a tensor of integers that takes no part in promotion
+    Arrays     any number of tensors, given as one sequence
+    Scalar     a Python number that becomes an input of the program when it changes
+    Index      an int (index or slice start) that becomes an input when it changes
+
+Anything else (`int`, `Dims`, `bool`, `float`, `str`, `DType`) is static: part of the program's key, so hashable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import numpy as np
+from jax import lax
+
+from funcgrad._base import dtypes, promotion
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in row signatures
+
+Array: TypeAlias = jax.Array
+Mask: TypeAlias = jax.Array
+Indices: TypeAlias = jax.Array
+Arrays: TypeAlias = Sequence[jax.Array]
+Scalar: TypeAlias = Any  # bool | int | float | complex, or the traced number that stands for one
+Index: TypeAlias = Any  # int, or the traced int that stands for one
+Dims: TypeAlias = tuple[int, ...]
+
+_INPUTS = {"Array", "Mask", "Indices", "Arrays", "Scalar", "Index"}
+_REQUIRED = object()
+
+TABLE: dict[str, Op] = {}
+
+
+class Number(NamedTuple):
+    """A Python number that has become an input of the program: its traced float64 and its Python type."""
+
+    value: Array
+    kind: type
+
+
+class Parameter(NamedTuple):
+    """One parameter of a row: its kind is the first word of its annotation."""
+
+    name: str
+    kind: str
+    optional: bool
+    default: Any
+    keyword_only: bool
+
+    @property
+    def is_input(self) -> bool:
+        return self.kind in _INPUTS
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is _REQUIRED
+
+
+class Op:
+    """One row. `call` is all that a program needs of it."""
+
+    __slots__ = (
+        "function", "grad", "keep", "name", "names", "parameters", "inputs", "statics", "promote", "results",
+        "variadic", "write_back",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        grad: Any = None,
+        promote: str | None = None,
+        names: str | None = None,
+        results: str | None = None,
+        write_back: Callable[..., Array] | None = None,
+        keep: str = "inputs",
+    ) -> None:
+        self.function, self.grad, self.promote, self.keep = function, grad, promote, keep
+        self.name = function.__name__
+        self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
+        self.results = tuple(results.split()) if results else None
+        self.write_back = write_back
+        self.parameters = _parameters(function)
+        self.inputs = tuple(p for p in self.parameters if p.is_input)
+        self.statics = tuple(p for p in self.parameters if not p.is_input)
+        self.variadic = next((i for i, p in enumerate(self.inputs) if p.kind == "Arrays"), None)
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
+        """Compute the results from arrays, numbers and Nones, given in the row's order; statics may be left out at the end."""
+        if self.variadic is not None:
+            inputs = self._gather(inputs)
+        inputs = self._prepare(inputs)
+        arguments = {p.name: x for p, x in zip(self.inputs, inputs, strict=False)}
+        arguments.update((p.name, x) for p, x in zip(self.statics, statics, strict=False))
+        results = self.function(**arguments)
+        return tuple(map(_strong, results)) if type(results) is tuple else (_strong(results),)
+
+    def _gather(self, inputs: Sequence[Any]) -> list[Any]:
+        """Put the variadic parameter's arrays, which come spliced into `inputs`, into one list."""
+        start = self.variadic
+        assert start is not None
+        count = len(inputs) - len(self.inputs) + 1
+        return [*inputs[:start], list(inputs[start : start + count]), *inputs[start + count :]]
+
+    def _prepare(self, inputs: Sequence[Any]) -> list[Any]:
+        """Promote arrays and give traced numbers the dtype that they are used in."""
+        common = self._common_dtype(inputs) if self.promote else None
+        prepared: list[Any] = []
+        for parameter, given in zip(self.inputs, inputs, strict=False):
+            if given is None:
+                prepared.append(None)
+            elif parameter.kind == "Arrays":
+                prepared.append([_cast(x, common) for x in given])
+            elif parameter.kind == "Array":
+                prepared.append(_cast(given, common))
+            elif type(given) is Number:
+                prepared.append(self._traced_number(parameter, given, common, inputs))
+            else:
+                prepared.append(given)
+        return prepared
+
+    def _common_dtype(self, inputs: Sequence[Any]) -> DType:
+        ranked = []
+        for parameter, given in zip(self.inputs, inputs, strict=False):
+            if given is not None and parameter.kind in ("Array", "Arrays"):
+                ranked += map(_ranked, given if parameter.kind == "Arrays" else (given,))
+        common = promotion.result_type(ranked)
+        return promotion.as_float(common) if self.promote == "float" else common
+
+    @staticmethod
+    def _traced_number(parameter: Parameter, number: Number, common: DType | None, inputs: Sequence[Any]) -> Array:
+        if parameter.kind == "Index":
+            return lax.convert_element_type(number.value, np.int32)
+        if common is None or (number.kind is float and not common.is_differentiable):
+            floats = [dtypes.of_numpy(x.dtype) for x in inputs if isinstance(x, jax.Array)]
+            common = next((kind for kind in floats if kind.is_differentiable), dtypes.of_number(number.kind(0)))
+        return lax.convert_element_type(number.value, common.numpy)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function into the table. The function itself is returned as it was.
+
+    grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several torch nodes (see `_tape.nodes`);
+                or a function of the input shapes that returns one of these. None: no gradient flows.
+    promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
+                torch's common dtype. "float": likewise, and integers become the default float dtype.
+    names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot is a
+                method, a trailing underscore changes the first tensor in place. Default: function and method.
+    results     the field names of the named tuple that torch returns.
+    write_back  for views: the function (base, new, *statics) -> base with `new` written to where the view reads.
+    keep        "inputs": a backward takes the inputs again (XLA merges what is computed twice). "residuals": what jax.vjp
+                kept of the forward is recorded as further results, for rows whose forward is costly and cannot be merged.
+    """
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        assert function.__name__ not in TABLE, f"the table has a row {function.__name__} already"
+        TABLE[function.__name__] = Op(function, **columns)
+        return function
+
+    return enter
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    code, annotations = function.__code__, function.__annotations__
+    count = code.co_argcount
+    names = code.co_varnames[: count + code.co_kwonlyargcount]
+    defaults: dict[str, Any] = dict(function.__kwdefaults__ or {})
+    positional = function.__defaults__ or ()
+    defaults.update(zip(names[count - len(positional) : count], positional, strict=True))
+    rows = []
+    for i, name in enumerate(names):
+        words = str(annotations[name]).split()
+        rows.append(Parameter(name, words[0], "None" in words, defaults.get(name, _REQUIRED), i >= count))
+    return tuple(rows)
+
+
+def _ranked(given: Any) -> tuple[int, DType]:
+    if type(given) is Number:
+        return promotion.NUMBER, dtypes.of_number(given.kind(0))
+    if isinstance(given, (bool, int, float, complex)):
+        return promotion.NUMBER, dtypes.of_number(given)
+    rank = promotion.DIMENSIONED if given.ndim else promotion.ZERO_DIM
+    return rank, dtypes.of_numpy(given.dtype)
+
+
+def _cast(given: Any, common: DType | None) -> Any:
+    if common is None:
+        return given.value if type(given) is Number else given
+    if type(given) is Number:
+        given = given.value
+    if isinstance(given, jax.Array):
+        if given.dtype.kind == "c" and not common.is_complex:
+            given = given.real
+        return lax.convert_element_type(given, common.numpy)
+    return np.asarray(np.array(given).astype(common.numpy))
+
+
+def _strong(result: Array) -> Array:
+    """Drop JAX's weak type: torch's numbers are weak only until they are in a tensor."""
+    return lax.convert_element_type(result, result.dtype)

@@ -1,0 +1,289 @@
+"""The one gate: every op that is computed passes `record`, which walks the trie and promises the results.
+
+Python numbers are part of the program until a second value is seen at the same place; from then on they are inputs. When that
+happens the recorder follows the old path beside the new one (the program's `shadow`), so that all numbers that changed since
+become inputs in the same walk, and a loop with ten changing numbers compiles twice, not eleven times.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+from weakref import ref
+
+import jax
+
+from funcgrad._base.config import settings
+from funcgrad._base.dtypes import get_default_dtype
+from funcgrad._program.counters import counters
+from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
+from funcgrad._program.value import CONSTANT, Aval, TracedValue, Value, of_array
+
+_EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
+_HOLE = object()
+
+
+class Program:
+    """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads."""
+
+    __slots__ = (
+        "closed", "cursor", "failure", "leaf_avals", "leaf_refs", "leaf_slots", "leaves", "lock", "numbers", "outcome",
+        "pinned", "placement", "promised", "results", "shadow",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.cursor: Call = forest.root(get_default_dtype())
+        self.shadow: Call | None = None
+        self.placement: Any = None
+        self.lock = threading.RLock()
+        self.closed = False
+        self.failure: BaseException | None = None
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Hold nothing: at the start, and once the results are with their Values."""
+        self.leaves: list[jax.Array] = []
+        self.leaf_avals: list[Aval] = []
+        self.leaf_refs: list[ref[Value]] = []
+        self.leaf_slots: dict[Any, int] = {}
+        self.pinned: list[Value] = []
+        self.results: list[ref[Value]] = []
+        self.numbers: list[float] = []
+        self.promised: list[Value] = []
+        self.outcome: list[Any] = []
+
+
+class _Thread(threading.local):
+    """Each thread records its own program."""
+
+    def __init__(self) -> None:
+        self.program = Program()
+
+
+thread = _Thread()
+
+
+def fresh_program() -> Program:
+    """Put a new, empty program in place and return the one that was being recorded."""
+    recorded = thread.program
+    thread.program = Program()
+    return recorded
+
+
+class _Again(Exception):
+    """Recording cannot go on in this program: run what is named, or begin a fresh one, and record again."""
+
+
+def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tuple[Signature, list[Value]]:
+    """Record one call and return what is known of it, and the promised results.
+
+    inputs: Values, Python numbers or None, in the op's order. Shape errors are raised here, at the caller's line.
+    """
+    if settings.eager:
+        return run_straight(op, inputs, statics)
+    program = thread.program
+    try:
+        with program.lock:
+            if program.closed:
+                raise _Again
+            key: list[Any] = [op, statics]
+            numbers = None
+            for value in inputs:
+                if type(value) is Value:
+                    if value.program is program:
+                        key.append(value.slot)
+                        continue
+                    slot = program.leaf_slots.get(ref(value))
+                    if slot is None:
+                        _admit(program, value, key, inputs)
+                    else:
+                        key.append(slot)
+                elif value is None:
+                    key.append(None)
+                elif type(value) is TracedValue:
+                    return run_straight(op, inputs, statics)
+                else:
+                    numbers = numbers or []
+                    numbers.append((len(key) + 1, value))
+                    # 0 == 0.0 == -0.0 == False: for these the key holds what they print as
+                    key += (type(value), value or repr(value))
+            step = tuple(key)
+            call = program.cursor.children.get(step)
+            if call is None:
+                call = _unseen(program, step, numbers, op, inputs, statics)
+            program.cursor = call
+            if call.single is not None:
+                value = Value(None, program, call.first, call.single)
+                program.results.append(ref(value))
+                return call.signature, [value]  # type: ignore[return-value]  # only a root has no signature
+            promised = [Value(None, program, slot, aval) for slot, aval in enumerate(call.avals, call.first)]
+            program.results.extend(map(ref, promised))
+            return call.signature, promised  # type: ignore[return-value]
+    except _Again as again:
+        if again.args:
+            force(again.args[0])
+        elif program.closed:
+            thread.program = Program()
+        else:
+            run_present()
+        return record(op, inputs, statics)
+
+
+def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
+    """Run one op now: under a JAX transformation (an input is traced), and with FUNCGRAD_EAGER=1."""
+    signature = signature_of(op, tuple(known_of(x, exact=False) for x in inputs), statics)
+    arrays = [array_of(x) if isinstance(x, Value) else x for x in inputs]
+    with jax.enable_x64(True):
+        return signature, [of_array(result) for result in op.call(arrays, statics)]
+
+
+def array_of(value: Value) -> jax.Array:
+    """Return the array of a Value, running the program that promises it where need be."""
+    if value.array is None:
+        force(value)
+    assert value.array is not None
+    return value.array
+
+
+def force(value: Value) -> None:
+    """Make a promised Value be here. `run` puts its own in this place: recording does not know how programs are run."""
+    raise AssertionError("funcgrad._program.run is not imported")
+
+
+def run_present() -> None:
+    """Run the present program. `run` puts its own in this place."""
+    raise AssertionError("funcgrad._program.run is not imported")
+
+
+def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]) -> None:
+    """Make `value` a leaf of the program, or an instruction where it is a constant."""
+    place = ref(value)
+    if value.array is None:
+        if value.program is not CONSTANT:
+            raise _Again(value)
+        statics = (tuple(value.aval.shape), value.aval.dtype)
+        program.leaf_slots[place] = slot = record(_FILL, (value.slot,), statics)[1][0].slot
+        key.append(slot)
+        return
+    if value.aval.placement is not None:
+        _keep_to_one_placement(program, value, inputs)
+    slot = -1 - len(program.leaves)
+    program.leaves.append(value.array)
+    program.leaf_avals.append(value.aval)
+    program.leaf_refs.append(place)
+    program.leaf_slots[place] = slot
+    if value.shared:
+        program.pinned.append(value)
+    key += (slot, value.aval)
+
+
+class _Fill:
+    """The op behind constants: one number everywhere."""
+
+    __slots__ = ()
+    name, grad, keep = "fill_constant", None, "inputs"
+
+    @staticmethod
+    def call(inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[jax.Array]:
+        number, (shape, dtype) = inputs[0], statics
+        return (jax.numpy.full(shape, getattr(number, "value", number), dtype.numpy),)
+
+
+_FILL = _Fill()
+
+
+def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]) -> None:
+    """Begin another program for another set of devices; inside one call two sets are an error."""
+    placement = value.aval.placement
+    if program.placement is None:
+        program.placement = placement
+    if program.placement.device_set == placement.device_set:
+        return
+    for other in inputs:
+        if type(other) is Value and other.aval.placement is not None:
+            found = other.aval.placement.device_set
+            if found != placement.device_set and other.aval.shape:
+                names = " and ".join(sorted(str(next(iter(devices))) for devices in (found, placement.device_set)))
+                raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {names}!")
+    raise _Again
+
+
+def _unseen(
+    program: Program, step: Any, numbers: list[tuple[int, Any]] | None, op: Any, inputs: Sequence[Any], statics: Any
+) -> Call:
+    """Find or add the child for a step that is not in the trie as it stands."""
+    cursor = program.cursor
+    pattern = _opened(step, numbers) if numbers else None
+    if pattern is not None:
+        call = cursor.children.get(pattern)
+        if call is not None:
+            program.numbers += [number for _, number in numbers or () if _can_be_hole(number)]
+            program.shadow = None
+            return call
+    counters.misses += 1
+    holes = _numbers_changed(program, step, pattern)
+    known = [known_of(x, exact=not holes) for x in inputs]
+    signature = signature_of(op, tuple(known), statics)
+    arguments = tuple(_arguments(program, inputs, known))
+    call = Call(cursor, pattern if holes else step, signature, arguments)
+    cursor.children[call.key] = call
+    if pattern is not None and not holes:
+        cursor.patterns[pattern] = step
+    return call
+
+
+def _numbers_changed(program: Program, step: Any, pattern: Any) -> bool:
+    """Tell whether other numbers were seen at this place, here or on the path that the shadow follows; move the shadow on."""
+    cursor = program.cursor
+    earlier = cursor.patterns.pop(pattern, None) if pattern is not None else None
+    if earlier is not None:
+        program.shadow = cursor.children.pop(earlier, None)
+        return True
+    shadow = program.shadow
+    if shadow is None:
+        return False
+    same = shadow.children.get(step)
+    if same is not None:
+        program.shadow = same
+        return False
+    program.shadow = shadow.children.get(pattern) or shadow.children.get(shadow.patterns.get(pattern))
+    return pattern is not None and program.shadow is not None
+
+
+def _arguments(program: Program, inputs: Sequence[Any], known: list[Any]) -> Any:
+    """Yield where each input is found when the program runs; numbers that became inputs join the program's."""
+    position = program.cursor.numbers
+    for value, argument in zip(inputs, known, strict=True):
+        if isinstance(value, Value):
+            yield value.slot if value.program is program else program.leaf_slots[ref(value)]
+        elif isinstance(argument, type):
+            program.numbers.append(value)
+            yield Hole(position, argument)
+            position += 1
+        else:
+            yield argument
+
+
+def known_of(value: Any, *, exact: bool) -> Any:
+    """Return what a signature knows of an input: a Value's Aval; of a number itself (exact) or just its type."""
+    if isinstance(value, Value):
+        return value.aval
+    return None if value is None else _argument_of_number(value, exact=exact)
+
+
+def _argument_of_number(number: Any, *, exact: bool) -> Any:
+    return Constant(number) if exact or not _can_be_hole(number) else type(number)
+
+
+def _can_be_hole(number: Any) -> bool:
+    return type(number) is float or (type(number) is int and -_EXACT_INTEGER < number < _EXACT_INTEGER)
+
+
+def _opened(step: Any, numbers: list[tuple[int, Any]]) -> Any:
+    """Return the key with its numbers left open, or None where none can be."""
+    places = [place for place, number in numbers if _can_be_hole(number)]
+    opened = list(step)
+    for place in places:
+        opened[place] = _HOLE
+    return tuple(opened) if places else None

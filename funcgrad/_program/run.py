@@ -1,0 +1,139 @@
+"""Running a recorded program: what it must produce, which leaves it may reuse, and that nothing is lost when it fails.
+
+A program must produce every promise that somebody still holds; all else is an intermediate that XLA may never write down.
+A leaf that nobody holds any more is donated where a result of its shape can take its memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad._base.errors import FlushError, ForkedProcessError
+from funcgrad._program import cache, record
+from funcgrad._program.counters import counters
+from funcgrad._program.plan import plan
+from funcgrad._program.record import Program, fresh_program, thread
+from funcgrad._program.trie import forest
+from funcgrad._program.value import CONSTANT, Value, aval_of
+
+
+class _Process:
+    """Which process the XLA client belongs to: None until the first program runs."""
+
+    owner: int | None = None
+
+
+def flush() -> None:
+    """Run what this thread has recorded; XLA computes while Python goes on."""
+    if thread.program.cursor.parent is not None:
+        run(fresh_program())
+
+
+def force(value: Value) -> None:
+    """Make a promised Value be here."""
+    program = value.program
+    if program is CONSTANT:
+        _make_constant(value)
+        return
+    if program is thread.program:
+        fresh_program()
+    run(program)
+
+
+def run(program: Program) -> None:
+    """Run a program once. Interrupted or failed, it stays as it was, and the next reader of its results runs it again."""
+    check_process()
+    with program.lock:
+        program.closed = True
+        if program.failure is not None:
+            raise FlushError("a tensor was lost when the program that computes it failed") from program.failure
+        if not program.outcome:
+            program.promised = [value for place in program.results if (value := place()) is not None]
+            if program.promised:
+                _execute(program, program.promised)
+        _settle(program)
+
+
+def check_process() -> None:
+    """Refuse to touch XLA in a forked child: its threads did not come along, and the call would hang."""
+    if _Process.owner is None:
+        _Process.owner = os.getpid()
+        cache.set_up()
+    elif _Process.owner != os.getpid():
+        raise ForkedProcessError(
+            "a forked child process cannot use tensors: XLA's threads stay in the parent. Start workers as threads "
+            "(DataLoader's default) or with the 'spawn' method: multiprocessing.set_start_method('spawn')."
+        )
+
+
+def put(array: np.ndarray[Any, Any], device: Any = None) -> jax.Array:
+    """Copy a numpy array to a device, dtype and all; nothing is compiled."""
+    check_process()
+    with jax.enable_x64(True):
+        return jax.device_put(array, device, may_alias=False)
+
+
+def _execute(program: Program, promised: list[Value]) -> None:
+    wanted = tuple([value.slot for value in promised])
+    donated = _donated(program, promised)
+    key = (wanted, donated)
+    call = program.cursor
+    executable = call.executables.get(key)
+    if executable is None:
+        counters.compiles += 1
+        executable = call.executables[key] = plan(call, wanted, donated)
+    forest.used(call, key)
+    given = [leaf for i, leaf in enumerate(program.leaves) if i in donated] if donated else []
+    kept = [leaf for i, leaf in enumerate(program.leaves) if i not in donated] if donated else program.leaves
+    numbers = np.array(program.numbers, np.float64)
+    counters.runs += 1
+    counters.donated += len(given)
+    try:
+        with jax.enable_x64(True), jax.ensure_compile_time_eval():
+            # compile_time_eval: what was recorded of concrete arrays is run, not staged, while the caller is being traced.
+            # map: no Python bytecode, so no Ctrl-C, between the run (which eats the donated arrays) and keeping its outcome
+            program.outcome.extend(map(executable, [given], [kept], [numbers]))
+    except BaseException as error:
+        if any(leaf.is_deleted() for leaf in given):
+            program.failure = error
+        raise
+
+
+def _donated(program: Program, promised: list[Value]) -> frozenset[int]:
+    """Return the leaves that nobody holds any more, as far as results of the same shape and dtype can take their place."""
+    free = [i for i, place in enumerate(program.leaf_refs) if place() is None]
+    if not free:
+        return frozenset()
+    room = Counter([value.aval for value in promised])
+    chosen = []
+    for i in free:
+        aval = program.leaf_avals[i]
+        if room[aval]:
+            room[aval] -= 1
+            chosen.append(i)
+    return frozenset(chosen)
+
+
+def _settle(program: Program) -> None:
+    """Hand the outcome to the Values; done again after an interruption it does the same."""
+    if program.outcome:
+        for value, array in zip(program.promised, program.outcome[0], strict=True):
+            value.array = array
+            if program.placement is not None:
+                value.aval = aval_of(array)
+    for value in program.promised:
+        value.program = None
+    program.let_go()
+
+
+def _make_constant(value: Value) -> None:
+    value.array = put(np.full(value.aval.shape, value.slot, value.aval.dtype.numpy))
+    value.program = None
+
+
+record.force, record.run_present = force, flush

@@ -1,0 +1,191 @@
+"""The trie of programs: a Call is one instruction after those before it, and the path to it is the program.
+
+A second walk over the same path finds each Call by one look-up, with the shapes of its results. The key of a step is
+(op, static arguments, input references): results of earlier instructions count from 0 up, leaves from -1 down.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from funcgrad._base.config import settings
+from funcgrad._base.dtypes import get_default_dtype
+from funcgrad._base.errors import ShapeError
+from funcgrad._ops.table import Number
+from funcgrad._program.counters import counters
+from funcgrad._program.value import Aval, aval
+
+
+class Constant(NamedTuple):
+    """A Python number that is part of the program."""
+
+    number: complex
+
+
+class Hole(NamedTuple):
+    """A Python number that is an input of the program: its place in the array of numbers, and its type."""
+
+    position: int
+    kind: type
+
+
+class Signature:
+    """One op on inputs of known shapes: what it returns, and (filled by the tape) how it is pulled back."""
+
+    __slots__ = ("arguments", "avals", "node_class", "op", "pullbacks", "statics")
+
+    def __init__(self, op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...], avals: tuple[Aval, ...]) -> None:
+        self.op, self.arguments, self.statics, self.avals = op, arguments, statics, avals
+        self.pullbacks: dict[Any, Any] = {}
+        self.node_class: type | None = None
+
+
+class Call:
+    """One instruction of a program: a node of the trie."""
+
+    __slots__ = (
+        "arguments", "avals", "children", "depth", "executables", "first", "key", "numbers", "op", "parent", "patterns",
+        "signature", "single", "statics",
+    )  # fmt: skip
+
+    def __init__(self, parent: Call | None, key: Any, signature: Signature | None, arguments: tuple[Any, ...]) -> None:
+        self.parent, self.key, self.arguments, self.signature = parent, key, arguments, signature
+        self.avals = signature.avals if signature else ()
+        self.op = signature.op if signature else None
+        self.statics = signature.statics if signature else ()
+        self.single = self.avals[0] if len(self.avals) == 1 else None
+        self.first = parent.first + len(parent.avals) if parent else 0
+        self.depth = parent.depth + 1 if parent else 0
+        self.numbers = (parent.numbers if parent else 0) + sum(type(a) is Hole for a in arguments)
+        self.children: dict[Any, Call] = {}
+        self.patterns: dict[Any, Any] = {}
+        self.executables: dict[Any, Callable[..., Any]] = {}
+
+    def path(self) -> list[Call]:
+        """Return the instructions from the first to this one."""
+        calls: list[Call] = []
+        call: Call | None = self
+        while call is not None and call.parent is not None:
+            calls.append(call)
+            call = call.parent
+        calls.reverse()
+        return calls
+
+
+_SIGNATURES: OrderedDict[Any, Signature] = OrderedDict()
+_SIGNATURE_LIMIT = 20_000
+NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels that is an input
+
+
+def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
+    """Return what `op` does on arguments known as Avals, Constants, number types or None; traced once per combination."""
+    key = (op, arguments, statics, get_default_dtype())
+    found = _SIGNATURES.get(key)
+    if found is None:
+        found = _SIGNATURES[key] = Signature(op, arguments, statics, _infer(op, arguments, statics))
+        if len(_SIGNATURES) > _SIGNATURE_LIMIT:
+            _SIGNATURES.popitem(last=False)
+    return found
+
+
+def _infer(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
+    known = getattr(op, "avals", None)
+    if known is not None:
+        return known
+    counters.inferences += 1
+    structs = [a.struct for a in arguments if type(a) is Aval]
+
+    def call(numbers: Any, *arrays: Any) -> tuple[Any, ...]:
+        return op.call(arguments_from(arguments, iter(arrays), numbers), statics)
+
+    with jax.enable_x64(True):
+        results = _explained(op, arguments, lambda: jax.eval_shape(call, NUMBER, *structs))
+    placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
+    return tuple(aval(r.shape, r.dtype, placement) for r in results)
+
+
+def arguments_from(arguments: tuple[Any, ...], arrays: Any, number: Any) -> list[Any]:
+    """Put arrays in the places of Avals, and `number` in those of numbers whose value is not known."""
+    return [
+        next(arrays) if type(a) is Aval else Number(number, a) if isinstance(a, type) else None if a is None else a.number
+        for a in arguments
+    ]
+
+
+def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) -> Any:
+    """Run `infer`; what it raises is raised anew at the user's line, JAX's own words behind ours."""
+    try:
+        return infer()
+    except (IndexError, RuntimeError, KeyError, OverflowError) as error:
+        raise error.with_traceback(None) from None
+    except (TypeError, ValueError) as error:
+        if not _is_from_jax(error):
+            raise error.with_traceback(None) from None
+        given = ", ".join(str(a.number) if type(a) is Constant else str(a) for a in arguments)
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    raise ShapeError(f"{op.name}() does not take ({given}): {reason}") from None
+
+
+def _is_from_jax(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or "funcgrad" not in trace.tb_frame.f_code.co_filename
+
+
+class Forest:
+    """The tries, one per setting that changes what an op means, and a bound on all of them together."""
+
+    __slots__ = ("_calls", "_recent", "_roots")
+
+    def __init__(self) -> None:
+        self._roots: dict[Any, Call] = {}
+        self._recent: OrderedDict[tuple[Call, Any], None] = OrderedDict()
+        self._calls = 0
+
+    def root(self, setting: Any) -> Call:
+        """Return where a program begins under this setting."""
+        root = self._roots.get(setting)
+        if root is None:
+            root = self._roots[setting] = Call(None, None, None, ())
+        return root
+
+    def used(self, call: Call, key: Any) -> None:
+        """Note that this executable was just used; let the least recently used go when there are too many."""
+        self._recent[(call, key)] = None
+        self._recent.move_to_end((call, key))
+        while len(self._recent) > settings.programs:
+            oldest, key = self._recent.popitem(last=False)[0]
+            oldest.executables.pop(key, None)
+            _prune(oldest)
+
+    def size(self) -> int:
+        """Return how many instructions all tries hold."""
+        return sum(_count(root) for root in self._roots.values())
+
+
+def _prune(call: Call) -> None:
+    """Take away the instructions that lead nowhere any more."""
+    while call.parent is not None and not call.children and not call.executables:
+        parent = call.parent
+        if parent.children.get(call.key) is call:
+            del parent.children[call.key]
+        parent.patterns = {pattern: key for pattern, key in parent.patterns.items() if key != call.key}
+        call = parent
+
+
+def _count(root: Call) -> int:
+    total, waiting = 0, [root]
+    while waiting:
+        call = waiting.pop()
+        total += 1
+        waiting.extend(call.children.values())
+    return total
+
+
+forest = Forest()

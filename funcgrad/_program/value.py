@@ -1,0 +1,102 @@
+"""A Value is one array: here already, promised by the program being recorded, or a constant not yet made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._base.dtypes import of_numpy
+from funcgrad._base.size import Size
+
+
+class Aval:
+    """What is known of an array before it is computed: shape, dtype, and where it was put (None: JAX's default device).
+
+    Unique per content, so that a program's key compares and hashes them by identity.
+    """
+
+    __slots__ = ("differentiable", "dtype", "placement", "shape", "struct")
+
+    def __init__(self, shape: tuple[int, ...], numpy_dtype: np.dtype[Any], placement: Any) -> None:
+        self.shape = Size(shape)
+        self.dtype: DType = of_numpy(numpy_dtype)
+        self.differentiable = self.dtype.is_differentiable
+        self.placement = placement
+        self.struct = jax.ShapeDtypeStruct(tuple(shape), self.dtype.numpy)
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+_KNOWN: dict[tuple[Any, ...], Aval] = {}
+
+
+def aval(shape: tuple[int, ...], numpy_dtype: Any, placement: Any = None) -> Aval:
+    """Return the one Aval of this shape, dtype and placement."""
+    key = (shape, numpy_dtype, placement)
+    found = _KNOWN.get(key)
+    if found is None:
+        found = _KNOWN[key] = _KNOWN.setdefault(
+            (tuple(shape), np.dtype(numpy_dtype), placement), Aval(shape, numpy_dtype, placement)
+        )
+    return found
+
+
+def aval_of(array: jax.Array) -> Aval:
+    """Return the Aval of an array that is here; a traced one has no placement."""
+    placement = None if isinstance(array, jax.core.Tracer) or not array.committed else array.sharding
+    return aval(array.shape, array.dtype, placement)
+
+
+class Value:
+    """One array, or the promise of one. It never changes, except from promised to here.
+
+    array is set: it is here. Else `program` is the program that will compute it as result number `slot`;
+    or `program` is CONSTANT, and `slot` is the number that fills the whole array.
+    """
+
+    __slots__ = ("__weakref__", "array", "aval", "program", "shared", "slot")
+
+    def __init__(self, array: jax.Array | None, program: Any, slot: Any, aval: Aval) -> None:
+        self.array, self.program, self.slot, self.aval = array, program, slot, aval
+        self.shared = False
+
+    @property
+    def is_pending(self) -> bool:
+        return self.array is None
+
+
+class TracedValue(Value):
+    """A Value whose array is a JAX tracer: ops on it run straight through, inside the caller's own transformation."""
+
+    __slots__ = ()
+
+
+class _Constant:
+    """The `program` of a Value that is one number everywhere and was not made yet."""
+
+    __slots__ = ()
+
+
+CONSTANT = _Constant()
+
+
+def of_array(array: jax.Array, *, shared: bool = False) -> Value:
+    """Return the Value of an array that is here. `shared`: others hold it too, so it is never donated."""
+    kind = TracedValue if isinstance(array, jax.core.Tracer) else Value
+    value = kind(array, None, 0, aval_of(array))
+    value.shared = shared
+    return value
+
+
+def constant(shape: tuple[int, ...], dtype: DType, fill: complex) -> Value:
+    """Return a Value that is `fill` everywhere. It becomes an instruction of each program that reads it, never an array."""
+    return Value(None, CONSTANT, fill, aval(shape, dtype.numpy))

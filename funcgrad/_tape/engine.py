@@ -1,0 +1,168 @@
+"""The backward pass: from the roots to the leaves, newest node first, every pull-back recorded like any other op.
+
+Iterative, since graphs are deep; a node comes after all that used its results, because it is older than they are.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.apply import apply, only_record
+from funcgrad._tape.modes import enable_grad, no_grad
+from funcgrad._tape.nodes import GradSlot, Node
+from funcgrad._tape.variable import Variable
+
+Edge = tuple[Any, int]
+
+
+class Names:
+    """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets both at import."""
+
+    wrap: Callable[[Variable], Any]
+    unwrap: Callable[[Any], Variable]
+
+
+class Pass:
+    """One backward pass. `targets`: the edges whose gradient is asked for (autograd.grad, inputs=); None: all leaves."""
+
+    def __init__(self, *, retain: bool, history: bool, targets: Iterable[Edge] | None = None) -> None:
+        self.retain, self.history = retain, history
+        self.apply: Callable[..., list[Variable]] = apply if history else only_record
+        self.targets = None if targets is None else set(targets)
+        self.found: dict[Edge, Variable] = {}
+        self.pending: dict[Node, list[Variable | None]] = {}
+        self.waiting: list[tuple[int, Node]] = []
+        self.slots: dict[GradSlot, None] = {}
+
+    def run(self, roots: Iterable[tuple[Edge, Variable]]) -> dict[Edge, Variable]:
+        """Send the gradients of the roots backwards; return those of the targets."""
+        with enable_grad() if self.history else no_grad():
+            roots = list(roots)
+            needed = None if self.targets is None else self._leading_to_targets(edge for edge, _ in roots)
+            for edge, gradient in roots:
+                self._arrive(edge, gradient, needed)
+            while self.waiting:
+                self._pass(heapq.heappop(self.waiting)[1], needed)
+            for slot in self.slots:
+                self._gather(slot, self.pending.pop(slot)[0])
+        return self.found
+
+    def _arrive(self, edge: Edge, gradient: Variable | None, needed: set[Node] | None) -> None:
+        """Add a gradient to what its node has received."""
+        node, index = edge
+        if node is None or gradient is None or (needed is not None and node not in needed):
+            return
+        received = self.pending.get(node)
+        if received is None:
+            received = self.pending[node] = [None] * len(node.avals)
+            if type(node) is GradSlot:
+                self.slots[node] = None
+            else:
+                heapq.heappush(self.waiting, (-node.order, node))
+        before = received[index]
+        received[index] = gradient if before is None else self.apply(TABLE["add"], (before, gradient))[0]
+
+    def _pass(self, node: Node, needed: set[Node] | None) -> None:
+        """Pull what the node received back to its inputs."""
+        cotangents = self._before(node, self.pending.pop(node))
+        if needed is not None and not any(edge[0] in needed for edge in node.edges):
+            return
+        gradients = node.pull(cotangents, self.apply)
+        if node.hooks:
+            gradients = _after(node, gradients, cotangents)
+        for edge, gradient in zip(node.edges, gradients, strict=True):
+            self._arrive(edge, gradient, needed)
+        if not self.retain:
+            node.release()
+
+    def _before(self, node: Node, cotangents: list[Variable | None]) -> list[Variable | None]:
+        """Let hooks see (and replace) what arrived; keep it for targets and for `retain_grad`."""
+        if node.pre_hooks:
+            for index, hooks in node.pre_hooks:
+                _call_hooks(cotangents, index, hooks)
+        if self.targets is not None:
+            for index, gradient in enumerate(cotangents):
+                if gradient is not None and (node, index) in self.targets:
+                    self.found[node, index] = gradient
+        if node.retained:
+            for index, slot in node.retained.items():
+                if cotangents[index] is not None:
+                    self._accumulate(slot, cotangents[index])
+        return cotangents
+
+    def _gather(self, slot: GradSlot, gradient: Variable | None) -> None:
+        (gradient,) = self._before(slot, [gradient])
+        if gradient is None or (self.targets is not None and not self._accumulates_into(slot)):
+            return
+        self._accumulate(slot, gradient)
+        for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
+            hook(slot.variable)
+
+    def _accumulates_into(self, slot: GradSlot) -> bool:
+        return False
+
+    def _accumulate(self, slot: GradSlot, gradient: Variable | None) -> None:
+        """`.grad` is None: it becomes the gradient. Else they add up, in the same Tensor unless history is kept."""
+        assert gradient is not None
+        held = slot.grad
+        if held is None:
+            slot.grad = Names.wrap(gradient)
+            return
+        total = self.apply(TABLE["add"], (Names.unwrap(held), gradient))[0]
+        if self.history:
+            slot.grad = Names.wrap(total)
+        else:
+            held._variable = total
+
+    def _leading_to_targets(self, edges: Iterable[Edge]) -> set[Node]:
+        """Return the nodes from which a target can be reached, the targets' own included."""
+        assert self.targets is not None
+        order: list[Node] = []
+        seen: set[Node] = set()
+        waiting = [node for node, _ in edges if node is not None]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                order.append(node)
+                waiting += [next_node for next_node, _ in node.edges if next_node is not None]
+        wanted = {node for node, _ in self.targets}
+        for node in sorted(order, key=lambda n: 0 if type(n) is GradSlot else n.order):
+            if any(next_node in wanted for next_node, _ in node.edges):
+                wanted.add(node)
+        return wanted
+
+
+class InputsPass(Pass):
+    """backward(inputs=...): gradients go to the `.grad` of these leaves only."""
+
+    def _accumulates_into(self, slot: GradSlot) -> bool:
+        return (slot, 0) in (self.targets or ())
+
+
+def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dict[int, Any]) -> None:
+    for hook in tuple(hooks.values()):
+        if index is not None:
+            given = cotangents[index]
+            answer = None if given is None else hook(Names.wrap(given))
+            if answer is not None:
+                cotangents[index] = Names.unwrap(answer)
+        else:
+            answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
+            if answer is not None:
+                answers = answer if isinstance(answer, tuple) else (answer,)
+                cotangents[:] = [None if a is None else Names.unwrap(a) for a in answers]
+
+
+def _after(node: Node, gradients: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+    for hook in tuple((node.hooks or {}).values()):
+        inputs = tuple(None if g is None else Names.wrap(g) for g in gradients)
+        outputs = tuple(None if c is None else Names.wrap(c) for c in cotangents)
+        answer = hook(inputs, outputs)
+        if answer is not None:
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            gradients = [None if a is None else Names.unwrap(a) for a in answers]
+    return gradients

@@ -1,0 +1,147 @@
+"""Whether history is kept: no_grad, enable_grad, set_grad_enabled and inference_mode, each per thread."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.grad = True
+        self.inference = False
+
+
+thread = _Thread()
+
+
+def is_grad_enabled() -> bool:
+    """Tell whether ops keep their history now."""
+    return thread.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Tell whether the present block is in inference mode."""
+    return thread.inference
+
+
+class _GradMode:
+    """Contract: `_enter` sets the mode. Gift: use as a `with` block and as a decorator, of generators too."""
+
+    def __init__(self) -> None:
+        self._outer: list[tuple[bool, bool]] = []
+
+    def _enter(self) -> None:
+        raise AssertionError("a grad mode says in _enter what it sets")
+
+    def _clone(self) -> _GradMode:
+        return type(self)()
+
+    def __enter__(self) -> None:
+        self._outer.append((thread.grad, thread.inference))
+        self._enter()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        thread.grad, thread.inference = self._outer.pop()
+
+    def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)  # type: ignore[return-value]  # same call, same iterator protocol
+
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self._clone():
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]  # same signature by wraps
+
+    def _around_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            sent: Any = None
+            while True:
+                try:
+                    with self._clone():
+                        item = generator.send(sent)
+                except StopIteration as end:
+                    return end.value
+                sent = yield item
+
+        return inside
+
+
+class no_grad(_GradMode):  # noqa: N801 - torch's own spelling
+    """Keep no history inside: as a block, or as a decorator with or without parentheses.
+
+    >>> with no_grad():
+    ...     is_grad_enabled()
+    False
+    """
+
+    def __new__(cls, function: F | None = None) -> Any:
+        self = super().__new__(cls)
+        self.__init__()
+        return self if function is None else self(function)
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__()
+
+    def _enter(self) -> None:
+        thread.grad = False
+
+
+class enable_grad(no_grad):  # noqa: N801 - torch's own spelling
+    """Keep history inside, also within `no_grad`."""
+
+    def _enter(self) -> None:
+        thread.grad = True
+
+
+class inference_mode(no_grad):  # noqa: N801 - torch's own spelling
+    """Keep no history inside. (torch also forbids using the results in autograd later; here they are ordinary tensors.)"""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        self.__init__(mode)
+        return self(mode) if callable(mode) else self
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+
+    def _clone(self) -> _GradMode:
+        return type(self)(self._mode)
+
+    def _enter(self) -> None:
+        thread.inference = self._mode
+        thread.grad = thread.grad and not self._mode
+
+
+class set_grad_enabled(_GradMode):  # noqa: N801 - torch's own spelling
+    """Set the mode at once; as a block or decorator, for its duration."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+        self._before = thread.grad
+        thread.grad = self._mode
+
+    def _clone(self) -> _GradMode:
+        return type(self)(self._mode)
+
+    def __enter__(self) -> None:
+        self._outer.append((self._before, thread.inference))
+        thread.grad = self._mode
+
+    def __call__(self, function: F) -> F:
+        thread.grad = self._before
+        return super().__call__(function)

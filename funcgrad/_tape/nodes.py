@@ -1,0 +1,235 @@
+"""The graph: a GradNode per differentiable call, a GradSlot per leaf, each shown by the name that torch gives it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import ref
+
+from funcgrad._program.trie import Signature
+from funcgrad._program.value import Aval
+from funcgrad._tape.variable import Variable
+
+_SECOND_TIME = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+_sequence = itertools.count().__next__
+
+
+class Handle:
+    """What registering a hook returns: `remove()` takes the hook away again; also usable as a `with` block."""
+
+    __slots__ = ("_hooks", "id")
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self.id = _sequence()
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; a second time does nothing."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+class Node:
+    """Contract: `edges`, `avals`, `pull`. Gift: torch's view of a node: name, next_functions, hooks."""
+
+    __slots__ = ("__weakref__", "hooks", "metadata_", "order", "pre_hooks", "retained")
+    edges: tuple[tuple[Any, int], ...]
+    avals: tuple[Aval, ...]
+
+    def __init__(self) -> None:
+        self.order = _sequence()
+        self.hooks: dict[int, Any] | None = None  # after the pull: (grad_inputs, grad_outputs)
+        self.pre_hooks: list[tuple[int | None, dict[int, Any]]] | None = None  # before it, per result or for all
+        self.retained: dict[int, GradSlot] | None = None
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
+        """Return the gradient for each edge, given those of the results; None is zero."""
+        raise AssertionError("a node says in pull how gradients go through it")
+
+    def release(self) -> None:
+        """Let go of what was saved for the backward pass."""
+
+    def name(self) -> str:
+        """Return torch's name of this node."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        return self.edges
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        if not hasattr(self, "metadata_"):
+            self.metadata_: dict[Any, Any] = {}
+        return self.metadata_
+
+    def register_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call hook(grad_inputs, grad_outputs) after this node; what it returns replaces grad_inputs."""
+        self.hooks = {} if self.hooks is None else self.hooks
+        return Handle(self.hooks, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Handle:
+        """Call hook(grad_outputs) before this node; what it returns replaces grad_outputs."""
+        return Handle(self.hooks_before(None), hook)
+
+    def hooks_before(self, index: int | None) -> dict[int, Any]:
+        """Return the hooks on result `index` (None: on all results together), to be added to."""
+        self.pre_hooks = [] if self.pre_hooks is None else self.pre_hooks
+        found = next((hooks for i, hooks in self.pre_hooks if i == index), None)
+        if found is None:
+            found = {}
+            self.pre_hooks.append((index, found))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class GradSlot(Node):
+    """Where a leaf's gradient gathers; torch calls it AccumulateGrad. `owner` is the leaf's name (a Tensor), held weakly."""
+
+    __slots__ = ("aval", "grad", "owner", "post_hooks")
+    edges = ()
+
+    def __init__(self, owner: Any, aval: Aval) -> None:
+        super().__init__()
+        self.owner = None if owner is None else ref(owner)
+        self.aval = aval
+        self.grad: Any = None
+        self.post_hooks: dict[int, Any] | None = None
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # a leaf's shape is its one result's
+        return (self.aval,)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf itself, as torch's AccumulateGrad has it."""
+        return None if self.owner is None else self.owner()
+
+    def name(self) -> str:
+        """Return torch's name of this node."""
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {hex(id(self))}>"
+
+
+AccumulateGrad = GradSlot
+
+
+class GradNode(Node):
+    """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it."""
+
+    __slots__ = ("edges", "pullback", "saved", "signature")
+
+    def __init__(self, signature: Signature, pullback: Any, saved: tuple[Any, ...], edges: tuple[Any, ...]) -> None:
+        self.order = _sequence()
+        self.hooks = self.pre_hooks = self.retained = None
+        self.signature, self.pullback, self.saved, self.edges = signature, pullback, saved, edges
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known by the signature
+        return self.signature.avals
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
+        """Record the pull-back of this node's op."""
+        if self.saved is None:
+            raise RuntimeError(_SECOND_TIME)
+        return self.pullback.pull(self.saved, cotangents, apply)
+
+    def release(self) -> None:
+        """Let go of what was saved; a node that saved nothing can be passed again, as in torch."""
+        if self.saved:
+            self.saved = None  # type: ignore[assignment]  # None says: freed
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        shown = drawing(self.signature)
+        return self.edges if isinstance(shown, str) else _Drawn(shown, self).next_functions
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_saved"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if self.saved is None:
+            raise RuntimeError(_SECOND_TIME)
+        return self.pullback.saved_by_name(self.saved, name.removeprefix("_saved_"), self.signature)
+
+
+class _Drawn:
+    """A node of torch's graph that has no call of its own here: one recorded call stands for several torch nodes."""
+
+    __slots__ = ("_drawing", "_node")
+
+    def __init__(self, drawn: tuple[Any, ...], node: GradNode) -> None:
+        self._drawing, self._node = drawn, node
+
+    def name(self) -> str:
+        """Return torch's name of this node."""
+        return self._drawing[0]
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        return tuple(self._edge(part) for part in self._drawing[1:])
+
+    def _edge(self, part: Any) -> tuple[Any, int]:
+        if not isinstance(part, str):
+            return _drawn_class(part[0])(part, self._node) if _reaches(part, self._node) else None, 0
+        return self._node.pullback.edge_by_name(self._node.edges, part, self._node.signature)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+def _reaches(part: Any, node: GradNode) -> bool:
+    if isinstance(part, str):
+        return node.pullback.edge_by_name(node.edges, part, node.signature)[0] is not None
+    return any(_reaches(inner, node) for inner in part[1:])
+
+
+_CLASSES: dict[tuple[type, str], type] = {}
+
+
+def named(base: type, name: str) -> type:
+    """Return the subclass of `base` that carries torch's name, so that `type(node).__name__` reads as in torch."""
+    found = _CLASSES.get((base, name))
+    if found is None:
+        found = _CLASSES[base, name] = type(name, (base,), {"__slots__": ()})
+    return found
+
+
+def _drawn_class(name: str) -> Any:
+    return named(_Drawn, name)
+
+
+def drawing(signature: Signature) -> Any:
+    """Return how torch's graph shows a call: a name, or (name, edge, ...) where an edge is an input's name or a drawing."""
+    grad = signature.op.grad
+    if not callable(grad):
+        return grad
+    shapes = tuple(tuple(a.shape) if isinstance(a, Aval) else _shape_of_number(a) for a in signature.arguments)
+    return grad(shapes, signature.statics)
+
+
+def _shape_of_number(argument: Any) -> Any:
+    return argument if argument is None or isinstance(argument, type) else type(argument.number)
+
+
+def node_class(signature: Signature) -> type:
+    """Return the class of the nodes that such calls leave behind."""
+    if signature.node_class is None:
+        shown = drawing(signature)
+        signature.node_class = named(GradNode, shown if isinstance(shown, str) else shown[0])
+    return signature.node_class

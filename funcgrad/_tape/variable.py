@@ -1,0 +1,28 @@
+"""A Variable is a Value with a history: the node whose result it is. It never changes; for a leaf, its slot gathers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad._program.value import Aval, Value
+
+
+class Variable:
+    """value: the array, here or promised. node: whose result it is (a GradNode, a leaf's GradSlot, or None); index: which one."""
+
+    __slots__ = ("index", "node", "value")
+
+    def __init__(self, value: Value, node: Any = None, index: int = 0) -> None:
+        self.value, self.node, self.index = value, node, index
+
+    @property
+    def aval(self) -> Aval:
+        return self.value.aval
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.node is not None
+
+    def detached(self) -> Variable:
+        """Return the same value without its history."""
+        return self if self.node is None else Variable(self.value)

@@ -1,0 +1,224 @@
+"""How gradients go through a call: the pull-back of a row, derived once per signature by jax.vjp, itself an op to record.
+
+A pull-back takes the inputs again (only those that it reads, found from its jaxpr) and the cotangents; the forward that
+jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="residuals" record both halves of their vjp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.interpreters import partial_eval
+
+from funcgrad._program.trie import NUMBER, Constant, Signature, arguments_from
+from funcgrad._program.value import Aval, aval
+from funcgrad._tape.nodes import drawing
+
+
+class Pullback:
+    """The transposed derivative of one signature with respect to some of its inputs.
+
+    wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it.
+    """
+
+    __slots__ = ("all_used", "avals", "given", "keep", "name", "signature", "single", "used", "wanted")
+
+    def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
+        self.signature, self.wanted = signature, wanted
+        self.name, self.keep = f"{signature.op.name}_pullback", "inputs"
+        results = range(len(signature.avals))
+        self.given = given or tuple(signature.avals[i].differentiable for i in results)
+        self.used, self.avals = self._trace()
+        self.all_used = len(self.used) == len(signature.arguments)
+
+    @property
+    def grad(self) -> str:
+        """The name of the node that a backward with create_graph leaves: torch's commonest rule for it."""
+        shown = drawing(self.signature)
+        return f"{(shown if isinstance(shown, str) else shown[0]).removesuffix('0')}Backward0"
+
+    def save(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the inputs that the pull-back reads."""
+        return tuple(inputs) if self.all_used else tuple([inputs[i] for i in self.used])
+
+    def pull(self, saved: tuple[Any, ...], cotangents: Sequence[Any], apply: Callable[..., Any]) -> Sequence[Any]:
+        """Record the gradients of the wanted inputs."""
+        given = tuple([c is not None for c in cotangents])
+        pullback = self if given == self.given else self._for(given)
+        return apply(pullback, (*saved, *[c for c in cotangents if c is not None]), ())
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute the gradients from the used inputs and the given cotangents."""
+        saved, cotangents = inputs[: len(self.used)], inputs[len(self.used) :]
+        by_place = dict(zip(self.used, saved, strict=True))
+        arguments = self.signature.arguments
+        full = [by_place[i] if i in by_place else _absent(argument) for i, argument in enumerate(arguments)]
+        return self._compute(full, cotangents)
+
+    def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
+        """Return what was saved of the input with this name ("self" is torch's word for the first)."""
+        place = _place(signature, name)
+        if place not in self.used:
+            raise AttributeError(f"{self.signature.op.name} saved nothing of {name!r}")
+        return saved[self.used.index(place)]
+
+    def edge_by_name(self, edges: Sequence[Any], name: str, signature: Signature) -> tuple[Any, int]:
+        """Return the edge of the input with this name, or (None, 0)."""
+        place = _place(signature, name)
+        return edges[self.wanted.index(place)] if place in self.wanted else (None, 0)
+
+    def _for(self, given: tuple[bool, ...]) -> Pullback:
+        key = (self.wanted, given)
+        found = self.signature.pullbacks.get(key)
+        if found is None:
+            found = Pullback(self.signature, self.wanted, given)
+            found.used, found.all_used = self.used, self.all_used  # it is called with what this one saved
+            self.signature.pullbacks[key] = found
+        return found
+
+    def _trace(self) -> tuple[tuple[int, ...], tuple[Aval, ...]]:
+        """Find which inputs the gradients depend on, and the gradients' shapes."""
+        arguments = self.signature.arguments
+        structs = [a.struct for a in arguments if type(a) is Aval]
+        cotangents = [a.struct for a, given in zip(self.signature.avals, self.given, strict=True) if given]
+        places = [i for i, a in enumerate(arguments) if type(a) is Aval]
+        numbers = [i for i, a in enumerate(arguments) if isinstance(a, type)]
+
+        def compute(arrays: Any, number: Any, cotangents: Any) -> Any:
+            values = iter(number)
+            open_ = tuple(arguments)
+            full = arguments_from(open_, iter(arrays), None)
+            for i in numbers:
+                full[i] = full[i]._replace(value=next(values))
+            return self._compute(full, cotangents)
+
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(compute)(structs, [NUMBER] * len(numbers), cotangents)
+        _, reads = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
+        read = {place for place, is_read in zip([*places, *numbers], reads, strict=False) if is_read}
+        placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
+        return tuple(sorted(read)), tuple(aval(v.shape, v.dtype, placement) for v in traced.out_avals)
+
+    def _compute(self, inputs: list[Any], cotangents: Sequence[Any]) -> tuple[jax.Array, ...]:
+        op, statics, wanted = self.signature.op, self.signature.statics, self.wanted
+        outputs = [i for i, given in enumerate(self.given) if given]
+
+        def forward(*primals: Any) -> list[jax.Array]:
+            full = list(inputs)
+            for place, primal in zip(wanted, primals, strict=True):
+                full[place] = primal
+            results = op.call(full, statics)
+            return [results[i] for i in outputs]
+
+        _, pull = jax.vjp(forward, *[inputs[i] for i in wanted])
+        return pull(list(cotangents))
+
+
+class ResidualPullback(Pullback):
+    """For keep="residuals": the forward is recorded with what jax.vjp kept of it, and the pull-back reads that instead."""
+
+    __slots__ = ("forward",)
+
+    def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
+        super().__init__(signature, wanted, given)
+        self.forward = ForwardHalf(signature, wanted)
+
+    def pull(self, saved: tuple[Any, ...], cotangents: Sequence[Any], apply: Callable[..., Any]) -> Sequence[Any]:
+        """Record the gradients from the residuals; where those are to be differentiated again, from the inputs."""
+        inputs, residuals = saved
+        if apply.keeps_history:  # type: ignore[attr-defined]  # set by the engine's two ways to apply
+            return super().pull(super().save(inputs), cotangents, apply)
+        given = tuple([c is not None for c in cotangents])
+        half = BackwardHalf(self.forward, given)
+        return apply(half.known(), (*residuals, *[c for c in cotangents if c is not None]), ())
+
+    def save(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """Return all inputs; the residuals join them once they are recorded."""
+        return tuple(inputs)
+
+    def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
+        """Return what was saved of the input with this name."""
+        return saved[0][_place(signature, name)]
+
+
+class ForwardHalf:
+    """An op: the row's results, followed by the arrays that its pull-back needs."""
+
+    __slots__ = ("grad", "halves", "keep", "name", "signature", "tree", "wanted")
+
+    def __init__(self, signature: Signature, wanted: tuple[int, ...]) -> None:
+        self.signature, self.wanted = signature, wanted
+        self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "inputs"
+        self.tree: Any = None
+        self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute results and residuals; how the pull-back is made of the residuals is kept in `tree`."""
+        op, wanted = self.signature.op, self.wanted
+
+        def forward(*primals: Any) -> Any:
+            full = list(inputs)
+            for place, primal in zip(wanted, primals, strict=True):
+                full[place] = primal
+            results = op.call(full, statics)
+            differentiable = [r for r, a in zip(results, self.signature.avals, strict=True) if a.differentiable]
+            return differentiable, results
+
+        _, pull, results = jax.vjp(forward, *[inputs[i] for i in wanted], has_aux=True)
+        residuals, self.tree = jax.tree.flatten(pull)
+        return (*results, *residuals)
+
+
+class BackwardHalf:
+    """An op: the gradients, from the residuals and the cotangents."""
+
+    __slots__ = ("avals", "forward", "given", "grad", "keep", "name")
+
+    def __init__(self, forward: ForwardHalf, given: tuple[bool, ...]) -> None:
+        self.forward, self.given = forward, given
+        self.name, self.grad, self.keep = f"{forward.signature.op.name}_pullback", None, "residuals"
+        arguments = forward.signature.arguments
+        self.avals = tuple(arguments[i] for i in forward.wanted)
+
+    def known(self) -> BackwardHalf:
+        """Return the one of its kind, by which programs know it."""
+        return self.forward.halves.setdefault(self.given, self)
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute the gradients; a cotangent that is not given is zero."""
+        count = self.forward.tree.num_leaves
+        pull = jax.tree.unflatten(self.forward.tree, inputs[:count])
+        cotangents = iter(inputs[count:])
+        results = [
+            next(cotangents) if given else jax.numpy.zeros(a.shape, a.dtype.numpy)
+            for a, given in zip(self.forward.signature.avals, self.given, strict=True)
+            if a.differentiable
+        ]
+        return pull(results)
+
+
+def pullback_of(signature: Signature, wanted: tuple[int, ...]) -> Pullback:
+    """Return the pull-back of this signature for the wanted inputs, derived once."""
+    found = signature.pullbacks.get(wanted)
+    if found is None:
+        kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
+        found = signature.pullbacks[wanted] = kind(signature, wanted)
+    return found
+
+
+def _place(signature: Signature, name: str) -> int:
+    parameters = [p.name for p in signature.op.inputs]
+    if name == "self":
+        return 0
+    return parameters.index(name) if name in parameters else -1
+
+
+def _absent(argument: Any) -> Any:
+    """Return what stands for an input that the gradients do not depend on: zeros of its shape, or the number itself."""
+    if type(argument) is Aval:
+        return jax.numpy.zeros(argument.shape, argument.dtype.numpy)
+    if isinstance(argument, type):
+        return argument(0)
+    return argument.number if type(argument) is Constant else None

@@ -1,0 +1,335 @@
+"""What runs around a module's `forward`: hooks on one module or on all, before, after, and in the backward pass."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.autograd import Function
+from funcgrad.utils.hooks import RemovableHandle
+
+Hook = Callable[..., Any]
+Hooks = OrderedDict[int, Hook]
+
+everywhere_forward: Hooks = OrderedDict()
+everywhere_forward_pre: Hooks = OrderedDict()
+everywhere_backward: Hooks = OrderedDict()
+everywhere_backward_pre: Hooks = OrderedDict()
+_everywhere_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+_everywhere_always_called: OrderedDict[int, bool] = OrderedDict()
+_everywhere_full: dict[str, bool | None] = {"backward": None}
+
+
+class Hooked:
+    """Hooks of one module, and the call that runs them. A subclass writes `forward`."""
+
+    _forward_hooks: Hooks
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _forward_pre_hooks: Hooks
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _backward_hooks: Hooks
+    _backward_pre_hooks: Hooks
+    _is_full_backward_hook: bool | None
+    forward: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`, with the hooks around it where there are any."""
+        if (
+            self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+            or everywhere_forward or everywhere_forward_pre or everywhere_backward or everywhere_backward_pre
+        ):  # fmt: skip
+            return _HookedCall(self, args, kwargs).run()
+        return self.forward(*args, **kwargs)
+
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before each forward; what it returns, if anything, takes the place of the arguments."""
+        handle = _enter(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs[handle.id] = True
+        return handle
+
+    def register_forward_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, result)` after each forward; what it returns, if anything, takes the place of the result.
+
+        With `always_call` it runs also when forward or an earlier hook raised.
+        """
+        flags = (self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
+        handle = _enter(self._forward_hooks, hook, prepend, *flags)
+        if with_kwargs:
+            self._forward_hooks_with_kwargs[handle.id] = True
+        if always_call:
+            self._forward_hooks_always_called[handle.id] = True
+        return handle
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the gradients of the results are known; it may return others."""
+        return _enter(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known; it may return others."""
+        self._choose_backward_kind(full=True)
+        return _enter(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook` at the backward of the last operation of forward: torch's old kind; prefer the full one."""
+        self._choose_backward_kind(full=False)
+        return _enter(self._backward_hooks, hook, prepend=False)
+
+    def _choose_backward_kind(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a "
+                "single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
+
+
+def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, args)` before the forward of every module."""
+    return _enter(everywhere_forward_pre, hook, prepend=False)
+
+
+def register_module_forward_hook(
+    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args, result)` after the forward of every module."""
+    handle = _enter(everywhere_forward, hook, False, _everywhere_with_kwargs, _everywhere_always_called)
+    if with_kwargs:
+        _everywhere_with_kwargs[handle.id] = True
+    if always_call:
+        _everywhere_always_called[handle.id] = True
+    return handle
+
+
+def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, grad_output)` in the backward pass of every module."""
+    return _enter(everywhere_backward_pre, hook, prepend=False)
+
+
+def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` in the backward pass of every module."""
+    return _enter_everywhere_backward(hook, full=True)
+
+
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook` at the backward of the last operation of every module: torch's old kind."""
+    return _enter_everywhere_backward(hook, full=False)
+
+
+def _enter_everywhere_backward(hook: Hook, full: bool) -> RemovableHandle:
+    if _everywhere_full["backward"] is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a "
+            "global Module hook. Please use only one of them."
+        )
+    _everywhere_full["backward"] = full
+    return _enter(everywhere_backward, hook, prepend=False)
+
+
+def _enter(hooks: Hooks, hook: Hook, prepend: bool, *flags: OrderedDict[int, bool]) -> RemovableHandle:
+    handle = RemovableHandle(hooks, extra_dict=list(flags))
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+class _HookedCall:
+    """One call of a module that has hooks: its arguments and result as the hooks leave them."""
+
+    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module, self.args, self.kwargs, self.result = module, args, kwargs, None
+        self.ran: set[int] = set()
+
+    def run(self) -> Any:
+        try:
+            return self._run()
+        except Exception:
+            self._after_error()
+            raise
+
+    def _run(self) -> Any:
+        module = self.module
+        full, last_op = _backward_hooks_of(module)
+        before = [*everywhere_backward_pre.values(), *module._backward_pre_hooks.values()]
+        self._before()
+        around = _Around(module, full, before) if full or before else None
+        if around is not None:
+            self.args = around.watch_inputs(self.args)
+        self.result = module.forward(*self.args, **self.kwargs)
+        self._after()
+        if around is not None:
+            self.result = around.watch_results(self.result)
+        if last_op:
+            _hook_last_operation(module, self.result, last_op)
+        return self.result
+
+    def _before(self) -> None:
+        module = self.module
+        for key, hook in (*everywhere_forward_pre.items(), *module._forward_pre_hooks.items()):
+            if key in module._forward_pre_hooks_with_kwargs:
+                given = hook(module, self.args, self.kwargs)
+                if given is None:
+                    continue
+                if not (isinstance(given, tuple) and len(given) == 2):
+                    raise RuntimeError(
+                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
+                    )
+                self.args, self.kwargs = given
+            else:
+                given = hook(module, self.args)
+                if given is not None:
+                    self.args = given if isinstance(given, tuple) else (given,)
+
+    def _after(self) -> None:
+        for key, hook in (*everywhere_forward.items(), *self.module._forward_hooks.items()):
+            self.ran.add(key)
+            self._call_forward_hook(key, hook)
+
+    def _call_forward_hook(self, key: int, hook: Hook) -> None:
+        if key in self.module._forward_hooks_with_kwargs or key in _everywhere_with_kwargs:
+            given = hook(self.module, self.args, self.kwargs, self.result)
+        else:
+            given = hook(self.module, self.args, self.result)
+        if given is not None:
+            self.result = given
+
+    def _after_error(self) -> None:
+        """Run the hooks that asked for it; an error of theirs is only a warning, since one is already on its way."""
+        module = self.module
+        kinds = (
+            ("global module", everywhere_forward, _everywhere_always_called),
+            ("module", module._forward_hooks, module._forward_hooks_always_called),
+        )
+        for kind, hooks, always_called in kinds:
+            for key, hook in hooks.items():
+                if key not in always_called or key in self.ran:
+                    continue
+                try:
+                    self._call_forward_hook(key, hook)
+                except Exception as error:
+                    warnings.warn(
+                        f"{kind} forward hook with ``always_call=True`` raised an exception "
+                        f"that was silenced as another error was raised in forward: {error}",
+                        stacklevel=2,
+                    )
+
+
+def _backward_hooks_of(module: Any) -> tuple[list[Hook], list[Hook]]:
+    """Return the module's full backward hooks and those of the old kind."""
+    full: list[Hook] = []
+    last_op: list[Hook] = []
+    (full if _everywhere_full["backward"] else last_op).extend(everywhere_backward.values())
+    (full if module._is_full_backward_hook else last_op).extend(module._backward_hooks.values())
+    return full, last_op
+
+
+class BackwardHookFunction(Function):
+    """The identity on several tensors, whose backward shows all their gradients at once to `seen`."""
+
+    @staticmethod
+    def forward(ctx: Any, seen: Callable[..., Any], *tensors: Tensor) -> Any:
+        ctx.seen = seen
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
+        return tuple(tensor.view_as(tensor) for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        return (None, *ctx.seen(grads))
+
+
+class _Around:
+    """The backward hooks of one call: identities around the module tell when its gradients are known."""
+
+    def __init__(self, module: Any, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.grad_outputs: tuple[Any, ...] | None = None
+        self.inputs = self.results = 0
+        self.places: list[int] | None = None
+
+    def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.inputs = len(args)
+        args, self.places = _watch(args, self._inputs_known)
+        return args
+
+    def watch_results(self, results: Any) -> Any:
+        if not isinstance(results, (Tensor, tuple)):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"
+                f" but received {type(results)}",
+                stacklevel=2,
+            )
+            return results
+        listed = results if isinstance(results, tuple) else (results,)
+        self.results = len(listed)
+        places: list[int] = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
+        listed, _ = _watch(listed, lambda grads: self._results_known(grads, places))
+        if not isinstance(results, tuple):
+            return listed[0]
+        return results._make(listed) if hasattr(results, "_make") else listed  # type: ignore[attr-defined]  # named tuple
+
+    def _results_known(self, grads: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
+        self.grad_outputs = _spread(grads, places, self.results)
+        for hook in self.pre_hooks:
+            given = hook(self.module, self.grad_outputs)
+            if given is not None:
+                self.grad_outputs = _replacement(given, len(self.grad_outputs), "Backward pre hook", "grad_output")
+        known = self.grad_outputs
+        if self.places is None:  # no input needs a gradient, so this is the last that backward hears of the module
+            self.grad_outputs = None
+            for hook in self.hooks:
+                if hook(self.module, (None,) * self.inputs, known) is not None:
+                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None.")
+        return tuple(known[i] for i in places)
+
+    def _inputs_known(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.grad_outputs is None:  # another path reached the inputs, not one through this module's results
+            return grads
+        assert self.places is not None
+        grad_inputs = _spread(grads, self.places, self.inputs)
+        for hook in self.hooks:
+            given = hook(self.module, grad_inputs, self.grad_outputs)
+            if given is not None:
+                grad_inputs = _replacement(given, len(grad_inputs), "Backward hook", "grad_input")
+        self.grad_outputs = None
+        return tuple(grad_inputs[i] for i in self.places)
+
+
+def _watch(values: tuple[Any, ...], seen: Callable[..., Any]) -> tuple[tuple[Any, ...], list[int] | None]:
+    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not any(values[i].requires_grad for i in places):
+        return values, None
+    watched = list(values)
+    for i, tensor in zip(places, BackwardHookFunction.apply(seen, *(values[i] for i in places)), strict=True):
+        watched[i] = tensor
+    return tuple(watched), places
+
+
+def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
+    spread: list[Any] = [None] * count
+    for place, grad in zip(places, grads, strict=True):
+        spread[place] = grad
+    return tuple(spread)
+
+
+def _replacement(given: Any, count: int, who: str, what: str) -> tuple[Any, ...]:
+    listed = given if isinstance(given, tuple) else (given,)
+    if len(listed) != count:
+        raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(listed)}, but expected {count}")
+    return listed
+
+
+def _hook_last_operation(module: Any, result: Any, hooks: list[Hook]) -> None:
+    while not isinstance(result, Tensor):
+        result = next(x for x in result.values() if isinstance(x, Tensor)) if isinstance(result, dict) else result[0]
+    if result.grad_fn is not None:
+        for hook in hooks:
+            result.grad_fn.register_hook(lambda grads, results, hook=hook: hook(module, grads, results))

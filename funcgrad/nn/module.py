@@ -1,0 +1,209 @@
+"""Module: an object that owns parameters, and the function that it computes with them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Self
+
+
+
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._tape.modes import no_grad
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.hooks import Hooked
+from funcgrad.nn.members import Members
+from funcgrad.nn.state_dict import Stateful
+from funcgrad.nn.traversal import Traversal
+
+_HOOKS = (
+    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+class Module(Hooked, Stateful, Traversal, Members):
+    """The base of all networks and layers: write `__init__` and `forward`.
+
+    Parameters, buffers and modules assigned to attributes are registered, and so travel with `parameters()`,
+    `state_dict()`, `to()` and printing.
+    """
+
+    dump_patches = False
+    call_super_init = False
+    training: bool
+    _is_full_backward_hook: bool | None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            name = f"{type(self).__name__}.__init__()"
+            if kwargs:
+                raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+            if args:
+                raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        own = self.__dict__
+        own["training"] = True
+        own["_parameters"], own["_buffers"], own["_modules"] = {}, {}, {}
+        own["_non_persistent_buffers_set"] = set()
+        own["_is_full_backward_hook"] = None
+        for hooks in _HOOKS:
+            own[hooks] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *input: Any) -> Any:
+        """Compute the result: for subclasses to write."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training mode here and below: dropout and batch normalization ask for it."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set evaluation mode here and below."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Let all parameters take part in gradients, or none."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or fill them with zeros."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad = fg.zeros_like(parameter.grad)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Move parameters and buffers to a device, floating ones to a dtype, or to those of another tensor."""
+        device, dtype = _destination(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+
+        def move(tensor: Tensor) -> Tensor:
+            kind = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+            if kind is None:
+                return tensor if device is None else tensor.to(device)
+            return tensor.to(kind) if device is None else tensor.to(device, kind)
+
+        return self._apply(move)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Put tensors of the same shapes, not initialised, on `device`."""
+        return self._apply(lambda tensor: fg.empty_like(tensor, device=device), recurse)
+
+    def cuda(self, device: Any = None) -> Self:
+        """Move parameters and buffers to the accelerator."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def cpu(self) -> Self:
+        """Move parameters and buffers to the CPU."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def type(self, dst_type: DType | str) -> Self:
+        """Cast all parameters and buffers."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def float(self) -> Self:
+        """Cast floating parameters and buffers to float32."""
+        return self._cast(fg.float32)
+
+    def double(self) -> Self:
+        """Cast floating parameters and buffers to float64."""
+        return self._cast(fg.float64)
+
+    def half(self) -> Self:
+        """Cast floating parameters and buffers to float16."""
+        return self._cast(fg.float16)
+
+    def bfloat16(self) -> Self:
+        """Cast floating parameters and buffers to bfloat16."""
+        return self._cast(fg.bfloat16)
+
+    def share_memory(self) -> Self:
+        """Return the module: JAX's arrays are never changed, so threads share them as they are."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Accept torch's call and change nothing: every recorded program is compiled already."""
+
+    def extra_repr(self) -> str:
+        """Return what `repr` says of this module beside its children: for subclasses to write."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        if len(lines) == 1 and not children:
+            return f"{self._get_name()}({lines[0]})"
+        body = "\n  ".join(lines + children)
+        return f"{self._get_name()}(\n  {body}\n)" if body else f"{self._get_name()}()"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for hooks in _HOOKS:  # what an older file does not have
+            self.__dict__.setdefault(hooks, OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def _cast(self, dtype: DType) -> Self:
+        return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace the value of every parameter, gradient and buffer by `fn` of it; parameters stay the same objects."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        with no_grad():
+            for parameter in self._parameters.values():
+                if parameter is not None:
+                    gradient = parameter.grad
+                    _replace(parameter, fn)
+                    if gradient is not None:
+                        parameter.grad = fn(gradient)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+
+def indented(text: str, blanks: int = 2) -> str:
+    """Indent all lines but the first."""
+    return text.replace("\n", "\n" + " " * blanks)
+
+
+def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
+    applied = fn(parameter)
+    if applied is not parameter:
+        parameter.data = applied
+
+
+def _destination(*args: Any, **kwargs: Any) -> tuple[Any, DType | None]:
+    """Read `to`'s arguments, in any of torch's orders, as (device, dtype)."""
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    given = [*args, kwargs["tensor"]] if "tensor" in kwargs else args
+    for value in given:
+        if isinstance(value, Tensor):
+            device, dtype = value.device, value.dtype
+        elif isinstance(value, DType):
+            dtype = value
+        elif value is not None and not isinstance(value, bool):
+            device = value
+    return device, dtype

@@ -1,0 +1,29 @@
+"""Sizes of windows, given as one number or one for each dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import Any
+
+
+def ntuple(count: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function that repeats a number `count` times, and makes a tuple of what is iterable already."""
+
+    def spread(value: Any) -> tuple[Any, ...]:
+        return tuple(value) if isinstance(value, Iterable) else tuple(repeat(value, count))
+
+    spread.__name__ = name
+    return spread
+
+
+_single = ntuple(1, "_single")
+_pair = ntuple(2, "_pair")
+_triple = ntuple(3, "_triple")
+_quadruple = ntuple(4, "_quadruple")
+_ntuple = ntuple
+
+
+def padding_of(sizes: Sequence[int]) -> list[int]:
+    """Return `F.pad`'s list for the same padding on both sides: last dimension first, each size twice."""
+    return [size for size in reversed(sizes) for _ in range(2)]

@@ -1,0 +1,192 @@
+"""One worker of a DataLoader: what it is told, how it makes its batches, and how these travel back."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import pickle
+import queue
+import random
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.names import flush
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random.generator import Generator
+from funcgrad.utils.data import draws
+from funcgrad.utils.data.fetch import Fetch
+
+ENDED = "this worker's stream has ended"
+STOP, RESTART = "stop", "restart"
+_PARENT_CHECK_SECONDS = 5.0
+
+
+class RandomState(NamedTuple):
+    """A thread worker's own random sources, since the global ones belong to every thread."""
+
+    random_generator: random.Random
+    torch_generator: Generator
+    numpy_generator: np.random.Generator
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What `get_worker_info` tells: which worker this is, of how many, its seed, and its copy of the dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: RandomState | None = None
+    worker_method: str = "thread"
+
+
+class Job(NamedTuple):
+    """All that a worker is told when it starts."""
+
+    id: int
+    num_workers: int
+    base_seed: int
+    fetch: Fetch
+    init: Callable[[int], None] | None
+
+    @property
+    def seed(self) -> int:
+        return self.base_seed + self.id
+
+
+class Failure(NamedTuple):
+    """An exception on its way from a worker to the loop."""
+
+    worker: int
+    error: Exception
+    trace: str | None = None
+
+    def reraise(self) -> None:
+        """Raise the worker's exception here, with the traceback of the line in the worker."""
+        if self.trace is not None:
+            raise self.error from RemoteTraceback(self.trace)
+        raise self.error
+
+
+class RemoteTraceback(Exception):  # noqa: N818 - it is the cause that is shown, not an error of its own
+    """Shows the traceback of another process, which cannot itself be sent."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+_here = threading.local()
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """Return which worker of a DataLoader runs this code, or None outside of one."""
+    return getattr(_here, "info", None)
+
+
+def work_in_thread(job: Job, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]) -> None:
+    """Make batches until told to stop."""
+    sources = RandomState(random.Random(job.seed), draws.seeded(job.seed), np.random.default_rng(job.seed))
+    _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
+    _work(job, tasks.get, results.put)
+
+
+def work_in_process(sent: bytes, tasks: Any, results: Any) -> None:
+    """Make batches in a process of its own, with the global random sources seeded as torch's workers are."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent says what to do
+    job: Job = pickle.loads(sent)
+    random.seed(job.seed)
+    draws.seed_default(job.seed)
+    low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
+    np.random.seed(np.random.SeedSequence([job.id, low, high, 0]).generate_state(4))
+    _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, worker_method="multiprocessing")
+    _work(job, lambda: _get_while_parent_lives(tasks), lambda reply: results.put(_packed_reply(reply)))
+
+
+def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+    """Answer every task with exactly one reply: (epoch, number, batch or Failure or ENDED)."""
+    fetch: Callable[[Any], Any] | None = None
+    broken: Failure | None = None
+    has_ended = False
+    try:
+        if job.init is not None:
+            job.init(job.id)
+    except Exception as error:
+        broken = Failure(job.id, _noted(error, job))
+    while (task := get()) != STOP:
+        if task == RESTART:
+            fetch, has_ended = None, False
+            continue
+        epoch, number, index = task
+        if broken is not None or has_ended:
+            put((epoch, number, broken or ENDED))
+            continue
+        try:
+            fetch = fetch or job.fetch.start()
+            reply: Any = fetch(index)
+            flush()  # what this thread has recorded runs here, not in the loop that waits for it
+        except StopIteration as end:
+            has_ended = job.fetch.is_stream
+            reply = ENDED if has_ended else Failure(job.id, _noted(end, job))
+        except Exception as error:
+            reply = Failure(job.id, _noted(error, job))
+        put((epoch, number, reply))
+        del task, index, reply
+
+
+def _noted(error: Exception, job: Job) -> Exception:
+    error.add_note(f"Caught in DataLoader worker {job.id} of {job.num_workers}.")
+    return error
+
+
+def _get_while_parent_lives(tasks: Any) -> Any:
+    parent = multiprocessing.parent_process()
+    while parent is None or parent.is_alive():
+        try:
+            return tasks.get(timeout=_PARENT_CHECK_SECONDS)
+        except queue.Empty:
+            continue
+    return STOP
+
+
+class _Pickler(pickle.Pickler):
+    """Sends a tensor as its numbers: a device's memory belongs to one process."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if type(obj) is Tensor and not obj.requires_grad:
+            return from_host, (to_host(obj),)
+        return NotImplemented
+
+
+def packed(obj: Any) -> bytes:
+    """Pickle something that may hold tensors."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(obj)
+    return buffer.getvalue()
+
+
+def _packed_reply(reply: tuple[int, int, Any]) -> bytes:
+    epoch, number, outcome = reply
+    if type(outcome) is Failure:
+        return _packed_failure(epoch, number, outcome)
+    try:
+        return packed(reply)
+    except Exception as error:
+        return _packed_failure(epoch, number, Failure(_here.info.id, error))
+
+
+def _packed_failure(epoch: int, number: int, failure: Failure) -> bytes:
+    trace = "".join(traceback.format_exception(failure.error))
+    try:
+        sent = packed((epoch, number, failure._replace(trace=trace)))
+        pickle.loads(sent)  # an exception whose __init__ asks for more than its message pickles, but does not come back
+        return sent
+    except Exception:
+        return packed((epoch, number, Failure(failure.worker, RuntimeError(str(failure.error)), trace)))

@@ -1,0 +1,1 @@
+"""The conformance test of the table: every row against recorded numbers of torch."""
