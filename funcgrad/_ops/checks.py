@@ -38,6 +38,12 @@ def wide(array: Array) -> Array:
     return array.astype(jnp.float32) if array.dtype.itemsize == 2 and dtypes.of_numpy(array.dtype).is_floating_point else array
 
 
+def as_one_float(*arrays: Array | None) -> list[Array]:
+    """Cast floating arrays to the widest of their dtypes; None stays None."""
+    common = jnp.result_type(*[x.dtype for x in arrays if x is not None])
+    return [None if x is None else x.astype(common) for x in arrays]  # type: ignore[misc]  # None where None came
+
+
 def size_text(shape: Dims) -> str:
     """Return a shape as torch prints it."""
     return f"torch.Size({list(shape)})"

@@ -102,7 +102,7 @@ def nll_loss(
     A class index out of range gives NaN.
     """
     kind = reduction_of(reduction, size_average, reduce)
-    _check_indices(input, target, weight)
+    target = _checked_indices(input, target, weight)
     require_floating(input, "nll_loss_out_frame")
     at_target = _at_target(input, target)
     share = _share(input, target, weight, ignore_index)
@@ -118,7 +118,7 @@ def _of_indices(
     log(sum(exp)) minus the target's logit, picked by comparing with an iota: on 2 CPU cores 45 ms forward and backward at
     512 x 50257 where log_softmax and gather take 96 ms, and torch 88 ms.
     """
-    _check_indices(input, target, weight)
+    target = _checked_indices(input, target, weight)
     axis = min(input.ndim - 1, 1)
     logits = wide(input)
     logits = logits - lax.stop_gradient(logits.max(axis, keepdims=True))
@@ -184,9 +184,11 @@ def _check_classes(input: Array) -> None:
         raise ValueError("Expected 1 or more dimensions (got 0): input is (C) or (N, C, *)")
 
 
-def _check_indices(input: Array, target: Array, weight: Array | None) -> None:
+def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array:
     _check_classes(input)
     axis = min(input.ndim - 1, 1)
+    if input.ndim == 1 and target.shape == (1,):
+        target = target.reshape(())
     expected = (*input.shape[:axis], *input.shape[axis + 1 :])
     if target.shape != expected:
         batch = target.shape[0] if target.ndim else 0
@@ -196,6 +198,7 @@ def _check_indices(input: Array, target: Array, weight: Array | None) -> None:
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
     _check_weight(weight, input.shape[axis])
+    return target
 
 
 def _multi_target(input: Array, target: Array) -> str:

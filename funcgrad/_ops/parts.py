@@ -1,4 +1,4 @@
-"""Rows that show a part of a tensor as a view (an index, a slice, a diagonal, windows, real parts), and writing to it."""
+"""Rows that show a part of a tensor as a view (an index, a slice, a diagonal, windows, real parts), and write to it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _write(base: Array, new: Array, dim: int, start: Index, length: int, step: i
 
 
 @op(grad="SliceBackward0", names="", write_back=_write)
-def slice(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:  # noqa: A001 - torch's own name
+def slice(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
     """Return `length` parts of one dimension, from `start` (from the front, in range) on, `step` apart."""
     return _read(input, dim_of(input.ndim, dim), start, length, step)
 
@@ -184,18 +184,16 @@ def _strided_places(size: Dims, stride: Dims, storage_offset: int | None, base: 
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     places = np.full((), storage_offset or 0)
     for length, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(length) * step
     if places.size and places.max() >= base.size:
         itemsize = base.dtype.itemsize
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize "
-            f"{itemsize} requiring a storage size of {(int(places.max()) + 1) * itemsize} are out of bounds for storage "
-            f"of size {base.size * itemsize}"
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and "
+            f"itemsize {itemsize} requiring a storage size of {(int(places.max()) + 1) * itemsize} are out of bounds for "
+            f"storage of size {base.size * itemsize}"
         )
     return places
 

@@ -1,4 +1,4 @@
-"""Rows that copy one tensor's elements to other places: repeat, flip, roll, triangles, diagonals, pixel shuffles, casts."""
+"""Rows that copy a tensor's elements to other places: repeat, flip, roll, triangles, diagonals, shuffles, casts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
     """Return `input` as `dtype`; a complex number loses its imaginary part, and floats are cut off to integers."""
     if input.dtype == dtype:
         return input
-    if input.dtype.kind == "c" and dtype.kind != "c" and dtype != bool:
+    if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
     return lax.convert_element_type(input, dtype)
 
@@ -97,7 +97,7 @@ def flipud(input: Array) -> Array:
 
 @op(grad="RollBackward0")
 def roll(input: Array, shifts: Dims, dims: Dims = ()) -> Array:
-    """Move elements on by `shifts` along `dims`, those that fall off coming in at the front; without `dims`, flattened."""
+    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, flattened."""
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
@@ -116,9 +116,7 @@ def rot90(input: Array, k: int = 1, dims: Dims = (0, 1)) -> Array:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     first, second = (dim_of(input.ndim, d) for d in dims)
     if first == second:
-        raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
-        )
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     return jnp.rot90(input, k % 4, (first, second))
 
 
@@ -180,10 +178,10 @@ def pixel_shuffle(input: Array, upscale_factor: int) -> Array:
     *batch, channels, height, width = input.shape
     if channels % (r * r):
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-            f"input.size(-3)={channels} is not divisible by {r * r}"
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={channels} is not divisible by {r * r}"
         )
-    parted = input.reshape(-1, channels // (r * r), r, r, height, width)
+    parted = input.reshape(math.prod(batch), channels // (r * r), r, r, height, width)
     moved = lax.transpose(parted, (0, 1, 4, 2, 5, 3))
     return moved.reshape(*batch, channels // (r * r), height * r, width * r)
 
@@ -197,10 +195,10 @@ def pixel_unshuffle(input: Array, downscale_factor: int) -> Array:
     for name, place, length in (("height", -2, height), ("width", -1, width)):
         if length % r:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({place})={length} is "
-                f"not divisible by {r}"
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({place})={length} "
+                f"is not divisible by {r}"
             )
-    parted = input.reshape(-1, channels, height // r, r, width // r, r)
+    parted = input.reshape(math.prod(batch), channels, height // r, r, width // r, r)
     moved = lax.transpose(parted, (0, 1, 3, 5, 2, 4))
     return moved.reshape(*batch, channels * r * r, height // r, width // r)
 
@@ -220,9 +218,7 @@ def channel_shuffle(input: Array, groups: int) -> Array:
     if input.ndim <= 2:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     batch, channels, *space = input.shape
     if channels % groups:
         raise RuntimeError(
@@ -253,9 +249,7 @@ def fill(input: Array, value: Scalar) -> Array:
 def fill_tensor(input: Array, value: Array) -> Array:
     """Return a tensor like `input` of the number in the 0-d `value`; no gradient reaches `input`."""
     if value.ndim:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
-        )
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return jnp.broadcast_to(cast(value, input.dtype), input.shape)
 
 
@@ -263,5 +257,3 @@ def fill_tensor(input: Array, value: Array) -> Array:
 def zero(input: Array) -> Array:
     """Return zeros like `input`; no gradient reaches `input`."""
     return jnp.zeros(input.shape, input.dtype)
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array
 
 
@@ -23,7 +24,14 @@ def reduced(loss: Array, reduction: str, size_average: bool | None = None, reduc
     kind = reduction_of(reduction, size_average, reduce)
     if kind == "none":
         return loss
-    return jnp.mean(loss) if kind == "mean" else jnp.sum(loss)
+    if kind == "sum":
+        return jnp.sum(loss)
+    if loss.dtype.kind in "biu":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_name(loss)}"
+        )
+    return jnp.mean(loss)
 
 
 def last_node(reduction: str, size_average: bool | None, reduce: bool | None, *inner: object) -> tuple:

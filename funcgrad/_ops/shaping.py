@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import dtypes
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, op
 
@@ -26,14 +27,12 @@ def joined(tensors: Arrays, dim: int) -> Array:
     dim = dim_of(first.ndim, dim)
     for position, tensor in kept[1:]:
         if tensor.ndim != first.ndim:
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
-            )
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
         for d, (expected, has) in enumerate(zip(first.shape, tensor.shape, strict=True)):
             if d != dim and expected != has:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {has} "
-                    f"for tensor number {position} in the list."
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
+                    f"{has} for tensor number {position} in the list."
                 )
     return lax.concatenate([x for _, x in kept], dim) if len(kept) > 1 else first
 
@@ -108,8 +107,6 @@ def column_stack(tensors: Arrays) -> Array:
     """Join tensors along the second dimension; a vector is a column."""
     _non_empty(tensors, "column_stack")
     return joined([x if x.ndim >= 2 else x.reshape(-1, 1) for x in tensors], 1)
-
-
 
 
 def common_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -200,16 +197,30 @@ def combinations(input: Array, r: int = 2, with_replacement: bool = False) -> Ar
     return input[places]
 
 
+def _powers(x: Array, count: int | None) -> Array:
+    columns = x.shape[-1] if count is None else count
+    kind = x.dtype if dtypes.of_numpy(x.dtype).is_differentiable else np.dtype(np.int64)
+    ones = jnp.ones((*x.shape, min(columns, 1)), kind)
+    repeated = jnp.broadcast_to(x.astype(kind)[..., None], (*x.shape, max(columns - 1, 0)))
+    return lax.concatenate([ones, jnp.cumprod(repeated, x.ndim)], x.ndim)
+
+
 @op(grad="FlipBackward0", names="vander")
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - torch's own spelling
     """Return the powers of a vector's elements, 0 to N - 1, as columns; the highest first unless `increasing`."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    columns = x.shape[0] if N is None else N
-    if columns < 0:
+    if N is not None and N < 0:
         raise RuntimeError("N must be non-negative.")
-    kind = x.dtype if x.dtype.kind in "fc" else np.dtype(np.int64)
-    ones = jnp.ones((x.shape[0], min(columns, 1)), kind)
-    repeated = jnp.broadcast_to(x.astype(kind)[:, None], (x.shape[0], max(columns - 1, 0)))
-    powers = lax.concatenate([ones, jnp.cumprod(repeated, 1)], 1)
+    powers = _powers(x, N)
     return powers if increasing else lax.rev(powers, (1,))
+
+
+@op(grad="CatBackward0", names="linalg.vander")
+def linalg_vander(x: Array, *, N: int | None = None) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the powers 0 to N - 1 of each element, in a new last dimension."""
+    if x.ndim < 1:
+        raise RuntimeError("Expected dim 0 to be at least 1")
+    if N is not None and N <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    return _powers(x, N)

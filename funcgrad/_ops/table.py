@@ -170,6 +170,40 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return enter
 
 
+class WriteBack(Op):
+    """What writing through a view does to its base: (base, new, *the view's own arguments) -> base."""
+
+    __slots__ = ()
+
+    def __init__(self, view: Op) -> None:
+        assert view.write_back is not None
+        self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
+        self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
+        base = view.inputs[0]
+        self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])
+        self.statics, self.variadic = view.statics, None
+        self.parameters = (*self.inputs[:2], *view.parameters[1:])
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
+        """Compute the base with `new` in the view's place, cast to the base's dtype."""
+        base, new, *others = self._prepare(inputs)
+        rest = {p.name: x for p, x in zip(self.inputs[2:], others, strict=False)}
+        rest.update((p.name, x) for p, x in zip(self.statics, statics, strict=False))
+        arguments = [rest[p.name] for p in self.parameters[2:] if p.name in rest]
+        return (_strong(self.function(base, lax.convert_element_type(new, base.dtype), *arguments)),)
+
+
+_WRITE_BACKS: dict[Op, WriteBack] = {}
+
+
+def write_back_of(view: Op) -> WriteBack:
+    """Return the op that writes through this view."""
+    found = _WRITE_BACKS.get(view)
+    if found is None:
+        found = _WRITE_BACKS[view] = WriteBack(view)
+    return found
+
+
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     code, annotations = function.__code__, function.__annotations__
     count = code.co_argcount

@@ -1,4 +1,4 @@
-"""Rows that show all elements of a tensor in another shape or order, and how writing to such a view changes its base."""
+"""Rows that show all elements of a tensor in another shape or order, and how writing to a view changes its base."""
 
 from __future__ import annotations
 
@@ -48,18 +48,6 @@ def view(input: Array, size: Dims) -> Array:
 def reshape(input: Array, shape: Dims) -> Array:
     """Return the same elements in shape `shape`, where one -1 is inferred. RuntimeError where the count differs."""
     return lax.reshape(input, inferred_size(input.size, shape))
-
-
-@op(grad=("ViewBackward0", "input"), names=".view_as", write_back=reshape_back)
-def view_as(input: Array, other: Array) -> Array:
-    """Return the elements of `input` in the shape of `other`, which gets no gradient."""
-    return lax.reshape(input, inferred_size(input.size, other.shape))
-
-
-@op(grad=("ViewBackward0", "input"), names=".reshape_as", write_back=reshape_back)
-def reshape_as(input: Array, other: Array) -> Array:
-    """Return the elements of `input` in the shape of `other`, which gets no gradient."""
-    return lax.reshape(input, inferred_size(input.size, other.shape))
 
 
 @op(grad="ViewBackward0", write_back=reshape_back)
@@ -260,8 +248,8 @@ def _expanded_size(shape: Sequence[int], size: Dims) -> Dims:
     new = len(size) - len(shape)
     if new < 0:
         raise RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) "
-            f"must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
     for d, wanted in enumerate(size):
@@ -289,26 +277,21 @@ def _expand_back(base: Array, new: Array, *_: Any) -> Array:
     return lax.reshape(new, base.shape) if new.size == base.size else base
 
 
-def _expanded(input: Array, size: Dims) -> Array:
+def expanded(input: Array, size: Dims) -> Array:
+    """Broadcast `input` to `size` by torch's rules of `expand`."""
     return jnp.broadcast_to(input, _expanded_size(input.shape, size))
 
 
 @op(grad="ExpandBackward0", names=".expand", write_back=_expand_back)
 def expand(input: Array, size: Dims) -> Array:
     """Repeat dimensions of size 1 (and new leading ones) up to `size` without a copy; -1 keeps a dimension."""
-    return _expanded(input, size)
-
-
-@op(grad=("ExpandBackward0", "input"), names=".expand_as", write_back=_expand_back)
-def expand_as(input: Array, other: Array) -> Array:
-    """Expand `input` to the shape of `other`, which gets no gradient."""
-    return _expanded(input, other.shape)
+    return expanded(input, size)
 
 
 @op(grad="ExpandBackward0", write_back=_expand_back)
 def broadcast_to(input: Array, size: Dims) -> Array:
     """Repeat dimensions of size 1 (and new leading ones) up to `size` without a copy."""
-    return _expanded(input, size)
+    return expanded(input, size)
 
 
 def _bits(input: Array, dtype: DType) -> Array:
@@ -317,17 +300,17 @@ def _bits(input: Array, dtype: DType) -> Array:
         return input
     raw = input.astype(jnp.uint8) if input.dtype == bool else input
     if raw.dtype.kind == "c":
-        raw = jnp.stack([raw.real, raw.imag], -1).reshape(*raw.shape[:-1], -1)
+        raw = jnp.stack([raw.real, raw.imag], -1).reshape(*raw.shape[:-1], 2 * raw.shape[-1])
     if dtype.is_complex:
         parts = _bits(raw, dtype.to_real())
         return lax.complex(parts[..., ::2], parts[..., 1::2])
     ratio = target.itemsize / raw.dtype.itemsize
-    kind = jnp.uint8 if target == bool else target
+    kind = jnp.uint8 if target.kind == "b" else target
     if ratio > 1:
         raw = raw.reshape(*raw.shape[:-1], raw.shape[-1] // int(ratio), int(ratio))
     moved = lax.bitcast_convert_type(raw, kind)
-    moved = moved.reshape(*moved.shape[:-2], -1) if ratio < 1 else moved
-    return moved.astype(bool) if target == bool else moved
+    moved = moved.reshape(*moved.shape[:-2], math.prod(moved.shape[-2:])) if ratio < 1 else moved
+    return moved.astype(bool) if target.kind == "b" else moved
 
 
 @op(names="", write_back=lambda base, new, dtype: _bits(new, dtypes.of_numpy(base.dtype)))

@@ -162,9 +162,10 @@ def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]
     if value.array is None:
         if value.program is not CONSTANT:
             raise _Again(value)
-        statics = (tuple(value.aval.shape), value.aval.dtype)
-        program.leaf_slots[place] = slot = record(_FILL, (value.slot,), statics)[1][0].slot
-        key.append(slot)
+        recipe = value.slot
+        (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]
+        program.leaf_slots[place] = made.slot
+        key.append(made.slot)
         return
     if value.aval.placement is not None:
         _keep_to_one_placement(program, value, inputs)
@@ -176,21 +177,6 @@ def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]
     if value.shared:
         program.pinned.append(value)
     key += (slot, value.aval)
-
-
-class _Fill:
-    """The op behind constants: one number everywhere."""
-
-    __slots__ = ()
-    name, grad, keep = "fill_constant", None, "inputs"
-
-    @staticmethod
-    def call(inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[jax.Array]:
-        number, (shape, dtype) = inputs[0], statics
-        return (jax.numpy.full(shape, getattr(number, "value", number), dtype.numpy),)
-
-
-_FILL = _Fill()
 
 
 def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]) -> None:

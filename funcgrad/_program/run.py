@@ -132,7 +132,13 @@ def _settle(program: Program) -> None:
 
 
 def _make_constant(value: Value) -> None:
-    value.array = put(np.full(value.aval.shape, value.slot, value.aval.dtype.numpy))
+    recipe = value.slot
+    if recipe.host is None:
+        (made,) = record.record(recipe.op, recipe.inputs, recipe.statics)[1]
+        value.array = record.array_of(made)
+        value.shared = True  # two Values hold this array
+    else:
+        value.array = put(recipe.host())
     value.program = None
 
 

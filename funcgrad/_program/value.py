@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -60,7 +61,7 @@ class Value:
     """One array, or the promise of one. It never changes, except from promised to here.
 
     array is set: it is here. Else `program` is the program that will compute it as result number `slot`;
-    or `program` is CONSTANT, and `slot` is the number that fills the whole array.
+    or `program` is CONSTANT, and `slot` is the Recipe for it.
     """
 
     __slots__ = ("__weakref__", "array", "aval", "program", "shared", "slot")
@@ -80,8 +81,17 @@ class TracedValue(Value):
     __slots__ = ()
 
 
+class Recipe(NamedTuple):
+    """How a constant is made: an op without tensor inputs; `host` gives the same numbers where that is cheaper than a run."""
+
+    op: Any
+    inputs: tuple[Any, ...]
+    statics: tuple[Any, ...]
+    host: Callable[[], np.ndarray[Any, Any]] | None
+
+
 class _Constant:
-    """The `program` of a Value that is one number everywhere and was not made yet."""
+    """The `program` of a Value that was not made yet and needs no input: its `slot` is a Recipe."""
 
     __slots__ = ()
 
@@ -97,6 +107,6 @@ def of_array(array: jax.Array, *, shared: bool = False) -> Value:
     return value
 
 
-def constant(shape: tuple[int, ...], dtype: DType, fill: complex) -> Value:
-    """Return a Value that is `fill` everywhere. It becomes an instruction of each program that reads it, never an array."""
-    return Value(None, CONSTANT, fill, aval(shape, dtype.numpy))
+def constant(recipe: Recipe, aval: Aval) -> Value:
+    """Return a Value that becomes an instruction of each program that reads it; an array only where one is asked for."""
+    return Value(None, CONSTANT, recipe, aval)

@@ -19,10 +19,11 @@ Edge = tuple[Any, int]
 
 
 class Names:
-    """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets both at import."""
+    """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets them at import."""
 
     wrap: Callable[[Variable], Any]
     unwrap: Callable[[Any], Variable]
+    write: Callable[[Any, Variable], None]
 
 
 class Pass:
@@ -115,7 +116,7 @@ class Pass:
         if self.history:
             slot.grad = Names.wrap(total)
         else:
-            held._variable = total
+            Names.write(held, total)
 
     def _leading_to_targets(self, edges: Iterable[Edge]) -> set[Node]:
         """Return the nodes from which a target can be reached, the targets' own included."""

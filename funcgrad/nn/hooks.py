@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import Function
-from funcgrad.utils.hooks import RemovableHandle
 
 Hook = Callable[..., Any]
 Hooks = OrderedDict[int, Hook]
@@ -47,38 +47,37 @@ class Hooked:
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    ) -> Handle:
         """Call `hook(module, args)` before each forward; what it returns, if anything, takes the place of the arguments."""
-        handle = _enter(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
+        handle = _enter(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
         return handle
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> RemovableHandle:
+    ) -> Handle:
         """Call `hook(module, args, result)` after each forward; what it returns, if anything, takes the place of the result.
 
         With `always_call` it runs also when forward or an earlier hook raised.
         """
-        flags = (self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
-        handle = _enter(self._forward_hooks, hook, prepend, *flags)
+        handle = _enter(self._forward_hooks, hook, prepend)
         if with_kwargs:
             self._forward_hooks_with_kwargs[handle.id] = True
         if always_call:
             self._forward_hooks_always_called[handle.id] = True
         return handle
 
-    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_output)` when the gradients of the results are known; it may return others."""
         return _enter(self._backward_pre_hooks, hook, prepend)
 
-    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known; it may return others."""
         self._choose_backward_kind(full=True)
         return _enter(self._backward_hooks, hook, prepend)
 
-    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+    def register_backward_hook(self, hook: Hook) -> Handle:
         """Call `hook` at the backward of the last operation of forward: torch's old kind; prefer the full one."""
         self._choose_backward_kind(full=False)
         return _enter(self._backward_hooks, hook, prepend=False)
@@ -92,16 +91,16 @@ class Hooked:
         self._is_full_backward_hook = full
 
 
-def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_forward_pre_hook(hook: Hook) -> Handle:
     """Call `hook(module, args)` before the forward of every module."""
     return _enter(everywhere_forward_pre, hook, prepend=False)
 
 
 def register_module_forward_hook(
     hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
-) -> RemovableHandle:
+) -> Handle:
     """Call `hook(module, args, result)` after the forward of every module."""
-    handle = _enter(everywhere_forward, hook, False, _everywhere_with_kwargs, _everywhere_always_called)
+    handle = _enter(everywhere_forward, hook, prepend=False)
     if with_kwargs:
         _everywhere_with_kwargs[handle.id] = True
     if always_call:
@@ -109,22 +108,22 @@ def register_module_forward_hook(
     return handle
 
 
-def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_pre_hook(hook: Hook) -> Handle:
     """Call `hook(module, grad_output)` in the backward pass of every module."""
     return _enter(everywhere_backward_pre, hook, prepend=False)
 
 
-def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_hook(hook: Hook) -> Handle:
     """Call `hook(module, grad_input, grad_output)` in the backward pass of every module."""
     return _enter_everywhere_backward(hook, full=True)
 
 
-def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+def register_module_backward_hook(hook: Hook) -> Handle:
     """Call `hook` at the backward of the last operation of every module: torch's old kind."""
     return _enter_everywhere_backward(hook, full=False)
 
 
-def _enter_everywhere_backward(hook: Hook, full: bool) -> RemovableHandle:
+def _enter_everywhere_backward(hook: Hook, full: bool) -> Handle:
     if _everywhere_full["backward"] is (not full):
         raise RuntimeError(
             "Cannot use both regular backward hooks and full backward hooks as a "
@@ -134,9 +133,8 @@ def _enter_everywhere_backward(hook: Hook, full: bool) -> RemovableHandle:
     return _enter(everywhere_backward, hook, prepend=False)
 
 
-def _enter(hooks: Hooks, hook: Hook, prepend: bool, *flags: OrderedDict[int, bool]) -> RemovableHandle:
-    handle = RemovableHandle(hooks, extra_dict=list(flags))
-    hooks[handle.id] = hook
+def _enter(hooks: Hooks, hook: Hook, prepend: bool) -> Handle:
+    handle = Handle(hooks, hook)
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle

@@ -35,9 +35,9 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(fg.empty((out_features, in_features), device=device, dtype=dtype))
+        self.weight = empty_parameter((out_features, in_features), device, dtype)
         if bias:
-            self.bias = Parameter(fg.empty(out_features, device=device, dtype=dtype))
+            self.bias = empty_parameter(out_features, device, dtype)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -80,9 +80,9 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(fg.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        self.weight = empty_parameter((out_features, in1_features, in2_features), device, dtype)
         if bias:
-            self.bias = Parameter(fg.empty(out_features, device=device, dtype=dtype))
+            self.bias = empty_parameter(out_features, device, dtype)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

@@ -69,6 +69,14 @@ class MersenneTwister:
         """Draw `words` words of 32 bits and forget them."""
         self._bits.random_raw(words, output=False)
 
+    def mark(self) -> Any:
+        """Return where the stream stands, for `rewind`."""
+        return self._bits.state
+
+    def rewind(self, mark: Any) -> None:
+        """Go back to where the stream stood; a waiting second normal stays."""
+        self._bits.state = mark
+
     def state_bytes(self) -> bytes:
         """Return the state as the bytes that torch's `get_state` gives."""
         held = self._bits.state["state"]

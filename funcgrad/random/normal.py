@@ -21,8 +21,10 @@ _CHUNK = 1 << 13  # pairs made at once: their temporaries stay in the cache
 _f32, _f64 = np.float32, np.float64
 
 
-def normal_float32(stream: MersenneTwister, count: int, mean: float = 0.0, std: float = 1.0) -> Floats:
-    """Draw `count` float32 numbers from N(mean, std^2)."""
+def normal_float32(
+    stream: MersenneTwister, count: int, mean: float = 0.0, std: float = 1.0, is_half: bool = False
+) -> Floats:
+    """Draw `count` float32 numbers from N(mean, std^2); those that become 16-bit floats waste no words on the rest."""
     if count < BLOCK:
         return (normal_pairs(stream, count) * std + mean).astype(_f32)
     made = np.empty(count, _f32)
@@ -31,7 +33,8 @@ def normal_float32(stream: MersenneTwister, count: int, mean: float = 0.0, std: 
         stop = min(start + 2 * _CHUNK, whole)
         made[start:stop] = _blocks_float32(stream, stop - start)
     if whole < count:
-        stream.skip(count - whole)  # torch fills the whole array with uniforms first
+        if not is_half:
+            stream.skip(count - whole)  # torch fills the whole array with uniforms first
         made[count - BLOCK :] = _blocks_float32(stream, BLOCK)
     return _multiply_add(made, _f32(std), _f32(mean)) if (mean, std) != (0.0, 1.0) else made
 

@@ -1,0 +1,50 @@
+"""torch.device: a kind of device and, where it was given, its number. Which JAX device that is, `_tensor.placement` knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
+
+
+class device:  # noqa: N801 - torch's own spelling
+    """device("cuda:1"), device("cuda", 1) or device(1).
+
+    Raises RuntimeError for a kind that torch does not know.
+    """
+
+    __slots__ = ("index", "type")
+    index: int | None
+    type: str
+
+    def __new__(cls, type: Any = None, index: int | None = None, *, device: Any = None) -> device:
+        given = device if type is None else type
+        if isinstance(given, cls):
+            return given
+        self = super().__new__(cls)
+        if isinstance(given, int) and not isinstance(given, bool):
+            self.type, self.index = "cuda", given
+            return self
+        kind, _, number = str(given).partition(":")
+        if kind not in KINDS:
+            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {given}")
+        if number and (not number.isdigit() or index is not None):
+            raise RuntimeError(f"Invalid device string: '{given}'")
+        self.type, self.index = kind, int(number) if number else index
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (str(self),)

@@ -1,0 +1,400 @@
+"""Rows of arithmetic between tensors and numbers: + - * / // % **, their relatives and their operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._base import dtypes, promotion
+from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.table import Array, Scalar, op
+
+Shapes = tuple[Any, ...]
+
+
+def is_bool(array: Array) -> bool:
+    """Tell whether an array holds truth values."""
+    return array.dtype == np.bool_
+
+
+def is_integer(array: Array) -> bool:
+    """Tell whether an array holds integers or truth values."""
+    return array.dtype.kind in "iub"
+
+
+def to_float(array: Array) -> Array:
+    """Cast integers and truth values to the default float dtype; floats stay."""
+    return lax.convert_element_type(array, promotion.as_float(dtypes.of_numpy(array.dtype)).numpy)
+
+
+def is_number(shape: Any) -> bool:
+    """Tell whether an entry of the shapes that a `grad` function gets stands for a Python number."""
+    return isinstance(shape, type)
+
+
+def _scaled(other: Array, alpha: Scalar) -> Array:
+    """Multiply by torch's `alpha`, checking its category."""
+    if isinstance(alpha, (bool, int, float)) and alpha == 1:
+        return other
+    if isinstance(alpha, float) and is_integer(other):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return lax.mul(other, jnp.full(other.shape, alpha, other.dtype))
+
+
+@op(grad="AddBackward0", promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
+def add(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+    """input + alpha * other; `or` for truth values. Shape: broadcast."""
+    input, other = broadcast(input, _scaled(other, alpha))
+    return jnp.add(input, other)
+
+
+def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
+    return ("RsubBackward1", "other") if is_number(shapes[0]) else "SubBackward0"
+
+
+_SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ .__isub__"
+
+
+@op(grad=_sub_node, promote="common", names=_SUB_NAMES)
+def sub(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+    """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
+    if is_bool(input):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    return lax.sub(*broadcast(input, _scaled(other, alpha)))
+
+
+def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
+    return "RsubBackward1" if is_number(shapes[1]) else "RsubBackward0"
+
+
+@op(grad=_rsub_node, promote="common", names="rsub")
+def rsub(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+    """other - alpha * input. Shape: broadcast."""
+    return sub(other, input, alpha=alpha)
+
+
+_MUL_NAMES = "mul .mul .mul_ multiply .multiply .multiply_ .__mul__ .__rmul__ .__imul__"
+
+
+@op(grad="MulBackward0", promote="common", names=_MUL_NAMES)
+def mul(input: Array, other: Array) -> Array:
+    """input * other; `and` for truth values. Shape: broadcast."""
+    input, other = broadcast(input, other)
+    return jnp.multiply(input, other)
+
+
+def _div_node(shapes: Shapes, statics: Shapes) -> Any:
+    if is_number(shapes[0]):
+        return ("MulBackward0", ("ReciprocalBackward0", "other"))
+    return "DivBackward2" if statics and statics[0] is not None else "DivBackward0"
+
+
+_DIV_NAMES = (
+    "div .div .div_ divide .divide .divide_ true_divide .true_divide .true_divide_ "
+    ".__truediv__ .__rtruediv__ .__itruediv__ .__div__ .__rdiv__ .__idiv__"
+)
+
+
+@op(grad=_div_node, promote="common", names=_DIV_NAMES)
+def div(input: Array, other: Array, *, rounding_mode: str | None = None) -> Array:
+    """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
+    if rounding_mode is None:
+        return lax.div(*broadcast(to_float(input), to_float(other)))
+    input, other = broadcast(input, other)
+    if rounding_mode == "trunc":
+        return lax.div(input, other) if is_integer(input) else jnp.trunc(lax.div(input, other))
+    if rounding_mode == "floor":
+        return _floor_of_quotient(input, other)
+    raise RuntimeError(
+        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+    )
+
+
+def _floor_of_quotient(input: Array, other: Array) -> Array:
+    """Divide and round down, exactly also where the float quotient would round up to the next integer."""
+    if is_integer(input):
+        quotient = lax.div(input, other)
+        if input.dtype.kind != "i":
+            return quotient
+        inexact = (lax.sign(input) != lax.sign(other)) & (lax.rem(input, other) != 0)
+        return jnp.where(inexact, quotient - np.ones((), quotient.dtype), quotient)
+    rest = lax.rem(input, other)
+    quotient = lax.div(input - rest, other)
+    one = np.ones((), quotient.dtype)
+    quotient = jnp.where((rest != 0) & ((other < 0) != (rest < 0)), quotient - one, quotient)
+    floor = lax.floor(quotient)
+    floor = jnp.where(quotient - floor > 0.5, floor + one, floor)
+    return jnp.where(other == 0, lax.div(input, other), floor)
+
+
+_FLOOR_NAMES = "floor_divide .floor_divide .floor_divide_ .__floordiv__ .__rfloordiv__ .__ifloordiv__"
+
+
+@op(promote="common", names=_FLOOR_NAMES)
+def floor_divide(input: Array, other: Array) -> Array:
+    """floor(input / other), integers staying integers. Shape: broadcast."""
+    return _floor_of_quotient(*broadcast(input, other))
+
+
+def _remainder_node(shapes: Shapes, statics: Shapes) -> str:
+    return "RemainderBackward0" if is_number(shapes[1]) else "RemainderBackward1"
+
+
+@op(
+    grad=_remainder_node,
+    promote="common",
+    names="remainder .remainder .remainder_ .__mod__ .__rmod__ .__imod__",
+)
+def remainder(input: Array, other: Array) -> Array:
+    """input - other * floor(input / other), with the divisor's sign. Shape: broadcast."""
+    input, other = broadcast(input, other)
+    rest = lax.rem(input, other)
+    return jnp.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+
+
+def _fmod_node(shapes: Shapes, statics: Shapes) -> str:
+    return "FmodBackward0" if is_number(shapes[1]) else "FmodBackward1"
+
+
+@op(grad=_fmod_node, promote="common", names="fmod .fmod .fmod_")
+def fmod(input: Array, other: Array) -> Array:
+    """input - other * trunc(input / other), with the dividend's sign. Shape: broadcast."""
+    return lax.rem(*broadcast(input, other))
+
+
+def _pow_node(shapes: Shapes, statics: Shapes) -> str:
+    if is_number(shapes[1]):
+        return "PowBackward0"
+    return "PowBackward2" if is_number(shapes[0]) else "PowBackward1"
+
+
+@op(grad=_pow_node, promote="common", names="pow .pow .pow_ .__pow__ .__rpow__ .__ipow__")
+def pow(input: Array, exponent: Array) -> Array:
+    """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
+    if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind != "c":
+        return _constant_power(input, exponent.item())
+    return _power(*broadcast(input, exponent))
+
+
+def _constant_power(input: Array, exponent: float) -> Array:
+    """Raise to a number known while tracing: small powers are products, halves are roots."""
+    if is_integer(input):
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return lax.integer_pow(input, int(exponent)) if not is_bool(input) else input | (exponent == 0)
+    if exponent == 0.5:
+        return lax.sqrt(input)
+    if exponent == -0.5:
+        return lax.rsqrt(input)
+    if -4 <= exponent <= 8 and exponent == int(exponent):
+        return lax.integer_pow(input, int(exponent))
+    return lax.pow(input, jnp.full(input.shape, exponent, input.dtype))
+
+
+def _power(input: Array, exponent: Array) -> Array:
+    """x ** y with torch's derivative by y: zero where x is 0 and y is not negative."""
+    if is_integer(input):
+        return input | ~exponent if is_bool(input) else jnp.power(input, exponent)
+    return lax.pow(input, exponent)
+
+
+@op(grad=("PowBackward0", ("ToCopyBackward0", "input")), promote="common", names="float_power .float_power .float_power_")
+def float_power(input: Array, exponent: Array) -> Array:
+    """input ** exponent in double precision. Shape: broadcast."""
+    double = np.complex128 if input.dtype.kind == "c" else np.float64
+    if isinstance(exponent, np.ndarray):
+        return pow(lax.convert_element_type(input, double), exponent.astype(double))
+    return pow(lax.convert_element_type(input, double), lax.convert_element_type(exponent, double))
+
+
+@op(grad="PowBackward0", names="square .square .square_ square_")
+def square(input: Array) -> Array:
+    """input ** 2."""
+    return lax.square(input.astype(np.int64) if is_bool(input) else input)
+
+
+@op(grad="NegBackward0", names="neg .neg .neg_ neg_ negative .negative .negative_ negative_ .__neg__")
+def neg(input: Array) -> Array:
+    """-input. Raises RuntimeError for truth values."""
+    if is_bool(input):
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return lax.neg(input)
+
+
+@op(names="positive .positive .__pos__", grad="AliasBackward0")
+def positive(input: Array) -> Array:
+    """+input, the same tensor. Raises RuntimeError for truth values."""
+    if is_bool(input):
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@op(grad="ReciprocalBackward0", promote="float", names="reciprocal .reciprocal .reciprocal_ reciprocal_")
+def reciprocal(input: Array) -> Array:
+    """1 / input."""
+    return lax.integer_pow(input, -1)
+
+
+@op(grad="AbsBackward0", names="abs .abs .abs_ abs_ absolute .absolute .absolute_ absolute_ .__abs__")
+def abs(input: Array) -> Array:
+    """|input|, real for complex input. The gradient at 0 is 0."""
+    return input if input.dtype.kind in "ub" else lax.abs(input)
+
+
+@op(grad="AddcmulBackward0", promote="common", names="addcmul .addcmul .addcmul_")
+def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) -> Array:
+    """input + value * tensor1 * tensor2. Shape: broadcast."""
+    return add(input, mul(tensor1, tensor2), alpha=value)
+
+
+@op(grad="AddcdivBackward0", promote="common", names="addcdiv .addcdiv .addcdiv_")
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) -> Array:
+    """input + value * tensor1 / tensor2. Shape: broadcast. Raises RuntimeError for integers."""
+    if is_integer(input):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported; use (input + value * torch.trunc(tensor1 / "
+            "tensor2)).to(input.dtype) or (input + value * tensor1 / tensor2) for true division."
+        )
+    return add(input, div(tensor1, tensor2), alpha=value)
+
+
+def _lerp_node(shapes: Shapes, statics: Shapes) -> str:
+    return "LerpBackward0" if is_number(shapes[2]) else "LerpBackward1"
+
+
+@op(grad=_lerp_node, promote="common", names="lerp .lerp .lerp_")
+def lerp(input: Array, end: Array, weight: Array) -> Array:
+    """input + weight * (end - input), counted from the nearer end. Shape: broadcast."""
+    input, end, weights = broadcast(input, end, weight)
+    step = lax.sub(end, input)
+    if isinstance(weight, np.ndarray):
+        return input + weights * step if np.all(np.abs(weight) < 0.5) else end - step * (1 - weights)
+    return jnp.where(lax.abs(weights) < 0.5, input + weights * step, end - step * (1 - weights))
+
+
+@op(grad="MaximumBackward0", promote="common", names="maximum .maximum")
+def maximum(input: Array, other: Array) -> Array:
+    """The larger of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    return lax.max(*broadcast(input, other))
+
+
+@op(grad="MinimumBackward0", promote="common", names="minimum .minimum")
+def minimum(input: Array, other: Array) -> Array:
+    """The smaller of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    return lax.min(*broadcast(input, other))
+
+
+@op(grad="FmaxBackward0", promote="common", names="fmax .fmax")
+def fmax(input: Array, other: Array) -> Array:
+    """The larger of each pair, the number where the other is NaN. `input` gets a tie's gradient. Shape: broadcast."""
+    input, other = broadcast(input, other)
+    return jnp.where((input >= other) | jnp.isnan(other), input, other)
+
+
+@op(grad="FminBackward0", promote="common", names="fmin .fmin")
+def fmin(input: Array, other: Array) -> Array:
+    """The smaller of each pair, the number where the other is NaN. `input` gets a tie's gradient. Shape: broadcast."""
+    input, other = broadcast(input, other)
+    return jnp.where((input <= other) | jnp.isnan(other), input, other)
+
+
+def _clamp_node(shapes: Shapes, statics: Shapes) -> str:
+    return "ClampBackward0" if any(isinstance(shape, tuple) for shape in shapes[1:]) else "ClampBackward1"
+
+
+@op(grad=_clamp_node, promote="common", names="clamp .clamp clamp_ .clamp_ clip .clip clip_ .clip_")
+def clamp(input: Array, min: Array | None = None, max: Array | None = None) -> Array:
+    """min(max(input, min), max); the gradient passes at the bounds. Shape: broadcast. Raises RuntimeError without bounds."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if min is not None:
+        input, min = broadcast(input, min)
+        input = jnp.where((input < min) | jnp.isnan(min), min, input)
+    if max is not None:
+        input, max = broadcast(input, max)
+        input = jnp.where((input > max) | jnp.isnan(max), max, input)
+    return input
+
+
+def _clamp_min_node(shapes: Shapes, statics: Shapes) -> str:
+    return "ClampMinBackward0" if is_number(shapes[1]) else "ClampMinBackward1"
+
+
+@op(grad=_clamp_min_node, promote="common", names="clamp_min .clamp_min clamp_min_ .clamp_min_")
+def clamp_min(input: Array, min: Array) -> Array:
+    """max(input, min); the gradient passes at the bound. Shape: broadcast."""
+    return clamp(input, min)
+
+
+def _clamp_max_node(shapes: Shapes, statics: Shapes) -> str:
+    return "ClampMaxBackward0" if is_number(shapes[1]) else "ClampMaxBackward1"
+
+
+@op(grad=_clamp_max_node, promote="common", names="clamp_max .clamp_max clamp_max_ .clamp_max_")
+def clamp_max(input: Array, max: Array) -> Array:
+    """min(input, max); the gradient passes at the bound. Shape: broadcast."""
+    return clamp(input, None, max)
+
+
+@jax.custom_jvp
+def _hypot(input: Array, other: Array) -> Array:
+    return jnp.hypot(input, other)
+
+
+@_hypot.defjvp
+def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, y), (dx, dy) = primals, tangents
+    result = _hypot(x, y)
+    return result, (x / result) * dx + (y / result) * dy
+
+
+@op(grad="HypotBackward0", promote="common", names="hypot .hypot .hypot_")
+def hypot(input: Array, other: Array) -> Array:
+    """sqrt(input^2 + other^2) without overflow. Shape: broadcast."""
+    return _hypot(*broadcast(input, other))
+
+
+@op(grad="Atan2Backward0", promote="float", names="atan2 .atan2 .atan2_ arctan2 .arctan2 .arctan2_")
+def atan2(input: Array, other: Array) -> Array:
+    """The angle of the point (other, input) in (-pi, pi]. Shape: broadcast."""
+    return lax.atan2(*broadcast(input, other))
+
+
+def _copysign_node(shapes: Shapes, statics: Shapes) -> str:
+    return "CopysignBackward1" if is_number(shapes[1]) else "CopysignBackward0"
+
+
+@op(grad=_copysign_node, promote="float", names="copysign .copysign .copysign_")
+def copysign(input: Array, other: Array) -> Array:
+    """|input| with the sign of `other`; the gradient at 0 is 0. Shape: broadcast."""
+    input, other = broadcast(input, other)
+    magnitude = lax.abs(input)
+    return jnp.where(jnp.signbit(other), -magnitude, magnitude)
+
+
+@op(grad="LogaddexpBackward0", promote="float", names="logaddexp .logaddexp")
+def logaddexp(input: Array, other: Array) -> Array:
+    """log(exp(input) + exp(other)) without overflow. Shape: broadcast."""
+    return jnp.logaddexp(*broadcast(input, other))
+
+
+@op(grad="Logaddexp2Backward0", promote="float", names="logaddexp2 .logaddexp2")
+def logaddexp2(input: Array, other: Array) -> Array:
+    """log2(2^input + 2^other) without overflow. Shape: broadcast."""
+    return jnp.logaddexp2(*broadcast(input, other))
+
+
+@op(grad="LdexpBackward0", promote="float", names="ldexp .ldexp .ldexp_")
+def ldexp(input: Array, other: Array) -> Array:
+    """input * 2^other. Shape: broadcast."""
+    return mul(input, jnp.exp2(other))

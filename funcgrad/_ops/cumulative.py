@@ -1,0 +1,147 @@
+"""Rows that run along one dimension: cumulative sums, products, largest; differences, integrals, gradients of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import is_bool, is_integer, to_float
+from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.reductions import as_summed
+from funcgrad._ops.table import Array, DType, Scalar, op
+
+
+def _along(function: Callable[..., Array], input: Array, dim: int) -> Array:
+    dim = dim_of(input.ndim, dim)
+    return input if input.ndim == 0 or input.size == 0 else function(input, dim)
+
+
+@op(grad="CumsumBackward0", names="cumsum .cumsum .cumsum_")
+def cumsum(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """The running sum along `dim`. Integers and truth values give int64."""
+    return _along(lax.cumsum, as_summed(input, dtype), dim)
+
+
+@op(grad="CumprodBackward0", names="cumprod .cumprod .cumprod_")
+def cumprod(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """The running product along `dim`. Integers and truth values give int64."""
+    return _along(lax.cumprod, as_summed(input, dtype), dim)
+
+
+@op(grad="LogcumsumexpBackward0", promote="float")
+def logcumsumexp(input: Array, dim: int) -> Array:
+    """The running log-sum-exp along `dim`."""
+    return _along(lax.cumlogsumexp, input, dim)
+
+
+def _running(input: Array, dim: int, cumulate: Callable[..., Array], beats: Callable[..., Array]) -> tuple[Array, Array]:
+    """Return the running largest or smallest and the last place where it was reached."""
+    dim = dim_of(input.ndim, dim)
+    if input.ndim == 0 or input.size == 0:
+        return input, jnp.zeros(input.shape, np.int64)
+    ordered = input.astype(np.uint8) if is_bool(input) else input
+    best = cumulate(lax.stop_gradient(ordered), dim)
+    reached = ordered == best if is_integer(ordered) else (ordered == best) | jnp.isnan(ordered)
+    place = lax.broadcasted_iota(np.int32, input.shape, dim)
+    indices = lax.cummax(jnp.where(reached, place, 0), dim)
+    return jnp.take_along_axis(input, indices, dim), indices.astype(np.int64)
+
+
+@op(grad="CummaxBackward0", results="values indices")
+def cummax(input: Array, dim: int) -> tuple[Array, Array]:
+    """The largest so far along `dim`, and where it last was; that place gets the gradient."""
+    return _running(input, dim, lax.cummax, lax.ge)
+
+
+@op(grad="CumminBackward0", results="values indices")
+def cummin(input: Array, dim: int) -> tuple[Array, Array]:
+    """The smallest so far along `dim`, and where it last was; that place gets the gradient."""
+    return _running(input, dim, lax.cummin, lax.le)
+
+
+def _ends(input: Array, dim: int) -> tuple[Array, Array]:
+    """Return all but the last and all but the first along `dim`."""
+    size = input.shape[dim]
+    return lax.slice_in_dim(input, 0, max(size - 1, 0), axis=dim), lax.slice_in_dim(input, min(1, size), size, axis=dim)
+
+
+@op(grad=("SubBackward0", ("SliceBackward0", "input"), ("SliceBackward0", "input")), promote="common")
+def diff(
+    input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None
+) -> Array:
+    """The n-th difference of neighbours along `dim`; xor for truth values."""
+    dim = dim_of(input.ndim, dim)
+    if input.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    joined = jnp.concatenate(parts, dim) if len(parts) > 1 else input
+    for _ in range(n):
+        before, after = _ends(joined, dim)
+        joined = after ^ before if is_bool(joined) else after - before
+    return joined
+
+
+def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
+    """Return the areas between neighbouring samples along `dim`, already halved."""
+    before, after = _ends(to_float(y), dim)
+    heights = before + after
+    if x is None:
+        return heights * jnp.asarray(dx).astype(heights.dtype) / 2
+    points = x.reshape((-1,) + (1,) * (y.ndim - 1 - dim)) if x.ndim == 1 else x
+    first, second = _ends(points, points.ndim - (y.ndim - dim) if x.ndim > 1 else 0)
+    return jnp.multiply(*broadcast(heights, (second - first).astype(heights.dtype))) / 2
+
+
+@op(
+    grad=lambda shapes, statics: "MulBackward1" if shapes[1] is None else "DivBackward1",
+    names="trapezoid trapz",
+)
+def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
+    """The integral along `dim` of samples `y` at the points `x`, or `dx` apart, by the trapezoidal rule."""
+    dim = dim_of(y.ndim, dim)
+    return jnp.sum(_panels(y, x, dx, dim), dim)
+
+
+@op(
+    grad=lambda shapes, statics: "CumsumBackward0" if shapes[1] is None else "DivBackward1",
+    names="cumulative_trapezoid",
+)
+def cumulative_trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
+    """The running integral along `dim` by the trapezoidal rule. Shape: one less than `y` along `dim`."""
+    dim = dim_of(y.ndim, dim)
+    return lax.cumsum(_panels(y, x, dx, dim), dim)
+
+
+def sample_gradient(input: Array, spacing: Any, dim: int, edge_order: int) -> Array:
+    """Return the derivative of samples along `dim`, second order inside; `spacing` is a number or the 1-d points."""
+    moved = jnp.moveaxis(input, dim, -1)
+    if np.ndim(spacing) == 0:
+        points = np.arange(moved.shape[-1]) * spacing
+    else:
+        points = spacing
+    points = jnp.asarray(points, input.dtype if not is_integer(input) else np.float32)
+    step = points[1:] - points[:-1]
+    before, after = step[:-1], step[1:]
+    slope = (moved[..., 1:] - moved[..., :-1]) / step
+    inner = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+    if edge_order == 1:
+        first, last = slope[..., :1], slope[..., -1:]
+    else:
+        first = slope[..., :1] - (slope[..., 1:2] - slope[..., :1]) * (step[0] / (step[0] + step[1]))
+        last = slope[..., -1:] + (slope[..., -1:] - slope[..., -2:-1]) * (step[-1] / (step[-1] + step[-2]))
+    return jnp.moveaxis(jnp.concatenate([first, inner, last], -1), -1, dim)
+
+
+@op(grad="CatBackward0", names="")
+def gradient_by_number(
+    input: Array, spacing: tuple[float, ...], dim: tuple[int, ...], edge_order: int = 1
+) -> tuple[Array, ...]:
+    """The derivative of samples along each `dim`, with one spacing for each."""
+    return tuple(sample_gradient(input, s, dim_of(input.ndim, d), edge_order) for s, d in zip(spacing, dim, strict=True))

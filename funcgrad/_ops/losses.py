@@ -1,0 +1,330 @@
+"""Rows: losses that compare an input with a target element by element."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy.special import xlogy
+
+from funcgrad._ops.activation import log1p_exp
+from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
+from funcgrad._ops.reduction import last_node, reduced, reduction_of
+from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.table import Array, op
+
+
+def _mse_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    input, target = _expanded(shapes)
+    if shapes[2] is None:
+        return ("MseLossBackward0", input, target)
+    return _weighted_nodes(("PowBackward0", ("SubBackward0", input, target)), *_reduction_statics(statics))
+
+
+@op(grad=_mse_loss_grad, promote="common", names="nn.functional.mse_loss")
+def mse_loss(
+    input: Array,
+    target: Array,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Array | None = None,
+) -> Array:
+    """(input - target)^2. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
+    require_floating(input, "mse_cpu")
+    common_shape((input.shape, target.shape))
+    return _weighted(jnp.square(input - target), weight, reduction, size_average, reduce)
+
+
+def _l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    inner = ("AbsBackward0", ("SubBackward0", *_expanded(shapes)))
+    if shapes[2] is None:
+        size_average, reduce, reduction = _reduction_statics(statics)
+        return last_node(reduction, size_average, reduce, *inner)
+    return _weighted_nodes(inner, *_reduction_statics(statics))
+
+
+@op(grad=_l1_loss_grad, promote="common", names="nn.functional.l1_loss")
+def l1_loss(
+    input: Array,
+    target: Array,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Array | None = None,
+) -> Array:
+    """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
+    common_shape((input.shape, target.shape))
+    return _weighted(jnp.abs(input - target), weight, reduction, size_average, reduce)
+
+
+def _smooth_l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    size_average, reduce, reduction, beta = (*statics, *(None, None, "mean", 1.0)[len(statics) :])
+    if not beta:
+        return _l1_loss_grad((*shapes, None), (size_average, reduce, reduction))
+    return ("SmoothL1LossBackward0", *_expanded(shapes))
+
+
+@op(grad=_smooth_l1_loss_grad, promote="common", names="nn.functional.smooth_l1_loss")
+def smooth_l1_loss(
+    input: Array,
+    target: Array,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Array:
+    """d^2 / (2 beta) where d = |input - target| < beta, else d - beta / 2.
+
+    Shape: input, target (*), broadcast; result () or, unreduced, (*). RuntimeError for a negative beta.
+    """
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, but got {beta}")
+    if beta == 0:
+        return l1_loss(input, target, size_average, reduce, reduction)
+    require_floating(input, "smooth_l1_cpu")
+    common_shape((input.shape, target.shape))
+    return reduced(_huber(input - target, beta) / beta, reduction, size_average, reduce)
+
+
+def _huber_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    inner = ("HuberLossBackward0", *_expanded(shapes))
+    reduction = statics[0] if statics else "mean"
+    return inner if shapes[2] is None else last_node(reduction, None, None, "MulBackward0", inner, "weight")
+
+
+@op(grad=_huber_loss_grad, promote="common", names="nn.functional.huber_loss")
+def huber_loss(
+    input: Array, target: Array, reduction: str = "mean", delta: float = 1.0, weight: Array | None = None
+) -> Array:
+    """d^2 / 2 where d = |input - target| < delta, else delta * (d - delta / 2).
+
+    Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*).
+    """
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, but got {delta}")
+    require_floating(input, "huber_cpu")
+    common_shape((input.shape, target.shape))
+    loss = _huber(input - target, delta)
+    return reduced(loss if weight is None else loss * _checked_weight(weight, loss), reduction)
+
+
+@op(grad="BinaryCrossEntropyBackward0", names="nn.functional.binary_cross_entropy")
+def binary_cross_entropy(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    """-(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
+
+    Shape: input, target (*), weight broadcast to it; result () or, unreduced, (*). ValueError where target's size differs.
+    An input outside [0, 1] gives NaN.
+    """
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({size_text(target.shape)}) that is different to the input size "
+            f"({size_text(input.shape)}) is deprecated. Please ensure they have the same size."
+        )
+    _require_equal_dtypes(input, target)
+    loss = _cross_entropy_of_probability(input, target)
+    if weight is not None:
+        common_shape((weight.shape, loss.shape))
+        loss = loss * weight.astype(loss.dtype)
+    return reduced(loss, reduction, size_average, reduce)
+
+
+@op(
+    grad="BinaryCrossEntropyWithLogitsBackward0",
+    names="binary_cross_entropy_with_logits nn.functional.binary_cross_entropy_with_logits",
+)  # fmt: skip
+def binary_cross_entropy_with_logits(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Array | None = None,
+) -> Array:
+    """Binary cross entropy of sigmoid(input), safe for large inputs; pos_weight weighs the positive term.
+
+    Shape: input, target (*), weight and pos_weight broadcast to it; result () or, unreduced, (*).
+    ValueError where target's size differs.
+    """
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Target size ({size_text(target.shape)}) must be the same as input size ({size_text(input.shape)})"
+        )
+    require_floating(input, "log_sigmoid_cpu")
+    if target.dtype.kind in "biu":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_name(target)}")
+    input, target, weight, pos_weight = as_one_float(input, target, weight, pos_weight)
+    positive = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * input + positive * log1p_exp(-input)
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+
+
+def _kl_div_grad(shapes: tuple, statics: tuple) -> tuple:
+    size_average, reduce, reduction, log_target = (*statics, *(None, None, "mean", False)[len(statics) :])
+    inner = ("SubBackward0", ("XlogyBackward0", "target", "target"), ("MulBackward0", "target", "input"))
+    if log_target:
+        inner = ("MulBackward0", ("ExpBackward0", "target"), ("SubBackward0", "target", "input"))
+    if reduction == "batchmean" and size_average is None and reduce is None:
+        return ("DivBackward0", ("SumBackward0", inner))
+    return last_node(reduction, size_average, reduce, *inner)
+
+
+@op(grad=_kl_div_grad, names="kl_div nn.functional.kl_div")
+def kl_div(
+    input: Array,
+    target: Array,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Array:
+    """target * (log(target) - input): the divergence of target from exp(input); reduction "batchmean" divides by N.
+
+    Shape: input (log probabilities), target (probabilities, or their logs with log_target) (N, *), result () or (N, *).
+    """
+    if {input.dtype.kind, target.dtype.kind} & set("biu"):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    common_shape((input.shape, target.shape))
+    input, target = as_one_float(input, target)
+    loss = jnp.exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
+    if reduction == "batchmean" and size_average is None and reduce is None:
+        return loss.sum() / (input.shape[0] if input.ndim else 1)
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def _poisson_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    defaults = (True, False, None, 1e-8, None, "mean")
+    log_input, full, size_average, _, reduce, reduction = (*statics, *defaults[len(statics) :])
+    inner = ("SubBackward0", ("ExpBackward0", "input"), ("MulBackward0", "target", "input"))
+    if not log_input:
+        inner = ("SubBackward0", "input", ("MulBackward0", "target", ("LogBackward0", ("AddBackward1", "input"))))
+    if full:
+        scaled = ("MulBackward1", ("LogBackward0", ("MulBackward1", "target")))
+        product = ("SubBackward0", ("MulBackward0", "target", ("LogBackward0", "target")), "target")
+        inner = ("AddBackward0", inner, ("MaskedFillBackward0", ("AddBackward0", product, scaled)))
+    return last_node(reduction, size_average, reduce, *inner)
+
+
+@op(grad=_poisson_nll_loss_grad, promote="common", names="poisson_nll_loss nn.functional.poisson_nll_loss")
+def poisson_nll_loss(
+    input: Array,
+    target: Array,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Array:
+    """exp(input) - target * input (or, with log_input=False, input - target log(input + eps)); full adds Stirling's term.
+
+    Shape: input, target (*), broadcast; result () or, unreduced, (*).
+    """
+    loss = jnp.exp(input) - target * input if log_input else input - target * jnp.log(input + eps)
+    if full:
+        # The gradient stops where torch masks the term: at target <= 1.
+        above = jnp.where(target > 1, target, 1)
+        stirling = above * jnp.log(above) - above + 0.5 * jnp.log(2 * math.pi * above)
+        loss = loss + jnp.where(target > 1, stirling, 0)
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def _gaussian_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
+    full, _, reduction = (*statics, *(False, 1e-6, "mean")[len(statics) :])
+    var = shapes[2]
+    variance = ("CloneBackward0", "var" if len(var) == len(shapes[0]) else ("UnsqueezeBackward0", "var"))
+    error = ("PowBackward0", ("SubBackward0", "input", "target"))
+    inner = ("MulBackward0", ("AddBackward0", ("LogBackward0", variance), ("DivBackward0", error, variance)))
+    return last_node(reduction, None, None, *(("AddBackward0", inner) if full else inner))
+
+
+@op(grad=_gaussian_nll_loss_grad, promote="common", names="nn.functional.gaussian_nll_loss")
+def gaussian_nll_loss(
+    input: Array, target: Array, var: Array, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Array:
+    """(log(var) + (input - target)^2 / var) / 2 with var at least eps; full adds log(2 pi) / 2.
+
+    Shape: input, target (*); var as input, or one for each last dimension, or a number; result () or, unreduced, (*).
+    ValueError for another size of var.
+    """
+    if jnp.ndim(var) and var.shape != input.shape:
+        if input.shape[:-1] == var.shape:
+            var = jnp.expand_dims(var, -1)
+        elif input.ndim != var.ndim or input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
+            raise ValueError(f"var is of incorrect size: {size_text(var.shape)} for input {size_text(input.shape)}")
+    variance = jnp.broadcast_to(var, input.shape)
+    variance = variance + lax.stop_gradient(jnp.maximum(variance, eps) - variance)
+    loss = 0.5 * (jnp.log(variance) + jnp.square(input - target) / variance)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+def _weighted(
+    loss: Array, weight: Array | None, reduction: str, size_average: bool | None = None, reduce: bool | None = None
+) -> Array:
+    """Reduce losses, in the mean by the sum of the weights where there are weights."""
+    kind = reduction_of(reduction, size_average, reduce)
+    if weight is None:
+        return reduced(loss, kind)
+    total = reduced(loss * _checked_weight(weight, loss), "sum" if kind == "mean" else kind)
+    return total / weight.sum() if kind == "mean" else total
+
+
+def _checked_weight(weight: Array, loss: Array) -> Array:
+    if weight.shape != loss.shape:
+        raise ValueError(f"Inputs and weight must have the same size, but got {size_text(weight.shape)} for the weight")
+    return weight
+
+
+def _reduction_statics(statics: tuple) -> tuple:
+    return (*statics, *(None, None, "mean")[len(statics) :])
+
+
+def _weighted_nodes(inner: tuple, size_average: bool | None, reduce: bool | None, reduction: str) -> tuple:
+    product = ("MulBackward0", inner, "weight")
+    if reduction_of(reduction, size_average, reduce) == "mean":
+        return ("DivBackward0", ("SumBackward0", product), ("SumBackward0", "weight"))
+    return last_node(reduction, size_average, reduce, *product)
+
+
+def _expanded(shapes: tuple) -> tuple:
+    """Draw input and target, expanded where they differ in size."""
+    if shapes[0] == shapes[1]:
+        return ("input", "target")
+    whole = common_shape(shapes[:2])
+    return tuple(n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n) for n, s in zip(("input", "target"), shapes))
+
+
+def _huber(difference: Array, delta: float) -> Array:
+    size = jnp.abs(difference)
+    return jnp.where(size < delta, 0.5 * jnp.square(difference), delta * (size - 0.5 * delta))
+
+
+def _require_equal_dtypes(input: Array, target: Array) -> None:
+    require_floating(input, "binary_cross_entropy")
+    if input.dtype != target.dtype:
+        raise RuntimeError(f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}: target and input must agree")
+
+
+@jax.custom_jvp
+def _cross_entropy_of_probability(input: Array, target: Array) -> Array:
+    log_not, log_yes = jnp.maximum(jnp.log1p(-input), -100), jnp.maximum(jnp.log(input), -100)
+    return (target - 1) * log_not - target * log_yes
+
+
+@_cross_entropy_of_probability.defjvp
+def _cross_entropy_of_probability_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+    """The derivative (p - t) / (p (1 - p)) is finite at 0 and 1: torch bounds the divisor by 1e-12."""
+    input, target = primals
+    by_input = (input - target) / jnp.maximum((1 - input) * input, 1e-12)
+    by_target = jnp.maximum(jnp.log1p(-input), -100) - jnp.maximum(jnp.log(input), -100)
+    return _cross_entropy_of_probability(input, target), by_input * tangents[0] + by_target * tangents[1]

@@ -1,0 +1,94 @@
+"""Rows that put numbers around a tensor: constants, reflections, repeated edges, the other end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.table import Array, Dims, Scalar, op
+
+_MODES = {"reflect": ("reflect", "ReflectionPad"), "replicate": ("edge", "ReplicationPad"), "circular": ("wrap", "")}
+
+
+def _pad_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+    pads, mode = statics[0], statics[1] if len(statics) > 1 else "constant"
+    if mode == "constant":
+        return "ConstantPadNdBackward0"
+    return "CopySlices" if mode == "circular" else f"{_MODES[mode][1]}{len(pads) // 2}DBackward0"
+
+
+def _widths(input: Array, pad: Dims) -> list[tuple[int, int]]:
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {input.ndim}"
+        )
+    from_last = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    widths = [(0, 0)] * (input.ndim - len(from_last)) + from_last[::-1]
+    for length, (before, after) in zip(input.shape, widths, strict=True):
+        if length + before + after < 0:
+            raise RuntimeError(
+                f"The input size {length}, plus negative padding {before} and {after}, resulted in a negative output "
+                "size, which is invalid. narrow(): length must be non-negative."
+            )
+    return widths
+
+
+def _constant(input: Array, pad: Dims, value: Scalar) -> Array:
+    number = np.asarray(value) if isinstance(value, (int, float, complex)) else value
+    widths = [(before, after, 0) for before, after in _widths(input, pad)]
+    return lax.pad(input, lax.convert_element_type(number, input.dtype), widths)
+
+
+@op(grad="ConstantPadNdBackward0", names="constant_pad_nd")
+def constant_pad_nd(input: Array, pad: Dims, value: Scalar = 0) -> Array:
+    """Put `value` around a tensor: pad[0] before and pad[1] behind the last dimension, and so on; negative cuts off."""
+    return _constant(input, pad, value)
+
+
+@op(grad=_pad_node, names="nn.functional.pad")
+def pad(input: Array, pad: Dims, mode: str = "constant", value: Scalar | None = None) -> Array:
+    """Widen a tensor: pad[0] before and pad[1] behind the last dimension, and so on; negative cuts off.
+
+    mode: "constant" (`value`), "reflect", "replicate" or "circular"; the last three take up to three last dimensions of a
+    tensor that has one or two more.
+    """
+    if mode == "constant":
+        return _constant(input, pad, 0 if value is None else value)
+    if value is not None and not (isinstance(value, (int, float)) and value == 0):
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    widths = _widths(input, pad)
+    count = len(pad) // 2
+    if not (1 <= count <= 3 and input.ndim in (count + 1, count + 2)):
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    _check_lengths(input, widths, mode)
+    kept = [(min(before, 0), min(after, 0), 0) for before, after in widths]
+    cut = lax.pad(input, np.zeros((), input.dtype), kept)
+    return jnp.pad(cut, [(max(before, 0), max(after, 0)) for before, after in widths], mode=_MODES[mode][0])
+
+
+def _check_lengths(input: Array, widths: Sequence[tuple[int, int]], mode: str) -> None:
+    for d, (length, (before, after)) in enumerate(zip(input.shape, widths, strict=True)):
+        if mode == "reflect" and max(before, after) >= length and max(before, after) > 0:
+            raise RuntimeError(
+                "Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({before}, {after}) at dimension {d} of input {list(input.shape)}"
+            )
+        if mode == "circular" and max(before, after) > length:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if mode == "replicate" and length == 0 and max(before, after) > 0:
+            raise RuntimeError(f"Expected a non-empty dimension {d}, but got input of size {list(input.shape)}")

@@ -1,0 +1,294 @@
+"""Rows of one input, element by element: exponentials, logarithms, trigonometry, rounding, parts of complex numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import is_bool, is_integer
+from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.table import Array, Scalar, op
+
+
+@op(grad="ExpBackward0", promote="float", names="exp .exp .exp_ exp_")
+def exp(input: Array) -> Array:
+    """e^input."""
+    return lax.exp(input)
+
+
+@op(grad="Exp2Backward0", promote="float", names="exp2 .exp2 .exp2_ exp2_ special.exp2")
+def exp2(input: Array) -> Array:
+    """2^input."""
+    return lax.exp2(input)
+
+
+@op(grad="Expm1Backward0", promote="float", names="expm1 .expm1 .expm1_ expm1_ special.expm1")
+def expm1(input: Array) -> Array:
+    """e^input - 1, exact near 0."""
+    return lax.expm1(input)
+
+
+@op(grad="LogBackward0", promote="float", names="log .log .log_ log_")
+def log(input: Array) -> Array:
+    """The natural logarithm."""
+    return lax.log(input)
+
+
+@op(grad="Log2Backward0", promote="float", names="log2 .log2 .log2_ log2_")
+def log2(input: Array) -> Array:
+    """The logarithm to base 2."""
+    return jnp.log2(input)
+
+
+@op(grad="Log10Backward0", promote="float", names="log10 .log10 .log10_ log10_")
+def log10(input: Array) -> Array:
+    """The logarithm to base 10."""
+    return jnp.log10(input)
+
+
+@op(grad="Log1PBackward0", promote="float", names="log1p .log1p .log1p_ log1p_ special.log1p")
+def log1p(input: Array) -> Array:
+    """log(1 + input), exact near 0."""
+    return lax.log1p(input)
+
+
+@op(grad="SqrtBackward0", promote="float", names="sqrt .sqrt .sqrt_ sqrt_")
+def sqrt(input: Array) -> Array:
+    """The square root; the gradient at 0 is infinite."""
+    return lax.sqrt(input)
+
+
+@op(grad="RsqrtBackward0", promote="float", names="rsqrt .rsqrt .rsqrt_ rsqrt_")
+def rsqrt(input: Array) -> Array:
+    """1 / sqrt(input)."""
+    return lax.rsqrt(input)
+
+
+@op(grad="SinBackward0", promote="float", names="sin .sin .sin_ sin_")
+def sin(input: Array) -> Array:
+    """The sine."""
+    return lax.sin(input)
+
+
+@op(grad="CosBackward0", promote="float", names="cos .cos .cos_ cos_")
+def cos(input: Array) -> Array:
+    """The cosine."""
+    return lax.cos(input)
+
+
+@op(grad="TanBackward0", promote="float", names="tan .tan .tan_ tan_")
+def tan(input: Array) -> Array:
+    """The tangent."""
+    return lax.tan(input)
+
+
+@op(grad="AsinBackward0", promote="float", names="asin .asin .asin_ asin_ arcsin .arcsin .arcsin_ arcsin_")
+def asin(input: Array) -> Array:
+    """The angle in [-pi/2, pi/2] whose sine is the input."""
+    return lax.asin(input)
+
+
+@op(grad="AcosBackward0", promote="float", names="acos .acos .acos_ acos_ arccos .arccos .arccos_ arccos_")
+def acos(input: Array) -> Array:
+    """The angle in [0, pi] whose cosine is the input."""
+    return lax.acos(input)
+
+
+@op(grad="AtanBackward0", promote="float", names="atan .atan .atan_ atan_ arctan .arctan .arctan_ arctan_")
+def atan(input: Array) -> Array:
+    """The angle in (-pi/2, pi/2) whose tangent is the input."""
+    return lax.atan(input)
+
+
+@op(grad="SinhBackward0", promote="float", names="sinh .sinh .sinh_ sinh_")
+def sinh(input: Array) -> Array:
+    """The hyperbolic sine."""
+    return lax.sinh(input)
+
+
+@op(grad="CoshBackward0", promote="float", names="cosh .cosh .cosh_ cosh_")
+def cosh(input: Array) -> Array:
+    """The hyperbolic cosine."""
+    return lax.cosh(input)
+
+
+@op(grad="TanhBackward0", promote="float", names="tanh .tanh .tanh_ tanh_ nn.functional.tanh")
+def tanh(input: Array) -> Array:
+    """The hyperbolic tangent."""
+    return lax.tanh(input)
+
+
+@op(grad="AsinhBackward0", promote="float", names="asinh .asinh .asinh_ asinh_ arcsinh .arcsinh .arcsinh_ arcsinh_")
+def asinh(input: Array) -> Array:
+    """The inverse hyperbolic sine."""
+    return lax.asinh(input)
+
+
+@op(grad="AcoshBackward0", promote="float", names="acosh .acosh .acosh_ acosh_ arccosh .arccosh .arccosh_ arccosh_")
+def acosh(input: Array) -> Array:
+    """The inverse hyperbolic cosine; NaN below 1."""
+    return lax.acosh(input)
+
+
+@op(grad="AtanhBackward0", promote="float", names="atanh .atanh .atanh_ atanh_ arctanh .arctanh .arctanh_ arctanh_")
+def atanh(input: Array) -> Array:
+    """The inverse hyperbolic tangent; NaN beyond 1."""
+    return lax.atanh(input)
+
+
+_SIGMOID_NAMES = "sigmoid .sigmoid .sigmoid_ sigmoid_ special.expit nn.functional.sigmoid"
+
+
+@op(grad="SigmoidBackward0", promote="float", names=_SIGMOID_NAMES)
+def sigmoid(input: Array) -> Array:
+    """1 / (1 + exp(-input))."""
+    return lax.logistic(input)
+
+
+@op(grad="LogitBackward0", promote="float", names="logit .logit .logit_ logit_ special.logit")
+def logit(input: Array, eps: float | None = None) -> Array:
+    """log(input / (1 - input)), with the input kept `eps` away from 0 and 1 on request; NaN beyond [0, 1]."""
+    if eps is not None:
+        low, high = np.asarray(eps, input.dtype), np.asarray(1 - eps, input.dtype)
+        input = jnp.where(input < low, low, jnp.where(input > high, high, input))
+    return lax.log(input) - lax.log1p(-input)
+
+
+def _rounded(input: Array, function: Any) -> Array:
+    """Round floats; integers are round already."""
+    return input if is_integer(input) else function(input)
+
+
+@op(grad="FloorBackward0", names="floor .floor .floor_ floor_ .__floor__")
+def floor(input: Array) -> Array:
+    """The largest integer not above. The gradient is 0."""
+    return _rounded(input, lax.floor)
+
+
+@op(grad="CeilBackward0", names="ceil .ceil .ceil_ ceil_ .__ceil__")
+def ceil(input: Array) -> Array:
+    """The smallest integer not below. The gradient is 0."""
+    return _rounded(input, lax.ceil)
+
+
+@op(grad="TruncBackward0", names="trunc .trunc .trunc_ trunc_ fix .fix .fix_ fix_ .__trunc__")
+def trunc(input: Array) -> Array:
+    """The integer part. The gradient is 0."""
+    return _rounded(input, lambda x: jnp.where(x < 0, lax.ceil(x), lax.floor(x)))
+
+
+@op(grad="FracBackward0", names="frac .frac .frac_ frac_")
+def frac(input: Array) -> Array:
+    """The part behind the point, input - trunc(input)."""
+    return lax.sub(input, trunc(input))
+
+
+def _round_node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
+    return "RoundBackward1" if statics and statics[0] else "RoundBackward0"
+
+
+@op(grad=_round_node, names="round .round .round_ round_ special.round .__round__")
+def round(input: Array, *, decimals: int = 0) -> Array:
+    """Round to `decimals` places, halves to even. The gradient is 0."""
+    if is_integer(input):
+        return input
+    if not decimals:
+        return lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN)
+    ten = np.asarray(10.0 ** (decimals if decimals > 0 else -decimals), input.dtype)
+    shifted = input * ten if decimals > 0 else input / ten
+    whole = lax.round(shifted, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return whole / ten if decimals > 0 else whole * ten
+
+
+@op(grad="Deg2RadBackward0", promote="float", names="deg2rad .deg2rad .deg2rad_ deg2rad_")
+def deg2rad(input: Array) -> Array:
+    """Degrees in radians."""
+    return input * np.asarray(math.pi / 180, input.dtype)
+
+
+@op(grad="Rad2DegBackward0", promote="float", names="rad2deg .rad2deg .rad2deg_ rad2deg_")
+def rad2deg(input: Array) -> Array:
+    """Radians in degrees."""
+    return input * np.asarray(180 / math.pi, input.dtype)
+
+
+@op(grad="SignBackward0", names="sign .sign .sign_")
+def sign(input: Array) -> Array:
+    """-1, 0 or 1; 0 for NaN. The gradient is 0."""
+    if input.dtype.kind == "c":
+        raise RuntimeError("Unlike NumPy, torch.sign doesn't return the sign of the real part. Use torch.sgn.")
+    if is_bool(input):
+        return input
+    return lax.sign(input) if is_integer(input) else jnp.where(jnp.isnan(input), 0, lax.sign(input))
+
+
+@op(grad="SgnBackward0", names="sgn .sgn .sgn_")
+def sgn(input: Array) -> Array:
+    """input / |input|, 0 at 0: `sign` for complex numbers too."""
+    if input.dtype.kind != "c":
+        return sign(input)
+    size = lax.abs(input)
+    return jnp.where(size == 0, 0, input / jnp.where(size == 0, 1, size))
+
+
+@op(grad="AngleBackward0", promote="float", names="angle .angle")
+def angle(input: Array) -> Array:
+    """The angle of a complex number; 0 or pi for a real one."""
+    if input.dtype.kind != "c":
+        return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, np.asarray(math.pi, input.dtype), 0 * input))
+    is_zero = input == 0
+    safe = jnp.where(is_zero, 1, input)
+    return jnp.where(is_zero, 0, lax.atan2(lax.imag(safe), lax.real(safe)))
+
+
+@op(
+    grad="ConjBackward0",
+    names="conj .conj conj_physical .conj_physical conj_physical_ .conj_physical_ resolve_conj .resolve_conj",
+)
+def conj(input: Array) -> Array:
+    """The complex conjugate; a real tensor itself."""
+    return lax.conj(input) if input.dtype.kind == "c" else input
+
+
+@op(grad="ComplexBackward0", promote="common", names="complex")
+def complex(real: Array, imag: Array) -> Array:
+    """real + i imag. Shape: broadcast."""
+    if real.dtype not in (np.float32, np.float64):
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {scalar_name(real)}")
+    return lax.complex(*broadcast(real, imag))
+
+
+@op(grad="PolarBackward0", promote="common", names="polar")
+def polar(abs: Array, angle: Array) -> Array:
+    """abs * (cos(angle) + i sin(angle)). Shape: broadcast."""
+    abs, angle = broadcast(abs, angle)
+    return lax.complex(abs * lax.cos(angle), abs * lax.sin(angle))
+
+
+@op(grad="NanToNumBackward0", names="nan_to_num .nan_to_num nan_to_num_ .nan_to_num_")
+def nan_to_num(
+    input: Array, nan: Scalar | None = None, posinf: Scalar | None = None, neginf: Scalar | None = None
+) -> Array:
+    """Put numbers for NaN (0) and the infinities (the dtype's largest and smallest). Their gradient is 0."""
+    if is_integer(input):
+        return input
+    limits = jnp.finfo(input.dtype)
+    high = limits.max if posinf is None else posinf
+    low = limits.min if neginf is None else neginf
+    result = jnp.where(jnp.isnan(input), jnp.asarray(0 if nan is None else nan, input.dtype), input)
+    result = jnp.where(input == np.inf, jnp.asarray(high, input.dtype), result)
+    return jnp.where(input == -np.inf, jnp.asarray(low, input.dtype), result)
+
+
+@op(names="frexp .frexp", results="mantissa exponent", grad="FrexpBackward0")
+def frexp(input: Array) -> tuple[Array, Array]:
+    """Split into a mantissa in [0.5, 1) and an int32 exponent: input = mantissa * 2^exponent."""
+    _, exponent = jnp.frexp(lax.stop_gradient(input))
+    scale = jnp.exp2(-exponent.astype(input.dtype))
+    return jnp.where(jnp.isfinite(input), input * scale, input), exponent.astype(np.int32)

@@ -1,0 +1,250 @@
+"""Rows that fold dimensions: sums, means, products, the largest and smallest with their places, all, any."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import is_bool, is_integer
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.dims import dim_of, dims_of
+from funcgrad._ops.table import Array, Dims, DType, op
+
+Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
+
+
+def as_summed(input: Array, dtype: DType | None) -> Array:
+    """Cast to the dtype in which torch sums: the one asked for, int64 for integers and truth values, else its own."""
+    if dtype is not None:
+        return lax.convert_element_type(input, dtype.numpy)
+    return input.astype(np.int64) if is_integer(input) else input
+
+
+def by_dim(whole: str, part: str) -> Node:
+    """Make a `grad` function of rows whose first static argument is `dim`: torch's node of all, and that of some dims."""
+
+    def node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
+        return whole if not statics or statics[0] is None else part
+
+    return node
+
+
+def require_elements(input: Array, dims: tuple[int, ...], name: str) -> None:
+    """Raise torch's IndexError for a largest, smallest, ... of nothing."""
+    if input.size == 0:
+        for dim in dims or (None,):
+            if dim is None or (input.ndim and input.shape[dim] == 0):
+                where = "" if dim is None else f" {dim}"
+                raise IndexError(f"{name}(): Expected reduction dim{where} to have non-zero size.")
+
+
+@op(grad=by_dim("SumBackward0", "SumBackward1"))
+def sum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
+    """The sum over `dim` (default: all). Integers and truth values give int64."""
+    return jnp.sum(as_summed(input, dtype), dims_of(input, dim), keepdims=keepdim)
+
+
+@op(grad="NansumBackward0")
+def nansum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
+    """The sum over `dim` (default: all) with NaN as 0."""
+    summed = as_summed(input, dtype)
+    return jnp.sum(jnp.where(jnp.isnan(summed), 0, summed), dims_of(input, dim), keepdims=keepdim)
+
+
+@op(grad=by_dim("MeanBackward0", "MeanBackward1"))
+def mean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
+    """The mean over `dim` (default: all). Raises RuntimeError for integers without `dtype`."""
+    if dtype is not None:
+        input = lax.convert_element_type(input, dtype.numpy)
+    if is_integer(input):
+        given = "Input" if dtype is None else "Optional"
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {given} dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_name(input)}"
+        )
+    return jnp.mean(input, dims_of(input, dim), keepdims=keepdim)
+
+
+@op(grad=("DivBackward0", ("NansumBackward0", "input")))
+def nanmean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
+    """The mean over `dim` (default: all) of what is not NaN."""
+    dims = dims_of(input, dim)
+    count = jnp.sum(~jnp.isnan(input), dims, keepdims=keepdim)
+    total = nansum(input, dim, keepdim, dtype=dtype)
+    return total / count.astype(total.dtype)
+
+
+@op(grad=by_dim("ProdBackward0", "ProdBackward1"))
+def prod(input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
+    """The product over `dim` (default: all). Integers and truth values give int64; zeros have torch's gradients."""
+    return jnp.prod(as_summed(input, dtype), dims_of(input, dim), keepdims=keepdim)
+
+
+def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> None:
+    if input.size == 0 and dim in (None, ()):
+        raise IndexError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    require_elements(input, dims, name)
+
+
+@op(grad="AmaxBackward0")
+def amax(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    """The largest over `dim` (default: all); equal ones share the gradient."""
+    dims = dims_of(input, dim)
+    _require_dim(input, dims, dim, "amax")
+    return jnp.max(input, dims, keepdims=keepdim)
+
+
+@op(grad="AminBackward0")
+def amin(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    """The smallest over `dim` (default: all); equal ones share the gradient."""
+    dims = dims_of(input, dim)
+    _require_dim(input, dims, dim, "amin")
+    return jnp.min(input, dims, keepdims=keepdim)
+
+
+@op(grad="MaxBackward1", names="")
+def max_all(input: Array) -> Array:
+    """The largest of all; equal ones share the gradient. Shape: result ()."""
+    if input.size == 0:
+        raise RuntimeError(
+            "max(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    return jnp.max(input)
+
+
+@op(grad="MinBackward1", names="")
+def min_all(input: Array) -> Array:
+    """The smallest of all; equal ones share the gradient. Shape: result ()."""
+    if input.size == 0:
+        raise RuntimeError(
+            "min(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    return jnp.min(input)
+
+
+def picked(input: Array, index: Array, dim: int) -> Array:
+    """Return the element at `index` (kept dimension) along `dim`, as a masked sum: its gradient is a select, not a scatter."""
+    if input.ndim == 0:
+        return input
+    here = lax.broadcasted_iota(index.dtype, input.shape, dim) == index
+    if is_bool(input):
+        return jnp.any(here & input, dim, keepdims=True)
+    return jnp.sum(jnp.where(here, input, 0), dim, keepdims=True, dtype=input.dtype)
+
+
+def _place_of(find: Any, input: Array, dim: int) -> Array:
+    """Return the first place of the largest or smallest along `dim`, kept, int32: XLA's int64 argmax is slower."""
+    if input.ndim == 0:
+        return jnp.zeros((), np.int32)
+    return jnp.expand_dims(find(input.astype(np.uint8) if is_bool(input) else input, dim, np.int32), dim)
+
+
+def with_place(input: Array, place: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """Return the values at a kept int32 `place` along `dim`, and the place as int64."""
+    values, place = picked(input, place, dim), place.astype(np.int64)
+    if keepdim or input.ndim == 0:
+        return values, place
+    return jnp.squeeze(values, dim), jnp.squeeze(place, dim)
+
+
+@op(grad="MaxBackward0", names="", results="values indices")
+def max_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """The largest along `dim` and where it first is; that place gets the gradient."""
+    dim = dim_of(input.ndim, dim)
+    require_elements(input, (dim,), "max")
+    return with_place(input, _place_of(lax.argmax, input, dim), dim, keepdim)
+
+
+@op(grad="MinBackward0", names="", results="values indices")
+def min_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """The smallest along `dim` and where it first is; that place gets the gradient."""
+    dim = dim_of(input.ndim, dim)
+    require_elements(input, (dim,), "min")
+    return with_place(input, _place_of(lax.argmin, input, dim), dim, keepdim)
+
+
+def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool) -> Array:
+    if dim is None:
+        if input.size == 0:
+            raise IndexError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the reduction dim with the 'dim' argument."
+            )
+        place = _place_of(find, input.reshape(-1), 0).astype(np.int64)
+        return place.reshape((1,) * input.ndim if keepdim else ())
+    dim = dim_of(input.ndim, dim)
+    require_elements(input, (dim,), name)
+    place = _place_of(find, input, dim).astype(np.int64)
+    return place if keepdim or input.ndim == 0 else jnp.squeeze(place, dim)
+
+
+@op()
+def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Where the largest first is along `dim` (default: in the flattened input)."""
+    return _argument(lax.argmax, "argmax", input, dim, keepdim)
+
+
+@op()
+def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Where the smallest first is along `dim` (default: in the flattened input)."""
+    return _argument(lax.argmin, "argmin", input, dim, keepdim)
+
+
+@op(grad="AminmaxBackward0", results="min max")
+def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
+    """The smallest and the largest along `dim` (default: all); equal ones share the gradient."""
+    dims = dims_of(input, dim)
+    _require_dim(input, dims, dim, "aminmax")
+    return jnp.min(input, dims, keepdims=keepdim), jnp.max(input, dims, keepdims=keepdim)
+
+
+def _answered(input: Array, answer: Array) -> Array:
+    """uint8 stays uint8 in torch's `all` and `any`."""
+    return answer.astype(np.uint8) if input.dtype == np.uint8 else answer
+
+
+@op()
+def all(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
+    """Whether all elements along `dim` (default: all) are not 0."""
+    return _answered(input, jnp.all(input != 0, dims_of(input, dim), keepdims=keepdim))
+
+
+@op()
+def any(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
+    """Whether any element along `dim` (default: all) is not 0."""
+    return _answered(input, jnp.any(input != 0, dims_of(input, dim), keepdims=keepdim))
+
+
+@op()
+def count_nonzero(input: Array, dim: Dims | None = None) -> Array:
+    """How many elements along `dim` (default: all) are not 0."""
+    return jnp.sum(input != 0, dims_of(input, dim), dtype=np.int64)
+
+
+@op(names="histc .histc")
+def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
+    """How many elements fall into each of `bins` equal parts of [min, max]; of the input's own range if both are 0."""
+    flat = input.reshape(-1)
+    low, high = jnp.asarray(min, input.dtype), jnp.asarray(max, input.dtype)
+    if min == max:
+        low, high = (jnp.min(flat), jnp.max(flat)) if min == 0 and flat.size else (low, high)
+        low, high = jnp.where(low == high, low - 1, low), jnp.where(low == high, high + 1, high)
+    place = jnp.minimum(jnp.floor((flat - low) / (high - low) * bins), bins - 1)
+    inside = (flat >= low) & (flat <= high)
+    places = jnp.where(inside, place, bins).astype(np.int32)
+    return jnp.zeros(bins + 1, input.dtype).at[places].add(1)[:bins]
+
+
+def element_count(input: Array, dims: tuple[int, ...]) -> int:
+    """Return how many elements are folded into one."""
+    return math.prod(input.shape[d] for d in dims)

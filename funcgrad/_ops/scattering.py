@@ -1,0 +1,187 @@
+"""Rows that write or gather many numbers into one place: scatter, and reductions over places given by tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._base import dtypes
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.indexing import add_at, along, integers, not_negative, read_at, write_at
+from funcgrad._ops.table import Array, Indices, Scalar, op
+
+
+def _fits(input: Array, dim: int, index: Array, src: Array | None) -> int:
+    integers(index, "scatter")
+    for name, tensor in (("self", input), ("src", src)):
+        if tensor is not None and max(index.ndim, 1) != max(tensor.ndim, 1):
+            raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+    dim = dim_of(input.ndim, dim)
+    if index.size == 0 or index.ndim == 0:
+        return dim
+    too_large = any(m > n for d, (n, m) in enumerate(zip(input.shape, index.shape, strict=False)) if d != dim)
+    more = src is not None and any(m > n for n, m in zip(src.shape, index.shape, strict=False))
+    if too_large or more:
+        rest = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension "
+            f"{dim}{rest}"
+        )
+    return dim
+
+
+def _same_dtype(input: Array, src: Array) -> None:
+    if input.dtype != src.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+
+
+def _scattered(change: Callable[..., Array], input: Array, dim: int, index: Array, src: Array) -> Array:
+    """Apply `change(array, places, numbers)` where torch's scatter writes; `src` is a tensor or one number."""
+    dim = _fits(input, dim, index, src if src.ndim or input.ndim == 0 else None)
+    if index.size == 0:
+        return input
+    if input.ndim == 0 or index.ndim == 0:
+        flat = change(input.reshape(-1), (not_negative(index.reshape(-1), input.size),), src.reshape(-1)[:1])
+        return flat.reshape(input.shape)
+    part = lax.slice(src, [0] * src.ndim, index.shape) if src.ndim else jnp.broadcast_to(src, index.shape)
+    return change(input, along(index, dim, input.shape[dim]), part)
+
+
+def _multiply_at(input: Array, places: Any, new: Array) -> Array:
+    return input.at[places].multiply(new, mode="drop")
+
+
+_LEGACY = {"add": add_at, "multiply": _multiply_at}
+
+
+def _scatter_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+    if len(statics) > 1 and statics[1] is not None:
+        return "NotImplemented"
+    return "ScatterBackward0" if isinstance(shapes[2], tuple) else "ScatterBackward1"
+
+
+@op(grad=_scatter_node, names="scatter .scatter .scatter_")
+def scatter(
+    input: Array,
+    dim: int,
+    index: Indices,
+    src: Array | None = None,
+    *,
+    value: Scalar | None = None,
+    reduce: str | None = None,
+) -> Array:
+    """Return `input` with src[i][j] (or one number) at [index[i][j]][j] for dim = 0, and so on.
+
+    reduce: "add" or "multiply" to change what is there instead. RuntimeError where `index` reaches beyond `input` or `src`.
+    """
+    numbers = jnp.asarray(value if src is None else src)
+    if isinstance(src, jax.Array) and src.ndim:
+        _same_dtype(input, src)
+    if reduce is not None and reduce not in _LEGACY:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    numbers = lax.convert_element_type(numbers, input.dtype)
+    return _scattered(_LEGACY[reduce] if reduce else write_at, input, dim, index, numbers)
+
+
+@op(grad="ScatterAddBackward0", names="scatter_add .scatter_add .scatter_add_")
+def scatter_add(input: Array, dim: int, index: Indices, src: Array) -> Array:
+    """Return `input` with src[i][j] added at [index[i][j]][j] for dim = 0, and so on."""
+    _same_dtype(input, src)
+    return _scattered(add_at, input, dim, index, src)
+
+
+@op(grad="ScatterReduceBackward0", names="scatter_reduce .scatter_reduce .scatter_reduce_")
+def scatter_reduce(
+    input: Array, dim: int, index: Indices, src: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """Return `input` with each element reduced over itself (if `include_self`) and what `src` sends to its place.
+
+    reduce: "sum", "prod", "mean", "amax" or "amin". Ties of amax and amin share the gradient.
+    """
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    _same_dtype(input, src)
+    change = partial(_reduced, reduce=reduce, include_self=include_self)
+    return _scattered(change, input, dim, index, src)
+
+
+@op(grad="IndexReduceBackward0", names="index_reduce .index_reduce .index_reduce_")
+def index_reduce(
+    input: Array, dim: int, index: Indices, source: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """Return `input` with each part of one dimension reduced over itself and the parts of `source` sent to it.
+
+    reduce: "prod", "mean", "amax" or "amin".
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}")
+    if index.ndim > 1:
+        raise IndexError("index_reduce_(): Index is supposed to be a vector")
+    if input.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar "
+            "type"
+        )
+    dim = dim_of(input.ndim, dim)
+    places = (*(np.s_[:],) * dim, not_negative(index.reshape(-1), input.shape[dim]))
+    return _reduced(input, places, source, reduce=reduce, include_self=include_self)
+
+
+def _reduced(input: Array, places: Any, new: Array, *, reduce: str, include_self: bool) -> Array:
+    if reduce == "sum":
+        start = input if include_self else write_at(input, places, jnp.zeros_like(new))
+        return add_at(start, places, new)
+    if reduce == "mean":
+        return _mean(input, places, new, include_self)
+    start = input if include_self else _neutral_at(input, places, new, reduce)
+    reducer = _product if reduce == "prod" else partial(_extreme, largest=reduce == "amax")
+    return reducer(start, places, new)
+
+
+def _mean(input: Array, places: Any, new: Array, include_self: bool) -> Array:
+    start = input if include_self else write_at(input, places, jnp.zeros_like(new))
+    ones = jnp.ones(input.shape, np.int32)
+    counts = ones if include_self else write_at(ones, places, jnp.zeros(new.shape, np.int32))
+    counts = jnp.maximum(add_at(counts, places, jnp.ones(new.shape, np.int32)), 1)
+    total = add_at(start, places, new)
+    counts = counts.astype(input.dtype)
+    return total / counts if dtypes.of_numpy(input.dtype).is_differentiable else total // counts
+
+
+def _neutral_at(input: Array, places: Any, new: Array, reduce: str) -> Array:
+    """Put the number that changes nothing where something comes in, so that `input` itself does not count there."""
+    if reduce == "prod":
+        neutral = 1
+    elif dtypes.of_numpy(input.dtype).is_differentiable:
+        neutral = -np.inf if reduce == "amax" else np.inf
+    else:
+        bounds = jnp.iinfo(input.dtype)
+        neutral = bounds.min if reduce == "amax" else bounds.max
+    return write_at(input, places, jnp.full(new.shape, neutral, input.dtype))
+
+
+def _linear_in(start: Array, places: Any, new: Array, value: Array, weights: tuple[Array, Array]) -> Array:
+    """Return `value`, with the derivative weights[0] * d start + (sum over what came in of weights[1] * d new)."""
+    frozen = lax.stop_gradient
+    own, sent = map(frozen, weights)
+    slope = own * (start - frozen(start)) + add_at(jnp.zeros_like(start), places, sent * (new - frozen(new)))
+    return frozen(value) + slope
+
+
+def _extreme(start: Array, places: Any, new: Array, *, largest: bool) -> Array:
+    change = start.at[places]
+    value = change.max(new, mode="drop") if largest else change.min(new, mode="drop")
+    if not dtypes.of_numpy(start.dtype).is_differentiable:
+        return value
+    own = (start == value).astype(start.dtype)
+    sent = (new == read_at(value, places)).astype(start.dtype)
+    shares = add_at(own, places, sent)
+    shares = jnp.where(shares == 0, 1, shares)
+    return _linear_in(start, places, new, value, (own / shares, sent / read_at(shares, places)))

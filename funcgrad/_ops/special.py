@@ -1,0 +1,208 @@
+"""Rows of special functions: error functions, gamma and Bessel functions, entropies, and torch.special's names for them."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.scipy import special
+
+from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.table import Array, op
+
+
+@op(grad="ErfBackward0", promote="float", names="erf .erf .erf_ erf_ special.erf")
+def erf(input: Array) -> Array:
+    """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to the input."""
+    return lax.erf(input)
+
+
+@op(grad="ErfcBackward0", promote="float", names="erfc .erfc .erfc_ erfc_ special.erfc")
+def erfc(input: Array) -> Array:
+    """1 - erf(input), exact where that is small."""
+    return lax.erfc(input)
+
+
+@op(grad="ErfinvBackward0", promote="float", names="erfinv .erfinv .erfinv_ special.erfinv")
+def erfinv(input: Array) -> Array:
+    """The inverse of erf on (-1, 1)."""
+    return lax.erf_inv(input)
+
+
+@op(grad="LgammaBackward0", promote="float", names="lgamma .lgamma .lgamma_ special.gammaln")
+def lgamma(input: Array) -> Array:
+    """log |gamma(input)|."""
+    return lax.lgamma(input)
+
+
+@op(grad="DigammaBackward0", promote="float", names="digamma .digamma .digamma_ special.digamma special.psi")
+def digamma(input: Array) -> Array:
+    """The derivative of lgamma."""
+    return jnp.where(input == 0, jnp.copysign(np.asarray(np.inf, input.dtype), -input), lax.digamma(input))
+
+
+@op(grad="PolygammaBackward0", names="polygamma special.polygamma")
+def polygamma(n: int, input: Array) -> Array:
+    """The n-th derivative of digamma."""
+    return _polygamma(input, n)
+
+
+@op(grad="PolygammaBackward0", names=".polygamma .polygamma_")
+def polygamma_method(input: Array, n: int) -> Array:
+    """The n-th derivative of digamma."""
+    return _polygamma(input, n)
+
+
+def _polygamma(input: Array, n: int) -> Array:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    input = _to_float(input)
+    return digamma(input) if n == 0 else special.polygamma(n, input)
+
+
+def _to_float(input: Array) -> Array:
+    return input.astype(np.float32) if input.dtype.kind in "iub" else input
+
+
+@op(grad="MvlgammaBackward0", promote="float", names="mvlgamma .mvlgamma .mvlgamma_ special.multigammaln")
+def mvlgamma(input: Array, p: int) -> Array:
+    """The logarithm of the gamma function of `p` dimensions."""
+    constant = p * (p - 1) / 4 * math.log(math.pi)
+    halves = np.arange(p, dtype=input.dtype) / 2
+    return jnp.sum(lax.lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)
+
+
+@op(grad="IgammaBackward0", promote="float", names="igamma .igamma .igamma_ special.gammainc")
+def igamma(input: Array, other: Array) -> Array:
+    """The regularized lower incomplete gamma function. Shape: broadcast."""
+    return lax.igamma(*broadcast(input, other))
+
+
+@op(grad="IgammacBackward0", promote="float", names="igammac .igammac .igammac_ special.gammaincc")
+def igammac(input: Array, other: Array) -> Array:
+    """The regularized upper incomplete gamma function. Shape: broadcast."""
+    return lax.igammac(*broadcast(input, other))
+
+
+@op(grad="SincBackward0", promote="float", names="sinc .sinc .sinc_ sinc_ special.sinc")
+def sinc(input: Array) -> Array:
+    """sin(pi x) / (pi x), 1 at 0."""
+    return jnp.sinc(input)
+
+
+@op(grad="I0Backward0", promote="float", names="i0 .i0 .i0_ i0_ special.i0 special.modified_bessel_i0")
+def i0(input: Array) -> Array:
+    """The modified Bessel function of order 0."""
+    return special.i0(input)
+
+
+@op(grad="SpecialI0EBackward0", promote="float", names="special.i0e")
+def special_i0e(input: Array) -> Array:
+    """exp(-|x|) i0(x)."""
+    return special.i0e(input)
+
+
+@op(grad="SpecialI1Backward0", promote="float", names="special.i1 special.modified_bessel_i1")
+def special_i1(input: Array) -> Array:
+    """The modified Bessel function of order 1."""
+    return special.i1(input)
+
+
+@op(grad="SpecialI1EBackward0", promote="float", names="special.i1e")
+def special_i1e(input: Array) -> Array:
+    """exp(-|x|) i1(x)."""
+    return special.i1e(input)
+
+
+_NDTR_GRAD = ("MulBackward1", ("AddBackward1", ("ErfBackward0", ("MulBackward1", "input"))))
+
+
+@op(grad=_NDTR_GRAD, promote="float", names="special.ndtr")
+def special_ndtr(input: Array) -> Array:
+    """The normal distribution's cumulative probability."""
+    half = np.asarray(0.5, input.dtype)
+    return half * (1 + lax.erf(input * np.asarray(math.sqrt(0.5), input.dtype)))
+
+
+@op(grad="SpecialNdtriBackward0", promote="float", names="special.ndtri")
+def special_ndtri(input: Array) -> Array:
+    """The inverse of ndtr."""
+    return special.ndtri(input)
+
+
+@op(grad="SpecialLogNdtrBackward0", promote="float", names="special.log_ndtr")
+def special_log_ndtr(input: Array) -> Array:
+    """log(ndtr(input)), exact where that is small."""
+    return special.log_ndtr(input)
+
+
+@op(grad="SpecialEntrBackward0", promote="float", names="special.entr")
+def special_entr(input: Array) -> Array:
+    """-x log(x), 0 at 0, -infinity below."""
+    positive = input > 0
+    safe = jnp.where(positive, input, 1)
+    inside = jnp.where(positive, -safe * lax.log(safe), 0 * input)
+    return jnp.where(input < 0, np.asarray(-np.inf, input.dtype), inside)
+
+
+@op(grad="SpecialErfcxBackward0", promote="float", names="special.erfcx")
+def special_erfcx(input: Array) -> Array:
+    """exp(x^2) erfc(x), the scaled complementary error function."""
+    large = input > 5
+    near = jnp.where(large, 0, input)
+    far = jnp.where(large, input, 6)
+    square = 1 / (2 * far * far)
+    # The asymptotic series: beyond 5 its last term here is below 1e-7, where exp(x^2) erfc(x) loses digits and then overflows.
+    series = 1 - square * (1 - 3 * square * (1 - 5 * square * (1 - 7 * square * (1 - 9 * square * (1 - 11 * square)))))
+    return jnp.where(large, series / (far * np.asarray(math.sqrt(math.pi), input.dtype)), jnp.exp(near**2) * lax.erfc(near))
+
+
+def _xlogy_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
+    return f"XlogyBackward{1 if isinstance(shapes[0], type) else 2 if isinstance(shapes[1], type) else 0}"
+
+
+@op(grad=_xlogy_node, promote="float", names="xlogy .xlogy .xlogy_ xlogy_ special.xlogy")
+def xlogy(input: Array, other: Array) -> Array:
+    """input * log(other), 0 where input is 0. Shape: broadcast."""
+    return _product_with(lax.log, *broadcast(input, other))
+
+
+def _xlog1py_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
+    return f"SpecialXlog1PyBackward{1 if isinstance(shapes[0], type) else 2 if isinstance(shapes[1], type) else 0}"
+
+
+@op(grad=_xlog1py_node, promote="float", names="special.xlog1py")
+def special_xlog1py(input: Array, other: Array) -> Array:
+    """input * log(1 + other), 0 where input is 0. Shape: broadcast."""
+    return _product_with(lax.log1p, *broadcast(input, other))
+
+
+def _product_with(logarithm: object, input: Array, other: Array) -> Array:
+    is_zero = input == 0
+    product = input * logarithm(jnp.where(is_zero, 1, other))  # type: ignore[operator]  # log or log1p
+    return jnp.where(jnp.isnan(other), other, jnp.where(is_zero, 0, product))
+
+
+def _zeta_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
+    return f"SpecialZetaBackward{1 if isinstance(shapes[0], type) else 0}"
+
+
+@op(grad=_zeta_node, promote="float", names="special.zeta")
+def special_zeta(input: Array, other: Array) -> Array:
+    """The Hurwitz zeta function, the sum of (k + other)^-input. Shape: broadcast."""
+    return lax.zeta(*broadcast(input, other))
+
+
+@op(promote="common", names="heaviside .heaviside .heaviside_")
+def heaviside(input: Array, values: Array) -> Array:
+    """0 below 0, 1 above, `values` at 0. Shape: broadcast."""
+    input, values = broadcast(input, values)
+    return jnp.where(input == 0, values, jnp.where(input < 0, 0, 1).astype(input.dtype))
+
+
+@op(promote="common", names="nextafter .nextafter .nextafter_", grad="NextafterBackward0")
+def nextafter(input: Array, other: Array) -> Array:
+    """The next representable number from `input` towards `other`. Shape: broadcast."""
+    return lax.nextafter(*broadcast(input, other))

@@ -1,0 +1,86 @@
+"""Names that share storage: a View reads part of another tensor and writes back to it; a Cell is shared by x and x.detach().
+
+A tensor without either is the only name of its value, and writing to it just binds it anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from funcgrad._ops.table import Op, write_back_of
+from funcgrad._program.value import Value
+from funcgrad._tape.apply import apply
+from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.variable import Variable
+
+if TYPE_CHECKING:
+    from funcgrad._tensor.tensor import Tensor
+
+
+class View:
+    """How a view reads its base: one view op. `seen` is what the base was bound to when it was last read."""
+
+    __slots__ = ("base", "inputs", "op", "seen", "statics")
+
+    def __init__(self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable) -> None:
+        self.base, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
+
+    def refresh(self, tensor: Tensor) -> None:
+        """Read the base again if it was bound anew."""
+        base = self.base
+        if base._alias is not None:
+            base._alias.refresh(base)
+        if base._variable is self.seen:
+            return
+        self.seen = base._variable
+        (read,) = apply(self.op, (self.seen, *self.inputs), self.statics)
+        node = tensor._variable.node
+        tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
+
+    def write(self, tensor: Tensor, new: Variable) -> None:
+        """Bind the base to itself with `new` written where this view reads."""
+        base = self.base
+        if base._alias is not None:
+            base._alias.refresh(base)
+        old = base._variable
+        (written,) = apply(write_back_of(self.op), (old, new, *self.inputs), self.statics)
+        if written.node is None and old.node is not None:
+            written = Variable(written.value, old.node, old.index)
+        write(base, written)
+        self.refresh(tensor)
+
+
+class Cell:
+    """One value under several names with different histories: a tensor, what it was detached to, its `.data`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def refresh(self, tensor: Tensor) -> None:
+        """Take over what another name has written; the history stays this name's own."""
+        variable = tensor._variable
+        if variable.value is not self.value:
+            tensor._variable = Variable(self.value, variable.node, variable.index)
+
+    def write(self, tensor: Tensor, new: Variable) -> None:
+        """Bind this name anew, and let the others see the value."""
+        tensor._variable = new
+        self.value = new.value
+
+
+def write(tensor: Tensor, new: Variable) -> None:
+    """Make `tensor` the name of `new`, through whatever storage it shares."""
+    if tensor._alias is None:
+        tensor._variable = new
+    else:
+        tensor._alias.write(tensor, new)
+
+
+def cell_of(tensor: Tensor) -> Cell:
+    """Return the cell that further names of this tensor's value share. The tensor is no view."""
+    if tensor._alias is None:
+        tensor._alias = Cell(tensor._variable.value)
+    assert type(tensor._alias) is Cell
+    return tensor._alias

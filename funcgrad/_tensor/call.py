@@ -1,0 +1,181 @@
+"""call: what every public function and method does once its arguments are sorted: unwrap, apply, name the results.
+
+Called with plain `jax.Array`s and no Tensor, a function is the pure JAX function itself.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad._base import promotion
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.table import TABLE, Op
+from funcgrad._program.run import put
+from funcgrad._program.value import of_array
+from funcgrad._tape.apply import apply
+from funcgrad._tape.modes import thread
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import View, write
+from funcgrad._tensor.tensor import Tensor
+
+_PLAIN = frozenset((int, float, bool, complex, type(None)))
+_RETURN_TYPES: dict[str, Any] = {}
+
+
+def call(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
+    """Apply `op` to tensors, numbers and Nones; return a Tensor, or a (named) tuple of them."""
+    variables = []
+    for x in inputs:
+        if type(x) in _PLAIN:
+            variables.append(x)
+            continue
+        try:
+            alias = x._alias
+        except AttributeError:
+            return _with_foreign(op, inputs, statics)
+        if alias is not None:
+            alias.refresh(x)
+        variables.append(x._variable)
+    results = apply(op, variables, statics)
+    if op.write_back is not None:
+        return _view(op, inputs, variables, statics, results[0])
+    if len(results) == 1 and op.results is None:
+        return Tensor._of(results[0])
+    named = [Tensor._of(result) for result in results]
+    return return_type(op)(*named) if op.results else tuple(named)
+
+
+def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
+    """Apply `op` and bind the first tensor to the result, cast to its dtype.
+
+    Raises RuntimeError for a leaf that requires grad, a result of another shape, or of a higher category of dtype.
+    """
+    target = inputs[0]
+    if not isinstance(target, Tensor):
+        raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(target).__name__}")
+    target._check_writable()
+    if op.write_back is not None:
+        return _rename(op, target, inputs, statics)
+    (result, *_) = apply(op, [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs], statics)
+    return target._write(fitted(target, result))
+
+
+def fitted(target: Tensor, result: Variable) -> Variable:
+    """Return `result` in the dtype of `target`, refusing what torch refuses."""
+    wanted, given = target._variable.aval, result.aval
+    if given.shape != wanted.shape:
+        raise RuntimeError(
+            f"output with shape {list(wanted.shape)} doesn't match the broadcast shape {list(given.shape)}"
+        )
+    if given.dtype is wanted.dtype:
+        return result
+    if not promotion.can_cast(given.dtype, wanted.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type_name(given.dtype)} can't be cast to the desired output type "
+            f"{scalar_type_name(wanted.dtype)}"
+        )
+    return cast(result, wanted.dtype)
+
+
+def cast(variable: Variable, dtype: DType) -> Variable:
+    """Return the variable in another dtype, with history."""
+    return apply(TABLE["to_dtype"], (variable,), (dtype,))[0]
+
+
+def write_out(out: Any, result: Any) -> Any:
+    """Write a function's result into `out=`, as torch does; `out` takes the result's shape."""
+    if isinstance(result, tuple):
+        for target, part in zip(out, result, strict=True):
+            write_out(target, part)
+        return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
+    if thread.grad and (out.requires_grad or result.requires_grad):
+        raise RuntimeError(
+            "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+        )
+    variable = result._current()
+    if variable.aval.shape != out.shape:
+        out._alias = None
+        out._variable = variable if variable.aval.dtype is out.dtype else cast(variable, out.dtype)
+        return out
+    return out._write(fitted(out, variable))
+
+
+def return_type(op: Op) -> Any:
+    """Return the named tuple that torch returns from this op."""
+    found = _RETURN_TYPES.get(op.name)
+    if found is None:
+        name = op.name.removesuffix("_dim")
+        found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
+        found.__module__ = "torch.return_types"
+        found.__repr__ = _repr_like_torch
+    return found
+
+
+def scalar_type_name(dtype: DType) -> str:
+    """Return what torch's C++ side calls a dtype in error messages: Float, Long, ..."""
+    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+             "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+             "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+    return names.get(dtype.name, dtype.name)
+
+
+def _repr_like_torch(self: Any) -> str:
+    inside = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True))
+    return f"torch.return_types.{type(self).__name__}(\n{inside})"
+
+
+def _view(op: Op, inputs: Sequence[Any], variables: list[Any], statics: tuple[Any, ...], result: Variable) -> Tensor:
+    base = inputs[0]
+    named = Tensor._of(result)
+    named._alias = View(base, op, tuple(variables[1:]), statics, variables[0])
+    return named
+
+
+def _rename(op: Op, target: Tensor, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Tensor:
+    """In-place view methods (squeeze_, t_, ...): the name itself gets the other shape."""
+    (result,) = apply(op, [x._current() if isinstance(x, Tensor) else x for x in inputs], statics)
+    target._alias, target._variable = None, result
+    return target
+
+
+def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """Handle inputs that are neither Tensors nor plain numbers: numpy's, JAX's, or none that we know."""
+    if not any(isinstance(x, Tensor) for x in inputs) and any(isinstance(x, jax.Array) for x in inputs):
+        results = op.call([_pure(x) for x in inputs], statics)
+        return results[0] if len(results) == 1 else results
+    return call(op, [_known(op, i, x) for i, x in enumerate(inputs)], statics)
+
+
+def _pure(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, np.ndarray) else x.item() if isinstance(x, np.generic) else x
+
+
+def _plain(op: Op, x: Any) -> Any:
+    known = x if type(x) in _PLAIN else _known(op, 1, x)
+    return known._current() if isinstance(known, Tensor) else known
+
+
+def _known(op: Op, position: int, x: Any) -> Any:
+    if isinstance(x, Tensor) or type(x) in _PLAIN:
+        return x
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, np.ndarray):
+        return Tensor._of(Variable(of_array(put(x))))
+    if isinstance(x, jax.Array):
+        return Tensor._of(Variable(of_array(x, shared=True)))
+    for kind in (bool, int, float, complex):
+        if isinstance(x, kind):
+            return kind(x)
+    name = op.inputs[min(position, len(op.inputs) - 1)].name
+    raise TypeError(
+        f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
+    )
+
+
+__all__ = ["call", "call_in_place", "cast", "fitted", "return_type", "scalar_type_name", "write", "write_out"]

@@ -1,0 +1,106 @@
+"""From tensors to a backward pass: what may be a root, what gradient it starts with, whose gradients are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.apply import apply
+from funcgrad._tape.engine import Edge, InputsPass, Pass
+from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.tensor import Tensor
+
+_UNUSED = (
+    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "desired behavior."
+)
+
+
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Add the gradient of this tensor to the `.grad` of every leaf that it was computed from (or only of `inputs`).
+
+    gradient: what to start from, of this tensor's shape; a scalar starts from 1. The graph's saved values are freed
+    unless retain_graph (by default, create_graph).
+    """
+    run_backward([self], [gradient], retain_graph, create_graph, inputs)
+
+
+def run_backward(
+    tensors: Sequence[Tensor], gradients: Sequence[Any], retain_graph: bool | None, create_graph: bool, inputs: Any
+) -> None:
+    """Accumulate into leaves the gradients of several roots in one pass."""
+    retain = create_graph if retain_graph is None else retain_graph
+    roots = [_root(i, t, g) for i, (t, g) in enumerate(zip(tensors, gradients, strict=True))]
+    if inputs is None:
+        Pass(retain=retain, history=create_graph).run(roots)
+        return
+    listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    if not listed:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    targets = [_target(t) for t in listed]
+    found = InputsPass(retain=retain, history=create_graph, targets=targets).run(roots)
+    for tensor, edge in zip(listed, targets, strict=True):
+        if type(edge[0]) is not GradSlot and edge in found:
+            slot = tensor._gather_in(tensor._current())
+            slot.grad = Tensor._of(found[edge])
+
+
+def gradients_of(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], gradients: Sequence[Any], *, retain_graph: bool | None,
+    create_graph: bool, allow_unused: bool, materialize: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of the outputs' sum with respect to each input, touching no `.grad`."""
+    retain = create_graph if retain_graph is None else retain_graph
+    roots = [_root(i, t, g) for i, (t, g) in enumerate(zip(outputs, gradients, strict=True))]
+    targets = [_target(t) for t in inputs]
+    found = Pass(retain=retain, history=create_graph, targets=targets).run(roots)
+    results: list[Any] = []
+    for tensor, edge in zip(inputs, targets, strict=True):
+        if edge in found:
+            results.append(Tensor._of(found[edge]))
+        elif materialize:
+            results.append(Tensor._of(apply(TABLE["zero"], (tensor._current().detached(),))[0]))
+        elif allow_unused:
+            results.append(None)
+        else:
+            raise RuntimeError(_UNUSED)
+    return tuple(results)
+
+
+def _root(position: int, tensor: Tensor, gradient: Any) -> tuple[Edge, Variable]:
+    variable = tensor._current()
+    if variable.node is None:
+        raise RuntimeError(f"element {position} of tensors does not require grad and does not have a grad_fn")
+    return (variable.node, variable.index), _first_gradient(position, variable, gradient)
+
+
+def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variable:
+    aval = variable.aval
+    if gradient is None:
+        if aval.shape.numel() != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if aval.dtype.is_complex:
+            raise RuntimeError("grad can be computed only for real scalar outputs but got " + repr(aval.dtype))
+        return apply(TABLE["full"], (1.0,), (tuple(aval.shape), aval.dtype))[0]
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+        )
+    given = gradient._current()
+    if given.aval.shape != aval.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{position}] has a shape of {given.aval.shape} and output[{position}] has a "
+            f"shape of {aval.shape}."
+        )
+    return given
+
+
+def _target(tensor: Tensor) -> Edge:
+    variable = tensor._current()
+    if variable.node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return variable.node, variable.index

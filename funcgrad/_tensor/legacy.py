@@ -1,0 +1,54 @@
+"""Old spellings: Tensor(2, 3), FloatTensor(...), LongTensor([...]), cuda.FloatTensor, and isinstance checks against them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._tensor.creation import zeros
+from funcgrad._tensor.interop import from_data
+from funcgrad._tensor.tensor import Tensor
+
+
+def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -> Tensor:
+    """Return what torch's old constructor does: sizes give zeros, one sequence or tensor gives its numbers."""
+    kind = dtype or dtypes.get_default_dtype()
+    if not data:
+        return zeros(0, dtype=kind, device=device)
+    if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in data):
+        return zeros(*(int(n) for n in data), dtype=kind, device=device)
+    (given,) = data
+    if type(given).__name__ == "Size":
+        return zeros(given, dtype=kind, device=device)
+    if isinstance(given, float):
+        raise TypeError("new(): data must be a sequence (got float)")
+    return from_data(given, kind, device, False)
+
+
+class _TypeOfTensor(type):
+    """Lets `isinstance(x, FloatTensor)` ask for the dtype (and the device)."""
+
+    dtype_of_type: DType
+    kind: str
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype_of_type and instance.device.type == cls.kind
+
+
+def _type_named(name: str, dtype: DType, kind: str) -> Any:
+    def new(cls: Any, *data: Any, device: Any = None) -> Tensor:
+        return make(cls, *data, device=device or kind, dtype=dtype)
+
+    return _TypeOfTensor(name, (), {"__new__": new, "dtype_of_type": dtype, "kind": kind})
+
+
+_NAMES = {
+    "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
+    "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
+    "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_,
+}  # fmt: skip
+TYPES = {name: _type_named(name, dtype, "cpu") for name, dtype in _NAMES.items()}
+CUDA_TYPES = {name: _type_named(name, dtype, "cuda") for name, dtype in _NAMES.items()}

@@ -1,0 +1,52 @@
+"""Moving a tensor to another device: the one op that no program can hold, since a program runs on one set of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from funcgrad._base.devices import device
+from funcgrad._program.record import array_of
+from funcgrad._program.value import Aval, aval_of, of_array
+from funcgrad._tape.modes import thread
+from funcgrad._tape.nodes import Node
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.placement import placement
+from funcgrad._tensor.tensor import Tensor
+
+
+class ToCopyBackward0(Node):
+    """The history of a move: the gradient moves back."""
+
+    __slots__ = ("aval", "edges", "origin")
+
+    def __init__(self, variable: Variable, aval: Aval, origin: Any) -> None:
+        super().__init__()
+        self.edges, self.aval, self.origin = ((variable.node, variable.index),), aval, origin
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # one result
+        return (self.aval,)
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Any) -> Sequence[Any]:
+        """Move the gradient back to where the tensor came from."""
+        (gradient,) = cotangents
+        return [None if gradient is None else _put(gradient, self.origin)]
+
+
+def moved(tensor: Tensor, target: device) -> Tensor:
+    """Return the tensor on another device; the program that computes it is run."""
+    variable = tensor._current()
+    return Tensor._of(_put(variable, placement(target)))
+
+
+def _put(variable: Variable, target: Any) -> Variable:
+    array = array_of(variable.value)
+    origin = variable.aval.placement
+    with jax.enable_x64(True):
+        there = jax.device_put(array, target or jax.devices()[0])
+    if variable.node is None or not thread.grad:
+        return Variable(of_array(there))
+    return Variable(of_array(there), ToCopyBackward0(variable, aval_of(there), origin))

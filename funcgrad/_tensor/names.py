@@ -1,0 +1,44 @@
+"""What whole steps do to many names at once: record one call, and bind all its results in one go."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad._program.run import flush as run_what_is_recorded
+from funcgrad._program.run import put
+from funcgrad._program.value import of_array
+from funcgrad._tape.apply import only_record
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
+
+
+def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
+    """Record one call of `op` (of the table or built with `Op(function)`) on tensors, numbers and Nones, without history."""
+    return only_record(op, [x._current() if isinstance(x, Tensor) else x for x in inputs], statics)
+
+
+def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
+    """Bind every tensor to its new value; each keeps its history. All of them, or none when Ctrl-C comes in between."""
+    new = [Variable(v.value, t._variable.node, t._variable.index) for t, v in zip(tensors, variables, strict=True)]
+    # one C loop: no Python bytecode runs, so no signal handler, between the first name and the last
+    deque(map(VARIABLE.__set__, tensors, new), maxlen=0)
+    for tensor, variable in zip(tensors, new, strict=True):
+        if ALIAS.__get__(tensor) is not None:
+            tensor._alias.write(tensor, variable)  # type: ignore[union-attr]  # not None, as just seen
+
+
+def flush() -> None:
+    """Run what this thread has recorded; Python goes on while XLA computes."""
+    run_what_is_recorded()
+
+
+def assign_host(tensor: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
+    """Write host numbers into a tensor in place, cast to its dtype; views write through."""
+    aval = tensor._current().value.aval
+    device = None if aval.placement is None else aval.placement
+    value = of_array(put(np.ascontiguousarray(array, aval.dtype.numpy).reshape(aval.shape), device))
+    return tensor._write(Variable(value))

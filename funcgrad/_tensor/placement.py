@@ -1,0 +1,74 @@
+"""Which JAX device a torch device means, and the other way round."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+
+from funcgrad._base.devices import device
+
+_PLATFORMS = {"cuda": ("cuda", "rocm", "gpu"), "hip": ("rocm",), "xla": ("tpu", "cuda", "gpu"), "tpu": ("tpu",)}
+
+
+class _Default:
+    """The device of tensors that name none; None: JAX's own default."""
+
+    device: device | None = None
+
+
+def set_default_device(new: Any) -> None:
+    """Set the device of tensors that name none."""
+    _Default.device = None if new is None else device(new)
+
+
+def get_default_device() -> device:
+    """Return the device of tensors that name none."""
+    return _Default.device or device_of(None)
+
+
+def placement(given: Any) -> Any:
+    """Return the jax.Device for a torch device (or its name), None for JAX's default.
+
+    Raises AssertionError/RuntimeError as torch does where this machine has no such device.
+    """
+    wanted = _Default.device if given is None else device(given)
+    if wanted is None or _is_default(wanted):
+        return None
+    devices = available(wanted.type)
+    number = wanted.index or 0
+    if not devices:
+        raise RuntimeError(f"No {wanted.type} device is available: JAX found {jax.default_backend()} only")
+    if number >= len(devices):
+        raise RuntimeError(f"invalid device ordinal {number}: this machine has {len(devices)} {wanted.type} device(s)")
+    return devices[number]
+
+
+def _is_default(wanted: device) -> bool:
+    return not wanted.index and wanted.type == device_of(None).type
+
+
+@functools.cache
+def available(kind: str) -> tuple[jax.Device, ...]:
+    """Return this machine's devices of a torch kind."""
+    for platform in _PLATFORMS.get(kind, (kind,)):
+        try:
+            return tuple(jax.devices(platform))
+        except RuntimeError:
+            continue  # JAX has no such platform here
+    return ()
+
+
+def device_of(sharding: Any) -> device:
+    """Return torch's word for where an array is; None is JAX's default device."""
+    return _device_named(None if sharding is None else next(iter(sharding.device_set)))
+
+
+@functools.cache
+def _device_named(found: jax.Device | None) -> device:
+    found = found or jax.devices()[0]
+    kind = {"gpu": "cuda", "rocm": "cuda"}.get(found.platform, found.platform)
+    if kind == "cpu":
+        return device("cpu")
+    return device(kind, jax.devices(found.platform).index(found))

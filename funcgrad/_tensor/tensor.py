@@ -1,0 +1,327 @@
+"""A Tensor is a name for a Variable: in-place ops bind the name anew, views know how to write back to their base.
+
+Only what every tensor is and has stands here; methods that compute are installed from the table by `methods`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from funcgrad._base.devices import device
+from funcgrad._base.dtypes import dtype
+from funcgrad._base.size import Size
+from funcgrad._program.record import array_of
+from funcgrad._program.value import CONSTANT
+from funcgrad._tape.engine import Names
+from funcgrad._tape.modes import thread
+from funcgrad._tape.nodes import GradSlot, Handle
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import Cell, View, cell_of, write
+from funcgrad._tensor.placement import device_of
+
+_NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead."
+)
+_CHANGED_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
+)
+
+
+class _Methods(type):
+    """Lets methods of the table be made at first use: `Tensor.softmax` is looked up here when the class lacks it."""
+
+    find: Callable[[str], Any]  # `methods` sets it
+
+    def __getattr__(cls, name: str) -> Any:
+        found = _Methods.find(name)
+        if found is None:
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        setattr(Tensor, name, found)
+        return found
+
+
+class Tensor(metaclass=_Methods):
+    """A name for an array, here or promised, and its history. Shape, dtype and device are known before it is computed."""
+
+    __slots__ = ("__dict__", "__weakref__", "_alias", "_slot", "_variable")
+    __array_priority__ = 1000  # numpy leaves `array * tensor` to us
+    _variable: Variable
+    _alias: View | Cell | None
+    _slot: GradSlot | None
+
+    make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
+
+    def __new__(cls, *data: Any, device: Any = None) -> Tensor:
+        return cls.make(cls, *data, device=device)
+
+    @staticmethod
+    def _of(variable: Variable) -> Tensor:
+        """Return a new name for `variable`."""
+        self = _new(Tensor)
+        self._variable = variable
+        self._alias = self._slot = None
+        return self
+
+    @classmethod
+    def _leaf(cls, variable: Variable, requires_grad: bool = False) -> Any:
+        """Return a new leaf of this class, without the variable's history."""
+        self = _new(cls)
+        self._variable = variable.detached()
+        self._alias = self._slot = None
+        if requires_grad:
+            self.requires_grad_()
+        return self
+
+    def _current(self) -> Variable:
+        """Return the Variable that this name stands for now, whatever was written through its aliases."""
+        if self._alias is not None:
+            self._alias.refresh(self)
+        return self._variable
+
+    def _materialize(self) -> Tensor:
+        """Make a constant (zeros, ones, full) an array, so that programs read it instead of making it anew."""
+        value = self._current().value
+        if value.program is CONSTANT:
+            array_of(value)
+        return self
+
+    # What it is
+
+    @property
+    def shape(self) -> Size:
+        return self._current().value.aval.shape
+
+    @property
+    def dtype(self) -> dtype:
+        return self._variable.value.aval.dtype
+
+    @property
+    def device(self) -> device:
+        return device_of(self._current().value.aval.placement)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_leaf(self) -> bool:
+        node = self._current().node
+        return node is None or type(node) is GradSlot
+
+    @property
+    def grad_fn(self) -> Any:
+        node = self._current().node
+        return None if type(node) is GradSlot else node
+
+    @property
+    def output_nr(self) -> int:
+        return self._current().index
+
+    @property
+    def _base(self) -> Tensor | None:
+        base = self
+        while type(base._alias) is View:
+            base = base._alias.base
+        return None if base is self else base
+
+    # Gradients
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._current().node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Say whether gradients of this leaf are wanted; returns the tensor itself.
+
+        Raises RuntimeError for a tensor that is no leaf (False) or whose dtype has no gradients (True).
+        """
+        variable = self._current()
+        if not self.is_leaf:
+            if not requires_grad:
+                raise RuntimeError(_CHANGED_LEAF)
+        elif not requires_grad:
+            self._variable = variable.detached()
+        elif not variable.aval.differentiable:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        elif variable.node is None:
+            self._variable = Variable(variable.value, self._gather_in(variable))
+        return self
+
+    def _gather_in(self, variable: Variable) -> GradSlot:
+        if self._slot is None:
+            self._slot = GradSlot(self, variable.aval)
+        self._slot.aval = variable.aval
+        return self._slot
+
+    @property
+    def grad(self) -> Tensor | None:
+        slot = self._slot
+        if slot is None or slot.grad is None:
+            if not self.is_leaf and slot is None:
+                warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            return None
+        return slot.grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is None:
+            if self._slot is not None:
+                self._slot.grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        if value.shape != self.shape:
+            raise RuntimeError(
+                f"assigned grad has data of a different size: {list(value.shape)} instead of {list(self.shape)}"
+            )
+        if value.dtype is not self.dtype:
+            raise RuntimeError(f"assigned grad has data of a different type: {value.dtype} instead of {self.dtype}")
+        self._gather_in(self._current()).grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad` too; on a leaf it does nothing."""
+        variable = self._current()
+        if variable.node is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if not self.is_leaf:
+            node = variable.node
+            node.retained = node.retained or {}
+            node.retained[variable.index] = self._gather_in(variable)
+
+    @property
+    def retains_grad(self) -> bool:
+        return not self.is_leaf and self._slot is not None
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+        """Call hook(grad) when this tensor's gradient is computed; what it returns replaces the gradient."""
+        variable = self._current()
+        if variable.node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return Handle(variable.node.hooks_before(variable.index), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
+        """Call hook(leaf) once the leaf's `.grad` has been accumulated."""
+        slot = self._current().node
+        if type(slot) is not GradSlot:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        slot.post_hooks = {} if slot.post_hooks is None else slot.post_hooks
+        return Handle(slot.post_hooks, hook)
+
+    # Other names for the same value
+
+    def detach(self) -> Tensor:
+        """Return another name for the same storage, without history: writes through one are seen through the other."""
+        if type(self._alias) is View:
+            view, variable = self._alias, self._current()
+            other = Tensor._of(variable.detached())
+            base = view.base.detach()
+            other._alias = View(base, view.op, view.inputs, view.statics, base._variable)
+            return other
+        cell = cell_of(self)
+        cell.refresh(self)
+        other = Tensor._of(self._variable.detached())
+        other._alias = cell
+        return other
+
+    def detach_(self) -> Tensor:
+        """Drop the history of this very tensor."""
+        if type(self._alias) is View:
+            raise RuntimeError(
+                "Can't detach views in-place; use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients."
+            )
+        self._variable, self._slot = self._current().detached(), None
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        return self.detach()
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        value = new._current().value
+        old = self._current()
+        if type(new._alias) is View:
+            self._alias = None
+        else:
+            self._alias = cell_of(new)
+        self._variable = Variable(value, old.node, old.index)
+        if self._slot is not None:
+            self._slot.aval = value.aval
+
+    def _write(self, new: Variable) -> Tensor:
+        """Bind this name (and through it the storage that it shares) to a value computed in place of the present one."""
+        old = self._variable
+        if new.node is None and old.node is not None:
+            new = Variable(new.value, old.node, old.index)
+        write(self, new)
+        return self
+
+    def _check_writable(self) -> None:
+        """Refuse to change a leaf that requires grad while history is kept."""
+        if thread.grad and type(self._current().node) is GradSlot:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        base = self._base
+        if base is not None and thread.grad and type(base._current().node) is GradSlot:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+
+    def __getattr__(self, name: str) -> Any:
+        if _Methods.find(name) is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return getattr(type(self), name).__get__(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+                "see https://github.com/pytorch/pytorch/pull/103001"
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        copied = type(self)._leaf(self._materialize()._current(), self.requires_grad)
+        memo[id(self)] = copied
+        if self._slot is not None and self._slot.grad is not None:
+            copied.grad = self._slot.grad.__deepcopy__(memo)
+        for name, held in self.__dict__.items():
+            copied.__dict__[name] = held
+        return copied
+
+
+_new = object.__new__
+VARIABLE = Tensor.__dict__["_variable"]
+ALIAS = Tensor.__dict__["_alias"]
+
+
+def _wrap(variable: Variable) -> Tensor:
+    return Tensor._of(variable)
+
+
+def _unwrap(tensor: Any) -> Variable:
+    return tensor._current()
+
+
+Names.wrap, Names.unwrap, Names.write = _wrap, _unwrap, write
+
+
+def variables_of(tensors: Sequence[Any]) -> list[Any]:
+    """Return the Variables behind tensors; anything else is returned as it is."""
+    return [t._current() if isinstance(t, Tensor) else t for t in tensors]

@@ -1,0 +1,128 @@
+"""Adafactor: for a matrix only the row and column means of squared gradients are kept."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import require
+from funcgrad.optim.optimizer import Group, ParamsT
+from funcgrad.optim.recorded import RuleOptimizer
+from funcgrad.optim.rule import Layout, State, descended, number, numbers, shrunk
+
+
+def adafactor(
+    arrays: Arrays,
+    lr: Array,
+    beta2_decay: Array,
+    eps1: Array | None,
+    eps2: Array,
+    d: Array,
+    weight_decay: Array,
+    layout: Layout,
+) -> tuple[Array, ...]:
+    """param -= size * grad / root of squares; size follows the parameter's own root mean square, clipped where > d."""
+    lr, beta2_decay, eps1, eps2, d, weight_decay = numbers(lr, beta2_decay, eps1, eps2, d, weight_decay)
+    smallest = jnp.finfo(arrays[0].dtype).eps.item() if eps1 is None else eps1
+
+    def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
+        step = state["step"] + 1
+        weight = number(step**beta2_decay)
+        rate = number(jnp.minimum(lr, 1 / jnp.sqrt(step)))
+        sizes = [rate * jnp.maximum(eps2, _root_mean_square(param)) for param in params]
+        params = shrunk(params, lr * weight_decay)
+        if "variance" in state:
+            squares = [_moved(old, grad * grad, weight) for old, grad in zip(state["variance"], grads, strict=True)]
+            new: State = {"variance": squares}
+        else:
+            rows = [_moved(old, _mean(g, -1), weight) for old, g in zip(state["row_var"], grads, strict=True)]
+            cols = [_moved(old, _mean(g, -2), weight) for old, g in zip(state["col_var"], grads, strict=True)]
+            squares = [
+                row * col / jnp.maximum(row.mean(-2, keepdims=True), smallest)
+                for row, col in zip(rows, cols, strict=True)
+            ]
+            new = {"row_var": rows, "col_var": cols}
+        updates = [
+            grad / jnp.sqrt(jnp.maximum(square, smallest * smallest))
+            for grad, square in zip(grads, squares, strict=True)
+        ]
+        updates = [
+            update * (size / jnp.maximum(1.0, _root_mean_square(update) / d))
+            for update, size in zip(updates, sizes, strict=True)
+        ]
+        return descended(params, updates, 1), {"step": step, **new}
+
+    return layout.update(arrays, rule)
+
+
+def _moved(old: Array, new: Array, weight: Any) -> Array:
+    return old + weight * (new - old)
+
+
+def _mean(grad: Array, axis: int) -> Array:
+    return jnp.mean(grad * grad, axis, keepdims=True)
+
+
+def _root_mean_square(array: Array) -> Array:
+    return jnp.sqrt(jnp.sum(array * array)) / math.sqrt(array.size)
+
+
+class Adafactor(RuleOptimizer):
+    """Adafactor: memory of rows + columns instead of rows * columns for each matrix.
+
+    Source: Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235, without its first moment, as in torch.
+    """
+
+    _op = Op(adafactor, grad="AdafactorBackward0")
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
+        require(lr >= 0.0, f"Learning rate should be >= 0 but is: {lr}")
+        require(beta2_decay <= 0.0, f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        require(eps[0] is None or eps[0] >= 0.0, f"epsilon1 should be >= 0 but is: {eps[0]}")
+        require(eps[1] >= 0.0, f"epsilon2 should be >= 0 but is: {eps[1]}")
+        require(d >= 1.0, f"Clipping threshold d should be >= 1 but is: {d}")
+        require(weight_decay >= 0.0, f"weight_decay should be >= 0 but is: {weight_decay}")
+        defaults = {
+            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _slots(self, group: Group) -> tuple[str, ...]:
+        return ("row_var", "col_var") if group["matrices"] else ("variance",)
+
+    def _numbers(self, group: Group) -> tuple[Any, ...]:
+        return group["lr"], group["beta2_decay"], *group["eps"], group["d"], group["weight_decay"]
+
+    def _parts(self, params: list[Tensor], group: Group) -> list[tuple[list[Tensor], Group]]:
+        if any(param.dtype.is_complex for param in params):
+            raise RuntimeError("Adafactor does not support complex parameters")
+        matrices = [param for param in params if param.ndim > 1]
+        vectors = [param for param in params if param.ndim <= 1]
+        parts = [(matrices, {**group, "matrices": True}), (vectors, {**group, "matrices": False})]
+        return [part for part in parts if part[0]]
+
+    def _initial(self, name: str, param: Tensor, group: Group) -> np.ndarray[Any, Any]:
+        shape = list(param.shape)
+        if name == "row_var":
+            shape[-1] = 1
+        elif name == "col_var":
+            shape[-2] = 1
+        return super()._initial(name, param, group) if name == "step" else np.zeros(shape, param.dtype.numpy)

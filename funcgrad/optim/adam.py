@@ -1,0 +1,102 @@
+"""Adam: steps scaled by running means of the gradient and of its square."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import jax.numpy as jnp
+import optax
+
+from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr, require_one_way
+from funcgrad.optim.optimizer import Group, ParamsT
+from funcgrad.optim.recorded import RuleOptimizer
+from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk
+
+
+def adam(
+    arrays: Arrays,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    eps: Array,
+    weight_decay: Array,
+    layout: Layout,
+    decoupled: bool,
+) -> tuple[Array, ...]:
+    """param -= lr * mean / (sqrt(mean of squares) + eps), both means without the bias of starting at 0."""
+    lr, beta1, beta2, eps, weight_decay = numbers(lr, beta1, beta2, eps, weight_decay)
+
+    def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
+        if decoupled:
+            params = shrunk(params, lr * weight_decay)
+        else:
+            grads = decayed(grads, params, weight_decay)
+        updates, state = _scaled(grads, state, beta1, beta2, eps)
+        return descended(params, updates, lr), state
+
+    return layout.update(arrays, rule)
+
+
+def _scaled(grads: list[Array], state: State, beta1: Any, beta2: Any, eps: Any) -> tuple[list[Array], State]:
+    means = {"count": state["step"], "mu": state["exp_avg"], "nu": state["exp_avg_sq"]}
+    if "max_exp_avg_sq" in state:
+        # torch takes the maximum before the bias is removed from it, and adds eps after; optax can leave the bias in
+        root = number(jnp.sqrt(1 - beta2 ** (state["step"] + 1)))
+        transform = optax.scale_by_amsgrad(beta1, beta2, eps * root, bias_correction_nu=False)
+        updates, after = transform.update(grads, optax.ScaleByAmsgradState(**means, nu_max=state["max_exp_avg_sq"]))
+        updates = [root * update for update in updates]
+    else:
+        updates, after = optax.scale_by_adam(beta1, beta2, eps).update(grads, optax.ScaleByAdamState(**means))
+    new = {"step": after.count, "exp_avg": after.mu, "exp_avg_sq": after.nu}
+    if "max_exp_avg_sq" in state:
+        new["max_exp_avg_sq"] = after.nu_max
+    return updates, new
+
+
+class Adam(RuleOptimizer):
+    """Adam, and with `amsgrad` the variant whose mean of squares never falls.
+
+    Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980; Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ.
+    """
+
+    _op = Op(adam, grad="AdamBackward0")
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        require_lr(lr)
+        require(eps >= 0.0, f"Invalid epsilon value: {eps}")
+        require_betas(betas)
+        require_from_zero(weight_decay=weight_decay)
+        require_one_way(foreach, fused, differentiable)
+        defaults = {
+            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _slots(self, group: Group) -> tuple[str, ...]:
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+
+    def _numbers(self, group: Group) -> tuple[Any, ...]:
+        return group["lr"], *group["betas"], group["eps"], group["weight_decay"]
+
+    def _options(self, group: Group) -> tuple[Hashable, ...]:
+        return (group["decoupled_weight_decay"],)

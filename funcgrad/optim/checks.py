@@ -1,0 +1,39 @@
+"""What optimizers refuse, in torch's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad._tensor.tensor import Tensor
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise ValueError unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def require_lr(lr: Any) -> None:
+    """Refuse a learning rate below 0, or a tensor that is not one number."""
+    require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
+    require(lr >= 0.0, f"Invalid learning rate: {lr}")
+
+
+def require_from_zero(**named: Any) -> None:
+    """Refuse what is below 0: `weight_decay=-1` gives "Invalid weight_decay value: -1"."""
+    for name, value in named.items():
+        require(value >= 0.0, f"Invalid {name} value: {value}")
+
+
+def require_betas(betas: Any) -> None:
+    """Refuse a pair that is not within [0, 1)."""
+    for i in (0, 1):
+        require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def require_one_way(foreach: Any, fused: Any, differentiable: Any) -> None:
+    """Refuse options of torch's that exclude each other. By themselves they are accepted: every step is one fused program."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

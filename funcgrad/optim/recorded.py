@@ -1,0 +1,188 @@
+"""The step that all built-in rules share: one recorded call per group, and one atomic change of all names at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from funcgrad._base.dtypes import float64, get_default_dtype
+from funcgrad._ops.table import Op
+from funcgrad._program.run import put
+from funcgrad._program.value import of_array
+from funcgrad._tape.modes import enable_grad
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.optimizer import Group, Optimizer
+from funcgrad.optim.rule import Layout
+
+
+class RuleOptimizer(Optimizer):
+    """Contract: `_op` and what it gets: `_slots`, `_shared`, `_numbers`, `_options`, `_initial`. Gift: `step`.
+
+    `_op` takes the group's arrays, then the numbers, a Layout and the options; it returns what `Layout.update` returns.
+    Parameters that were stepped equally often form a cohort: they share one array for the count of steps, so that a program
+    has one such input and output however many parameters there are. Each still has a Tensor of its own as a name for it.
+    """
+
+    _op: ClassVar[Op]
+    _shared: ClassVar[tuple[str, ...]] = ("step",)
+
+    def _slots(self, group: Group) -> tuple[str, ...]:
+        """Return the names of the states that each parameter has for itself."""
+        return ()
+
+    def _numbers(self, group: Group) -> tuple[Any, ...]:
+        """Return the numbers of the rule, which may change from step to step."""
+        raise AssertionError("an optimizer says in _numbers what its rule is given")
+
+    def _options(self, group: Group) -> tuple[Hashable, ...]:
+        """Return what is part of the program: it is compiled anew when one changes."""
+        return ()
+
+    def _initial(self, name: str, param: Tensor, group: Group) -> np.ndarray[Any, Any]:
+        """Return a state before the first step: 0-d for a shared one, else in the parameter's shape and dtype."""
+        if name in self._shared:
+            return np.zeros((), count_dtype())
+        return np.zeros(param.shape, param.dtype.numpy)
+
+    def _parts(self, params: list[Tensor], group: Group) -> list[tuple[list[Tensor], Group]]:
+        """Return the parameters of a group in the parts that are recorded as one call each."""
+        return [(params, group)]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change all parameters that have a gradient. `closure` computes the loss anew and is what `step` returns."""
+        loss = evaluated(closure)
+        names: list[Tensor] = []
+        values: list[Any] = []
+        for group in self.param_groups:
+            params = [param for param in group["params"] if param.grad is not None]
+            if params and self._repeats:
+                self._step_in_rounds(params, group)
+            elif params:
+                for part, options in self._parts(params, group):
+                    self._record(part, options, names, values)
+        rebind(names, values)
+        return loss
+
+    def _step_in_rounds(self, params: list[Tensor], group: Group) -> None:
+        """Step a parameter that is listed twice twice, one time after the other."""
+        for turn in range(max(Counter(params).values())):
+            names: list[Tensor] = []
+            values: list[Any] = []
+            again = [param for param, count in Counter(params).items() if count > turn]
+            for part, options in self._parts(again, group):
+                self._record(part, options, names, values)
+            rebind(names, values)
+
+    def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
+        """Record the update of some parameters of a group; append the changed tensors and their new values."""
+        slots, shared = self._slots(group), self._shared
+        states: list[dict[str, Any]] = []
+        sizes: tuple[int, ...] = (len(params),)
+        if slots or shared:
+            states = self._states(params, group, slots + shared)
+        if shared:
+            params, states, sizes = _in_cohorts(params, states, shared)
+        own = [state[name] for name in slots for state in states]
+        firsts = _starts(sizes)
+        inputs = [*params, *[param.grad for param in params], *own]
+        inputs += [states[first][name] for name in shared for first in firsts]
+        inputs += self._numbers(group)
+        layout = Layout(sizes, slots, shared, group.get("maximize", False))
+        results = record(self._op, inputs, (layout, *self._options(group)))
+        names += params
+        names += own
+        end = len(params) + len(own)
+        values += results[:end]
+        for name in shared:
+            names += [state[name] for state in states]
+            for size, value in zip(sizes, results[end:], strict=False):
+                values += [value] * size
+            end += len(sizes)
+
+    def _states(self, params: list[Tensor], group: Group, wanted: tuple[str, ...]) -> list[dict[str, Any]]:
+        """Return each parameter's state, made where there was none."""
+        state = self.state
+        states = [state[param] for param in params]
+        probe = wanted[-1]
+        fresh = [i for i, one in enumerate(states) if one.get(probe) is None]
+        if fresh:
+            self._make_states([params[i] for i in fresh], [states[i] for i in fresh], group)
+        return states
+
+    def _make_states(self, params: list[Tensor], states: list[dict[str, Any]], group: Group) -> None:
+        """Fill states for the first time. They are made on the host, so that a first step is the same program as a second."""
+        for name in self._shared:
+            first = _beside(params[0], self._initial(name, params[0], group))
+            for state in states:
+                state[name] = Tensor._of(first)
+        for param, state in zip(params, states, strict=True):
+            for name in self._slots(group):
+                state[name] = Tensor._of(_beside(param, self._initial(name, param, group)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._share_again()
+
+    def _share_again(self) -> None:
+        """Give parameters whose counts are equal one array for them, after each was copied or loaded by itself."""
+        for name in self._shared:
+            owners = [(param, own) for param, own in self.state.items() if isinstance(own, dict) and name in own]
+            by_value = {id(own[name]._current().value) if isinstance(own[name], Tensor) else own[name] for _, own in owners}
+            if len(by_value) < 2 and all(isinstance(own[name], Tensor) for _, own in owners):
+                continue
+            counts: dict[Any, Variable] = {}
+            for param, own in owners:
+                number = float(own[name])
+                if number not in counts:
+                    counts[number] = _beside(param, np.array(number, count_dtype()))
+                own[name] = Tensor._of(counts[number])
+
+
+def evaluated(closure: Callable[[], Any] | None) -> Any:
+    """Return what a closure computes, with gradients on; None without one."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
+
+
+def count_dtype() -> np.dtype[Any]:
+    """Return the dtype in which steps are counted: float32, or float64 where that is the default dtype."""
+    return np.dtype(np.float64 if get_default_dtype() is float64 else np.float32)
+
+
+def _beside(param: Tensor, array: np.ndarray[Any, Any]) -> Variable:
+    """Put an array where a parameter is: sharded as it is, or, 0-d, a copy on each of its devices."""
+    placement = param._current().value.aval.placement
+    if placement is not None and not array.shape and isinstance(placement, NamedSharding):
+        placement = NamedSharding(placement.mesh, PartitionSpec())
+    return Variable(of_array(put(array, placement)))
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    starts = [0]
+    for size in sizes[:-1]:
+        starts.append(starts[-1] + size)
+    return starts
+
+
+def _in_cohorts(
+    params: list[Tensor], states: list[dict[str, Any]], shared: tuple[str, ...]
+) -> tuple[list[Tensor], list[dict[str, Any]], tuple[int, ...]]:
+    """Bring parameters that share their arrays together. Result: the same parameters and states, and how many share each."""
+    keys: list[Any] = [id(state[shared[0]]._current().value) for state in states]
+    for name in shared[1:]:
+        keys = [(key, id(state[name]._current().value)) for key, state in zip(keys, states, strict=True)]
+    members: dict[Any, list[int]] = {key: [] for key in keys}
+    if len(members) == 1:
+        return params, states, (len(params),)
+    for i, key in enumerate(keys):
+        members[key].append(i)
+    order = [i for cohort in members.values() for i in cohort]
+    return [params[i] for i in order], [states[i] for i in order], tuple(map(len, members.values()))

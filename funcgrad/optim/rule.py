@@ -1,0 +1,112 @@
+"""What every update rule needs inside its one recorded call: how the arrays lie, and numbers that stay exact.
+
+A rule is a pure function (params, grads, state) -> (params, state) over the parameters that step in lockstep. An optimizer's op
+gets all arrays of a group in one flat list and reads it by a `Layout`, which is part of the program's key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import lax
+
+from funcgrad._ops.table import Array
+
+State: TypeAlias = dict[str, Any]  # name -> one array per parameter, or the one 0-d array that they share
+Rule: TypeAlias = Callable[[list[Array], list[Array], State], tuple[list[Array], State]]
+
+
+class Layout(NamedTuple):
+    """How the flat list of a group's arrays is read: parameters, gradients, a run per slot, then what cohorts share.
+
+    cohorts: how many parameters step in lockstep, cohort after cohort. slots: names of the states that each parameter has.
+    shared: names of the 0-d states that a cohort has once. maximize: gradients are turned round first.
+    """
+
+    cohorts: tuple[int, ...]
+    slots: tuple[str, ...]
+    shared: tuple[str, ...]
+    maximize: bool
+
+    def update(self, arrays: Sequence[Array], rule: Rule) -> tuple[Array, ...]:
+        """Apply `rule` to each cohort. Result: the new parameters, a run per slot, then what cohorts share."""
+        count = sum(self.cohorts)
+        end = (2 + len(self.slots)) * count
+        rows = [arrays[start : start + count] for start in range(0, end, count)]
+        new_rows: list[list[Array]] = [[] for _ in range(1 + len(self.slots))]
+        new_shared: list[list[Array]] = [[] for _ in self.shared]
+        start = 0
+        for turn, size in enumerate(self.cohorts):
+            own = [row[start : start + size] for row in rows]
+            shared = [arrays[end + i * len(self.cohorts) + turn] for i in range(len(self.shared))]
+            stepped, stepped_shared = self._step(rule, own, shared)
+            for row, new in zip(new_rows, stepped, strict=True):
+                row += new
+            for row, one in zip(new_shared, stepped_shared, strict=True):
+                row.append(one)
+            start += size
+        return tuple(array for row in (*new_rows, *new_shared) for array in row)
+
+    def _step(self, rule: Rule, rows: list[Any], shared: list[Array]) -> tuple[list[list[Array]], list[Array]]:
+        params, grads, *slots = [[_working(array) for array in row] for row in rows]
+        if self.maximize:
+            grads = [-grad for grad in grads]
+        state: State = dict(zip(self.slots, slots, strict=True))
+        state.update((name, one.astype(np.float64)) for name, one in zip(self.shared, shared, strict=True))
+        params, state = rule(params, grads, state)
+        after = [params, *[state[name] for name in self.slots]]
+        before = [rows[0], *rows[2:]]
+        stepped = [[_restored(*pair) for pair in zip(*both, strict=True)] for both in zip(after, before, strict=True)]
+        return stepped, [state[name].astype(one.dtype) for name, one in zip(self.shared, shared, strict=True)]
+
+
+def number(given: Any) -> Any:
+    """Return a number (given as one, or as an array with one element) that takes on the dtype of any array it meets.
+
+    A plain number does so by itself. A traced one is made weakly typed while it is still a float64: 1 - beta2 in float32
+    would be wrong in the fifth digit. None stays None.
+    """
+    if given is None or isinstance(given, (int, float)):
+        return given
+    exact = lax.convert_element_type(jnp.reshape(given, ()), np.float64)
+    # jax.numpy has no public way to say "weakly typed"; this is what it does itself for a Python float
+    return lax.convert_element_type_p.bind(exact, new_dtype=np.dtype(np.float64), weak_type=True, sharding=None)
+
+
+def numbers(*given: Any) -> list[Any]:
+    """Return each as `number` does."""
+    return [number(x) for x in given]
+
+
+def decayed(grads: list[Array], params: list[Array], weight_decay: Any) -> list[Array]:
+    """grad + weight_decay * param: the gradient of an L2 penalty joins the loss's."""
+    transform = optax.add_decayed_weights(weight_decay)
+    return transform.update(grads, optax.EmptyState(), params)[0]
+
+
+def shrunk(params: list[Array], factor: Any) -> list[Array]:
+    """param * (1 - factor): decoupled weight decay."""
+    return params if isinstance(factor, (int, float)) and factor == 0 else [param * (1 - factor) for param in params]
+
+
+def descended(params: list[Array], updates: list[Array], lr: Any) -> list[Array]:
+    """param - lr * update."""
+    return [param - lr * update for param, update in zip(params, updates, strict=True)]
+
+
+def _working(array: Array) -> Array:
+    """Return what rules compute with: complex numbers as pairs of reals, half precision as float32."""
+    if array.dtype.kind == "c":
+        return jnp.stack([array.real, array.imag], -1)
+    return array.astype(np.float32) if array.dtype.itemsize < 4 else array
+
+
+def _restored(new: Array, old: Array) -> Array:
+    if old.dtype.kind == "c":
+        return jax.lax.complex(new[..., 0], new[..., 1])
+    return new.astype(old.dtype)

@@ -1,0 +1,129 @@
+"""One way to draw for all distributions: from the host's stream, or recorded as an op that takes the generator's key."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._ops.table import Array, Arrays, Mask, Op
+from funcgrad._program.value import TracedValue
+from funcgrad._tape.modes import thread
+from funcgrad._tensor.call import call, scalar_type_name
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.names import assign_host, rebind, record
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random import counting, keyed, sampling
+from funcgrad.random.generator import Generator, generator_of
+
+
+class Sampler(NamedTuple):
+    """One distribution twice. host: (stream, count, numpy dtype, *numbers) -> flat array; op: (key, *numbers, shape, dtype)."""
+
+    host: Callable[..., Any]
+    op: Op
+
+
+UNIFORM = Sampler(sampling.uniform, Op(keyed.uniform))
+NORMAL = Sampler(sampling.normals, Op(keyed.normal))
+LOG_NORMAL = Sampler(sampling.log_normal, Op(keyed.log_normal))
+INTEGERS = Sampler(sampling.integers, Op(keyed.integers))
+PERMUTATION = Sampler(sampling.permutation, Op(keyed.permutation))
+BERNOULLI = Sampler(sampling.bernoulli, Op(keyed.bernoulli))
+EXPONENTIAL = Sampler(sampling.exponential, Op(keyed.exponential))
+CAUCHY = Sampler(sampling.cauchy, Op(keyed.cauchy))
+GEOMETRIC = Sampler(sampling.geometric, Op(keyed.geometric))
+# these read tensors: host takes (stream, *arrays, numpy dtype), op takes (key, *tensors, shape, dtype)
+POISSON = Sampler(counting.poisson, Op(keyed.poisson))
+BINOMIAL = Sampler(counting.binomial, Op(keyed.binomial))
+STANDARD_GAMMA = Sampler(counting.standard_gamma, Op(keyed.standard_gamma))
+DIRICHLET = Sampler(counting.dirichlet, Op(keyed.dirichlet))
+
+
+def draw(
+    sampler: Sampler, generator: Generator | None, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...], device: Any
+) -> Tensor:
+    """Return a new tensor drawn with these parameters."""
+    generator = generator or generator_of(device)
+    if generator.stream is None:
+        return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
+    with generator.stream.lock:
+        drawn = sampler.host(generator.stream, math.prod(shape), dtype.numpy, *numbers)
+    return from_host(drawn.reshape(shape), device=device)
+
+
+def draw_into(
+    tensor: Tensor, sampler: Sampler, generator: Generator | None, numbers: tuple[Any, ...], grad: str
+) -> Tensor:
+    """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
+    tensor._check_writable()
+    chosen = generator or generator_of(tensor.device)
+    if chosen.stream is None or has_history(tensor):
+        return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
+    with chosen.stream.lock:
+        drawn = sampler.host(chosen.stream, tensor.shape.numel(), tensor.dtype.numpy, *numbers)
+    return assign_host(tensor, drawn.reshape(tensor.shape))
+
+
+def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequence[Tensor], grad: str | None) -> Tensor:
+    """Return a sample for each element of tensors of one shape; on the host this waits for their numbers."""
+    first = parameters[0]
+    generator = generator or generator_of(first.device)
+    if generator.stream is None:
+        drawn = by_key(sampler.op, generator, tuple(parameters), (tuple(first.shape), first.dtype))
+    else:
+        numbers = [to_host(p) for p in parameters]
+        flat = numbers if sampler is DIRICHLET else [array.reshape(-1) for array in numbers]
+        with generator.stream.lock:
+            made = sampler.host(generator.stream, *flat, first.dtype.numpy)
+        drawn = from_host(made.reshape(first.shape), device=first.device)
+    return drawn if grad is None else with_zero_gradient(parameters, drawn, grad)
+
+
+def by_key(op: Op, generator: Generator, inputs: tuple[Any, ...], statics: tuple[Any, ...]) -> Tensor:
+    """Record an op that takes the generator's key, and give the generator the next one."""
+    key = generator.key
+    assert key is not None
+    drawn, following = record(op, (key, *inputs), statics)
+    rebind([key], [following])
+    return Tensor._leaf(drawn)
+
+
+def overwrite(tensor: Tensor, drawn: Tensor, grad: str) -> Tensor:
+    """Bind a tensor to a sample; a gradient that reaches it ends there as zeros."""
+    new = with_zero_gradient([tensor], drawn, grad) if has_history(tensor) else drawn
+    return tensor._write(new._current())
+
+
+def has_history(tensor: Tensor) -> bool:
+    """Tell whether a write to this tensor would have to be part of a graph."""
+    return thread.grad and tensor.requires_grad
+
+
+def with_zero_gradient(parameters: Sequence[Tensor], drawn: Tensor, grad: str) -> Tensor:
+    """Return a sample as torch does: it hangs in the graph of what it was drawn from, and all its gradients are zero."""
+    if not any(has_history(p) for p in parameters):
+        return drawn
+    return call(_without_gradient(grad), (*parameters, drawn))
+
+
+@functools.cache
+def _without_gradient(grad: str) -> Op:
+    def drawn_from(parameters: Arrays, drawn: Mask) -> Array:
+        return drawn
+
+    return Op(drawn_from, grad=grad)
+
+
+def here(tensor: Tensor) -> Any:
+    """Return a tensor's numbers for a check, or None where reading them would mean to wait."""
+    value = tensor._current().value
+    return None if value.is_pending or isinstance(value, TracedValue) else to_host(tensor)
+
+
+def require_floating(dtype: DType, kernel: str, complex_too: bool = False) -> None:
+    """Raise NotImplementedError, as torch does, where a distribution of floats is asked for in another dtype."""
+    if not (dtype.is_floating_point and dtype.itemsize > 1) and not (complex_too and dtype.is_complex):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(dtype)}'")

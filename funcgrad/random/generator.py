@@ -1,0 +1,178 @@
+"""Generators: where random numbers come from. On the CPU torch's own stream, on accelerators a JAX key held on the device.
+
+With FUNCGRAD_RANDOM=device the CPU's generators hold a key too: nothing is then drawn on the host, the numbers are JAX's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random.mersenne import DEFAULT_SEED, MersenneTwister
+
+_ALL32, _ALL64 = 2**32 - 1, 2**64 - 1
+_KEY_STATE_BYTES = 16  # the seed, then the two words of the key
+_EVERYWHERE_BY_KEY = os.environ.get("FUNCGRAD_RANDOM", "") == "device"
+
+
+class Generator:
+    """A source of random numbers: `stream` on the host, or `key`, a tensor on the device. One of the two is None.
+
+    >>> Generator().manual_seed(5).initial_seed()
+    5
+    """
+
+    __slots__ = ("_seed", "device", "key", "stream")
+    device: Device
+    stream: MersenneTwister | None
+    key: Tensor | None
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = Device(device)
+        holds_key = _EVERYWHERE_BY_KEY or self.device.type != "cpu"
+        self.stream = None if holds_key else MersenneTwister()
+        self._seed = DEFAULT_SEED
+        self.key = self._key_of(DEFAULT_SEED) if holds_key else None
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start anew from `seed`, an int of 64 bits with or without sign (ValueError otherwise); returns the generator."""
+        self._seed = checked_seed(seed)
+        if self.stream is not None:
+            self.stream.reseed(self._seed)
+        else:
+            self.key = self._key_of(self._seed)
+        return self
+
+    def seed(self) -> int:
+        """Start anew from a seed that the operating system gives, and return it."""
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed that the present numbers started from."""
+        return self._seed if self.stream is None else self.stream.seed
+
+    def get_state(self) -> Tensor:
+        """Return all that decides the coming numbers, as a tensor of uint8; the CPU's bytes are torch's."""
+        if self.stream is not None:
+            return from_host(np.frombuffer(self.stream.state_bytes(), np.uint8), device="cpu")
+        assert self.key is not None
+        state = self._seed.to_bytes(8, "little") + to_host(self.key).tobytes()
+        return from_host(np.frombuffer(state, np.uint8), device="cpu")
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Take up a state that `get_state` gave. TypeError: no tensor of uint8. RuntimeError: no state of such a generator."""
+        if not isinstance(new_state, Tensor) or new_state.dtype is not dtypes.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        state = to_host(new_state).tobytes()
+        if self.stream is not None:
+            self.stream.set_state_bytes(state)
+            return self
+        if len(state) != _KEY_STATE_BYTES:
+            raise RuntimeError(f"RNG state is wrong size: expected {_KEY_STATE_BYTES} bytes, but got {len(state)}")
+        self._seed = int.from_bytes(state[:8], "little")
+        self.key = from_host(np.frombuffer(state[8:], np.uint32), device=self.device)
+        return self
+
+    def clone_state(self) -> Generator:
+        """Return another generator that will give the same numbers."""
+        return type(self)(self.device).set_state(self.get_state())
+
+    clone = clone_state
+
+    def _key_of(self, seed: int) -> Tensor:
+        return from_host(np.array([seed >> 32, seed & _ALL32], np.uint32), device=self.device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.device, to_host(self.get_state()).tobytes())
+
+
+def _restored(device: Device, state: bytes) -> Generator:
+    return Generator(device).set_state(from_host(np.frombuffer(state, np.uint8), device="cpu"))
+
+
+def checked_seed(seed: Any) -> int:
+    """Return a seed as 64 bits; negative ones are taken modulo 2^64."""
+    seed = int(seed)
+    if not -(2**63) <= seed <= _ALL64:
+        raise ValueError(f"Overflow when unpacking long long: a seed has 64 bits, but got {seed}")
+    return seed & _ALL64
+
+
+default_generator = Generator()
+_defaults: dict[Device, Generator] = {Device("cpu"): default_generator}
+
+
+def generator_of(device: Device) -> Generator:
+    """Return the generator that serves tensors on `device` when none is named; it starts from the last manual seed."""
+    if device.type != "cpu" and device.index is None:
+        device = Device(device.type, 0)
+    found = _defaults.get(device)
+    if found is None:
+        found = Generator(device).manual_seed(default_generator.initial_seed())
+        found = _defaults.setdefault(device, found)
+    return found
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generators of all devices anew from `seed`; returns the CPU's."""
+    seed = checked_seed(seed)
+    for generator in _defaults.values():
+        generator.manual_seed(seed)
+    return default_generator
+
+
+def seed() -> int:
+    """Start the default generators anew from a seed that the operating system gives, and return it."""
+    return manual_seed(default_generator.seed()).initial_seed()
+
+
+def initial_seed() -> int:
+    """Return the seed that the CPU's default generator started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Return the state of the CPU's default generator, a tensor of uint8."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Take up a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Iterable[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Inside the block random numbers go on from where they are; afterwards all default generators are as they were before.
+
+    devices: only these (and the CPU) are set back; a number means that device of `device_type`.
+    """
+    if not enabled:
+        yield
+        return
+    forked = list(_defaults.values()) if devices is None else [default_generator, *_named(devices, device_type)]
+    states = [generator.get_state() for generator in forked]
+    try:
+        yield
+    finally:
+        for generator, state in zip(forked, states, strict=True):
+            generator.set_state(state)
+
+
+def _named(devices: Iterable[Any], device_type: str) -> list[Generator]:
+    return [generator_of(Device(device_type, d) if isinstance(d, int) else Device(d)) for d in devices]

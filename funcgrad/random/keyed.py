@@ -1,0 +1,149 @@
+"""The same distributions on the device: each op takes a key and returns its sample and the next key, in one program.
+
+The numbers are JAX's (threefry), the distributions torch's. Parameters are in the order (key, tensors, numbers, statics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax, random
+
+from funcgrad._ops.table import Array, Dims, DType, Scalar
+
+Drawn = tuple[Array, Array]
+
+
+def uniform(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from [low, high)."""
+    use, following = _split(key)
+    drawn, kind = _real_draw(random.uniform, use, shape, dtype)
+    return _joined(drawn * _as(high - low, kind) + _as(low, kind), shape, dtype), following
+
+
+def normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from N(mean, std^2); the parts of a complex number share the variance."""
+    use, following = _split(key)
+    drawn, kind = _real_draw(random.normal, use, shape, dtype)
+    spread = std / np.sqrt(2) if dtype.is_complex else std
+    return _joined(drawn * _as(spread, kind) + _as(mean, kind), shape, dtype), following
+
+
+def log_normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw exp(x), x from N(mean, std^2)."""
+    drawn, following = normal(key, mean, std, shape, dtype)
+    return jnp.exp(drawn), following
+
+
+def integers(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from low ... high - 1."""
+    use, following = _split(key)
+    span = _as(high, np.int64) - _as(low, np.int64)
+    bits = random.bits(use, shape, np.uint64)
+    drawn = lax.rem(bits, jnp.broadcast_to(span.astype(np.uint64), shape)).astype(np.int64) + _as(low, np.int64)
+    return drawn.astype(dtype.numpy), following
+
+
+def bits(key: Array, limit: int, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from 0 ... limit, one less than a power of two, or a power of two itself; -1 draws from all of int64."""
+    use, following = _split(key)
+    drawn = random.bits(use, shape, np.uint64)
+    if limit >= 0:
+        drawn = lax.rem(drawn, jnp.full(shape, limit + 1, np.uint64))
+    return drawn.astype(np.int64).astype(dtype.numpy), following
+
+
+def permutation(key: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Shuffle 0 ... n - 1. Shape: shape is (n,)."""
+    use, following = _split(key)
+    return random.permutation(use, shape[0]).astype(dtype.numpy), following
+
+
+def bernoulli(key: Array, p: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw 1 with probability p, else 0."""
+    use, following = _split(key)
+    return (random.uniform(use, shape, np.float32) < p).astype(dtype.numpy), following
+
+
+def bernoulli_each(key: Array, p: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw 1 with each element's own probability, else 0."""
+    use, following = _split(key)
+    return (random.uniform(use, shape, p.dtype) < p).astype(dtype.numpy), following
+
+
+def exponential(key: Array, rate: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from the exponential distribution of this rate."""
+    use, following = _split(key)
+    drawn = random.exponential(use, shape, dtype.numpy)
+    return drawn / _as(rate, dtype.numpy), following
+
+
+def cauchy(key: Array, median: Scalar, sigma: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw median + sigma tan(pi (u - 1/2))."""
+    use, following = _split(key)
+    drawn = random.cauchy(use, shape, dtype.numpy)
+    return drawn * _as(sigma, dtype.numpy) + _as(median, dtype.numpy), following
+
+
+def geometric(key: Array, p: Scalar, shape: Dims, dtype: DType) -> Drawn:
+    """Draw how many trials it takes until the first success."""
+    use, following = _split(key)
+    drawn = random.exponential(use, shape, np.float32)  # -log(u)
+    return jnp.ceil(-drawn / jnp.log1p(-_as(p, np.float32))).astype(dtype.numpy), following
+
+
+def poisson(key: Array, rates: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from Poisson(rate) for each rate."""
+    use, following = _split(key)
+    return random.poisson(use, rates.astype(np.float32), shape).astype(dtype.numpy), following
+
+
+def binomial(key: Array, counts: Array, probabilities: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw the number of successes for each count and probability."""
+    use, following = _split(key)
+    return random.binomial(use, counts, probabilities, shape).astype(dtype.numpy), following
+
+
+def standard_gamma(key: Array, shapes: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from Gamma(shape, 1) for each shape."""
+    use, following = _split(key)
+    return random.gamma(use, shapes, shape, dtype.numpy), following
+
+
+def dirichlet(key: Array, shapes: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from Dirichlet(shapes) along the last axis."""
+    use, following = _split(key)
+    return random.dirichlet(use, shapes, shape[:-1], dtype.numpy), following
+
+
+def multinomial(key: Array, weights: Array, count: int, replacement: bool) -> Drawn:
+    """Draw `count` places from each row of `weights`. Shape: weights (rows, places), result (rows, count)."""
+    use, following = _split(key)
+    scores = jnp.log(weights.astype(np.float32))
+    if replacement:
+        drawn = random.categorical(use, scores, shape=(count, weights.shape[0])).T
+    else:
+        drawn = lax.top_k(scores + random.gumbel(use, weights.shape, np.float32), count)[1]
+    return drawn.astype(np.int64), following
+
+
+def _split(key: Array) -> tuple[Array, Array]:
+    """Return a key to draw with and the raw words of the generator's next key."""
+    following, use = random.split(random.wrap_key_data(key, impl="threefry2x32"))
+    return use, random.key_data(following)
+
+
+def _real_draw(draw: Callable[..., Array], use: Array, shape: Dims, dtype: DType) -> tuple[Array, np.dtype[Any]]:
+    kind = dtype.to_real().numpy
+    return draw(use, (*shape, 2) if dtype.is_complex else shape, kind), kind
+
+
+def _joined(drawn: Array, shape: Dims, dtype: DType) -> Array:
+    return lax.complex(drawn[..., 0], drawn[..., 1]) if dtype.is_complex else drawn
+
+
+def _as(number: Scalar, kind: Any) -> Array:
+    return jnp.asarray(number, kind)

@@ -1,0 +1,179 @@
+"""The functions that a pickle of torch's names to make its tensors: from storages to Tensors, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type here, as in the rows
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.modes import no_grad
+from funcgrad._tensor.call import call
+from funcgrad._tensor.interop import from_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.serialization.storages import Geometry, Storage, TypedStorage, contiguous_stride
+
+_MOST_OVERLAP = 64  # a window may read an element several times; a file of 1 kB may not become 1 TB
+_SMALL = 1 << 24
+
+
+class _Registered:
+    """What a higher floor has told us: the class of parameters."""
+
+    parameter: type[Tensor] | None = None
+
+
+def register_parameter(kind: type[Tensor]) -> None:
+    """Load torch's parameters as `kind(data, requires_grad)`, and save instances of `kind` as parameters."""
+    _Registered.parameter = kind
+
+
+def is_parameter(tensor: Tensor) -> bool:
+    """Tell whether a tensor is of the registered class of parameters."""
+    return _Registered.parameter is not None and isinstance(tensor, _Registered.parameter)
+
+
+def tensor_v2(
+    storage: TypedStorage,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any = None,
+    metadata: dict[str, bool] | None = None,
+) -> Tensor:
+    """Make a tensor of the storage's own dtype."""
+    if storage.dtype is None:
+        raise UnpicklingError("an untyped storage can not be read without a dtype")
+    return _made(storage.storage, storage.dtype, (storage_offset, size, stride), requires_grad, metadata)
+
+
+def tensor_v1(storage: TypedStorage, storage_offset: int, size: Any, stride: Any) -> Tensor:
+    """Make a tensor as torch before 0.4 wrote it."""
+    return tensor_v2(storage, storage_offset, size, stride, False)
+
+
+def tensor_v3(
+    storage: TypedStorage,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: DType,
+    metadata: dict[str, bool] | None = None,
+) -> Tensor:
+    """Make a tensor of a dtype that has no storage class of its own: uint16, float8, ..."""
+    if not isinstance(dtype, DType):
+        raise UnpicklingError(f"a tensor needs a dtype, but got {dtype!r}")
+    return _made(storage.storage, dtype, (storage_offset, size, stride), requires_grad, metadata)
+
+
+def parameter(data: Tensor, requires_grad: bool, backward_hooks: Any = None) -> Tensor:
+    """Make a parameter; where no class of parameters is registered, a leaf."""
+    if not isinstance(data, Tensor):
+        raise UnpicklingError(f"a parameter needs a tensor, but got {type(data).__name__}")
+    kind: Any = _Registered.parameter
+    return data.requires_grad_(bool(requires_grad)) if kind is None else kind(data, bool(requires_grad))
+
+
+def parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Tensor:
+    """Make a parameter that carries attributes of the user's."""
+    made = parameter(data, requires_grad)
+    set_attributes(made, state)
+    return made
+
+
+def from_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
+    """Make a tensor of a subclass, or one that carries attributes of the user's."""
+    if not any(function is known for known in FUNCTIONS.values()):
+        raise UnpicklingError(f"Trying to call reduce for unrecognized function {function}")
+    made = function(*arguments)
+    if not (isinstance(kind, type) and issubclass(kind, Tensor)):
+        raise UnpicklingError(f"a tensor can not become {kind}")
+    if not isinstance(made, kind):
+        made = kind._leaf(made._current(), made.requires_grad)
+    set_attributes(made, state)
+    return made
+
+
+def from_other_device(data: Any, dtype: DType, device: Any, requires_grad: bool) -> Tensor:
+    """Make a tensor that was saved through main memory, as XLA's are."""
+    tensor = data if isinstance(data, Tensor) else from_host(np.asarray(data))
+    if tensor.dtype is not dtype:
+        tensor = call(TABLE["to_dtype"], (tensor,), (dtype,))
+    return tensor.requires_grad_(bool(requires_grad))
+
+
+def set_attributes(tensor: Tensor, state: Any) -> None:
+    """Set the attributes that a user gave a tensor; a name of Tensor's own is refused."""
+    for part in state if isinstance(state, tuple) else (state,):
+        for name, value in (part or {}).items():
+            if hasattr(type(tensor), name):
+                raise UnpicklingError(f"the state of a tensor can not replace its own '{name}'")
+            tensor.__dict__[name] = value
+
+
+def _unsupported(kind: str) -> Callable[..., Tensor]:
+    def refuse(*_: Any) -> Tensor:
+        raise RuntimeError(f"the file holds a {kind} tensor, which funcgrad does not have")
+
+    return refuse
+
+
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {
+    "_rebuild_tensor": tensor_v1,
+    "_rebuild_tensor_v2": tensor_v2,
+    "_rebuild_tensor_v3": tensor_v3,
+    "_rebuild_parameter": parameter,
+    "_rebuild_parameter_with_state": parameter_with_state,
+    "_rebuild_device_tensor_from_cpu_tensor": from_other_device,
+    "_rebuild_device_tensor_from_numpy": from_other_device,
+    "_rebuild_sparse_tensor": _unsupported("sparse"),
+    "_rebuild_nested_tensor": _unsupported("nested"),
+    "_rebuild_qtensor": _unsupported("quantized"),
+    "_rebuild_meta_tensor_no_storage": _unsupported("meta"),
+    "_rebuild_wrapper_subclass": _unsupported("wrapper subclass"),
+}
+
+
+def _made(
+    storage: Storage, dtype: DType, place: tuple[Any, Any, Any], requires_grad: bool, metadata: dict[str, bool] | None
+) -> Tensor:
+    elements = storage.typed(dtype)
+    given = Geometry.checked(*place, len(elements))
+    with no_grad():
+        once = Geometry(given.offset, tuple(min(n, 1) if s == 0 else n for n, s in zip(*given[1:], strict=True)), given.stride)
+        tensor = _shared(storage, dtype, once) if storage.is_shared else _alone(storage, elements, dtype, once)
+        if once.size != given.size:
+            tensor = call(TABLE["expand"], (tensor,), (given.size,))
+        for bit, row in (("conj", "conj_physical"), ("neg", "neg")):
+            if metadata and metadata.get(bit):
+                tensor = call(TABLE[row], (tensor,))
+        return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _alone(storage: Storage, elements: np.ndarray[Any, Any], dtype: DType, place: Geometry) -> Tensor:
+    """Make a tensor of its own."""
+    if place.count > max(_MOST_OVERLAP * len(elements), _SMALL):
+        raise RuntimeError(f"a tensor of {place.count} elements overlaps itself in a storage of {len(elements)}")
+    return from_host(place.read(elements), dtype=dtype, device=storage.device)
+
+
+def _shared(storage: Storage, dtype: DType, place: Geometry) -> Tensor:
+    """Make a name for a part of the storage that other tensors read too."""
+    elements = storage.typed(dtype)
+    if storage.whole is None:
+        whole = place.count == len(elements) and place.stride == contiguous_stride(place.size)
+        storage.whole = from_host(elements.reshape(place.size if whole else -1), dtype=dtype, device=storage.device)
+    base: Tensor = storage.whole
+    if base.dtype is not dtype:
+        return _alone(storage, elements, dtype, place)
+    if tuple(base.shape) == place.size and place.stride == contiguous_stride(place.size):
+        return base.detach()
+    if place.count > max(_MOST_OVERLAP * len(elements), _SMALL):
+        raise RuntimeError(f"a tensor of {place.count} elements overlaps itself in a storage of {len(elements)}")
+    return call(TABLE["as_strided"], (base,), (place.size, place.stride, place.offset))

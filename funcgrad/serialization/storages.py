@@ -1,0 +1,139 @@
+"""Storages: the bytes that tensors of a file read, what torch calls their kinds, and how a tensor lies in one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type here, as in the rows
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+class StorageKind(NamedTuple):
+    """What a global such as `torch.FloatStorage` stands for; dtype None is the untyped storage."""
+
+    name: str
+    dtype: DType | None
+
+
+_KINDS = {
+    "Double": dtypes.float64, "Float": dtypes.float32, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16,
+    "Long": dtypes.int64, "Int": dtypes.int32, "Short": dtypes.int16, "Char": dtypes.int8, "Byte": dtypes.uint8,
+    "Bool": dtypes.bool_, "ComplexDouble": dtypes.complex128, "ComplexFloat": dtypes.complex64,
+}  # fmt: skip
+UNTYPED = StorageKind("UntypedStorage", None)
+KINDS: dict[str, StorageKind] = {
+    f"torch.{name}Storage": StorageKind(f"{name}Storage", kind) for name, kind in _KINDS.items()
+}
+KINDS |= {name.replace("torch.", "torch.cuda."): kind for name, kind in KINDS.items()}
+KINDS |= {"torch.storage.UntypedStorage": UNTYPED, "torch.UntypedStorage": UNTYPED}
+KIND_OF_DTYPE: dict[DType, StorageKind] = {kind.dtype: kind for kind in KINDS.values() if kind.dtype is not None}
+
+
+class Storage:
+    """The bytes of one storage of a file, and the device on which its tensors will live.
+
+    `map_location` functions are given it: `cpu`, `cuda` and `to` return one for another device. `is_shared` tells that
+    several tensors of the file read it; these become views of one tensor, `whole`.
+    """
+
+    __slots__ = ("bytes", "device", "is_shared", "whole")
+
+    def __init__(self, data: Bytes, device: Any = "cpu", is_shared: bool = False) -> None:
+        self.bytes, self.device, self.is_shared = data, device, is_shared
+        self.whole: Any = None  # that one tensor, once somebody reads it
+
+    def to(self, device: Any) -> Storage:
+        """Return the storage as it will be on `device`."""
+        return Storage(self.bytes, device, self.is_shared)
+
+    def cpu(self) -> Storage:
+        """Return the storage as it will be in main memory."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Storage:
+        """Return the storage as it will be on a GPU: the one numbered `device`, else the current one."""
+        return self.to(f"cuda:{device}" if isinstance(device, int) else device or "cuda")
+
+    def nbytes(self) -> int:
+        """Return the size in bytes."""
+        return len(self.bytes)
+
+    def typed(self, dtype: DType) -> np.ndarray[Any, Any]:
+        """Return the elements; RuntimeError where the bytes are no multiple of an element."""
+        if len(self.bytes) % dtype.itemsize:
+            raise RuntimeError(f"a storage of {len(self.bytes)} bytes can not hold elements of {dtype}")
+        if dtype is dtypes.bool_:
+            return self.bytes != 0  # other bytes than 0 and 1 would be no bools
+        return self.bytes.view(dtype.numpy)
+
+
+class TypedStorage(NamedTuple):
+    """A storage with the dtype under which the file speaks of it; None where it names none."""
+
+    storage: Storage
+    dtype: DType | None
+
+
+class Geometry(NamedTuple):
+    """Where a tensor's elements lie in its storage, counted in elements."""
+
+    offset: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+
+    @classmethod
+    def checked(cls, offset: Any, size: Any, stride: Any, available: int) -> Geometry:
+        """Return a geometry that stays within `available` elements; RuntimeError for any other."""
+        made = cls(offset, tuple(size), tuple(stride))
+        numbers = (offset, *made.size, *made.stride)
+        if any(type(n) is not int or n < 0 for n in numbers) or len(made.size) != len(made.stride):
+            raise RuntimeError(f"mismatch in length or sign of strides and shape: {made}")
+        if made.needed > available:
+            raise RuntimeError(
+                f"setStorage: sizes {list(made.size)}, strides {list(made.stride)}, storage offset {offset} requiring "
+                f"a storage size of {made.needed} elements are out of bounds for storage of size {available}"
+            )
+        return made
+
+    @property
+    def needed(self) -> int:
+        """The elements that a storage must have at least."""
+        if 0 in self.size:
+            return 0
+        return self.offset + 1 + sum((n - 1) * step for n, step in zip(self.size, self.stride, strict=True))
+
+    @property
+    def count(self) -> int:
+        """The elements of the tensor."""
+        count = 1
+        for n in self.size:
+            count *= n
+        return count
+
+    def read(self, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the tensor's elements, as a view."""
+        steps = [step * elements.itemsize for step in self.stride]
+        return np.lib.stride_tricks.as_strided(elements[self.offset :], self.size, steps, writeable=False)
+
+
+def contiguous_stride(size: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a tensor whose elements lie in order, as torch counts them (a size of 0 counts as 1)."""
+    stride, step = [], 1
+    for n in reversed(size):
+        stride.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(stride))
+
+
+def native_order(data: Bytes, dtype: DType, order: str) -> Bytes:
+    """Return bytes written on a machine of byte order `order` ("little", "big") in this machine's order."""
+    if order == sys.byteorder:
+        return data
+    width = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+    return data.reshape(-1, width)[:, ::-1].reshape(-1)

@@ -1,0 +1,184 @@
+"""The same steps as an expert in JAX would write them: one `jax.jit`, optax, donated weights and state."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from tests.benchmarks.workloads import BATCHES, HEADS, HIDDEN, LAYERS, SIZES, WIDTH, Step, numbers
+
+Weights = Any
+Array = jax.Array
+
+
+def step_of(workload: str) -> Step:
+    """Return the function that does one step and returns its loss."""
+    initial, forward, optimizer = BUILDERS[workload]()
+    classes = SIZES[workload].classes
+    batches = [tuple(map(jnp.asarray, batch)) for batch in numbers(workload)]
+    weights, turn = initial, 0
+    state = optimizer.init(weights)
+
+    def loss_of(weights: Weights, inputs: Array, targets: Array) -> Array:
+        logits = forward(weights, inputs).reshape(-1, classes)
+        return optax.softmax_cross_entropy_with_integer_labels(logits, targets.reshape(-1)).mean()
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1))
+    def update(weights: Weights, state: Any, inputs: Array, targets: Array) -> tuple[Weights, Any, Array]:
+        loss, gradients = jax.value_and_grad(loss_of)(weights, inputs, targets)
+        updates, state = optimizer.update(gradients, state, weights)
+        return optax.apply_updates(weights, updates), state, loss
+
+    def step() -> float:
+        nonlocal weights, state, turn
+        weights, state, loss = update(weights, state, *batches[turn % BATCHES])
+        turn += 1
+        return float(loss)
+
+    return step
+
+
+class _Keys:
+    """Gives a new key at each call."""
+
+    def __init__(self) -> None:
+        self.key = jax.random.key(0)
+
+    def __call__(self) -> Array:
+        self.key, key = jax.random.split(self.key)
+        return key
+
+
+def _dense(keys: _Keys, fan_in: int, fan_out: int) -> dict[str, Array]:
+    bound = 1 / math.sqrt(fan_in)
+    kernel = jax.random.uniform(keys(), (fan_in, fan_out), minval=-bound, maxval=bound)
+    return {"kernel": kernel, "bias": jax.random.uniform(keys(), (fan_out,), minval=-bound, maxval=bound)}
+
+
+def _apply(layer: dict[str, Array], x: Array) -> Array:
+    return x @ layer["kernel"] + layer["bias"]
+
+
+def _perceptron(*widths: int) -> tuple[Weights, Callable[[Weights, Array], Array]]:
+    keys = _Keys()
+    layers = [_dense(keys, a, b) for a, b in zip(widths, widths[1:], strict=False)]
+
+    def forward(layers: Weights, x: Array) -> Array:
+        for layer in layers[:-1]:
+            x = jax.nn.relu(_apply(layer, x))
+        return _apply(layers[-1], x)
+
+    return layers, forward
+
+
+def tiny() -> tuple[Weights, Callable[..., Array], Any]:
+    return *_perceptron(8, 16, 16, 2), optax.adam(1e-3)
+
+
+def mlp() -> tuple[Weights, Callable[..., Array], Any]:
+    return *_perceptron(784, 256, 256, 10), optax.adam(1e-3)
+
+
+def conv() -> tuple[Weights, Callable[..., Array], Any]:
+    keys = _Keys()
+
+    def kernel(channels_in: int, channels_out: int) -> dict[str, Array]:
+        bound = 1 / math.sqrt(9 * channels_in)
+        shape = (3, 3, channels_in, channels_out)
+        drawn = jax.random.uniform(keys(), shape, minval=-bound, maxval=bound)
+        return {"kernel": drawn, "bias": jnp.zeros(channels_out)}
+
+    weights = {"conv1": kernel(1, 32), "conv2": kernel(32, 64), "head": _dense(keys, 64 * 7 * 7, 10)}
+
+    def convolve(layer: dict[str, Array], x: Array) -> Array:
+        layout = ("NHWC", "HWIO", "NHWC")
+        return jax.lax.conv_general_dilated(x, layer["kernel"], (1, 1), "SAME", dimension_numbers=layout) + layer["bias"]
+
+    def pool(x: Array) -> Array:
+        n, h, w, c = x.shape
+        return x.reshape(n, h // 2, 2, w // 2, 2, c).max(axis=(2, 4))
+
+    def forward(weights: Weights, images: Array) -> Array:
+        x = images.transpose(0, 2, 3, 1)
+        x = pool(jax.nn.relu(convolve(weights["conv1"], x)))
+        x = pool(jax.nn.relu(convolve(weights["conv2"], x)))
+        return _apply(weights["head"], x.reshape(len(x), -1))
+
+    return weights, forward, optax.adam(1e-3)
+
+
+def gpt() -> tuple[Weights, Callable[..., Array], Any]:
+    keys, sizes = _Keys(), SIZES["gpt"]
+
+    def norm_weights() -> dict[str, Array]:
+        return {"scale": jnp.ones(WIDTH), "bias": jnp.zeros(WIDTH)}
+
+    def block_weights() -> dict[str, Any]:
+        return {
+            "norm1": norm_weights(), "qkv": _dense(keys, WIDTH, 3 * WIDTH), "output": _dense(keys, WIDTH, WIDTH),
+            "norm2": norm_weights(), "up": _dense(keys, WIDTH, 4 * WIDTH), "down": _dense(keys, 4 * WIDTH, WIDTH),
+        }  # fmt: skip
+
+    weights = {
+        "tokens": jax.random.normal(keys(), (sizes.classes, WIDTH)),
+        "positions": jax.random.normal(keys(), (sizes.inputs[0], WIDTH)),
+        "blocks": [block_weights() for _ in range(LAYERS)],
+        "norm": norm_weights(),
+        "head": _dense(keys, WIDTH, sizes.classes),
+    }
+
+    def normalize(layer: dict[str, Array], x: Array) -> Array:
+        centred = x - x.mean(-1, keepdims=True)
+        return centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * layer["scale"] + layer["bias"]
+
+    def attend(block: dict[str, Any], x: Array) -> Array:
+        batch, time, _ = x.shape
+        heads = (batch, time, HEADS, WIDTH // HEADS)
+        q, k, v = (part.reshape(heads) for part in jnp.split(_apply(block["qkv"], x), 3, axis=-1))
+        mixed = jax.nn.dot_product_attention(q, k, v, is_causal=True)
+        return _apply(block["output"], mixed.reshape(batch, time, WIDTH))
+
+    def forward(weights: Weights, tokens: Array) -> Array:
+        x = weights["tokens"][tokens] + weights["positions"]
+        for block in weights["blocks"]:
+            x = x + attend(block, normalize(block["norm1"], x))
+            hidden = jax.nn.gelu(_apply(block["up"], normalize(block["norm2"], x)), approximate=False)
+            x = x + _apply(block["down"], hidden)
+        return _apply(weights["head"], normalize(weights["norm"], x))
+
+    return weights, forward, optax.adamw(1e-3, weight_decay=1e-2)
+
+
+def lstm() -> tuple[Weights, Callable[..., Array], Any]:
+    keys, sizes = _Keys(), SIZES["lstm"]
+    weights = {
+        "input": _dense(keys, sizes.inputs[1], 4 * HIDDEN),
+        "hidden": _dense(keys, HIDDEN, 4 * HIDDEN)["kernel"],
+        "head": _dense(keys, HIDDEN, sizes.classes),
+    }
+
+    def forward(weights: Weights, x: Array) -> Array:
+        projected = _apply(weights["input"], x).transpose(1, 0, 2)  # all time steps in one product
+
+        def turn(carry: tuple[Array, Array], gates: Array) -> tuple[tuple[Array, Array], None]:
+            hidden, cell = carry
+            entry, forget, candidate, output = jnp.split(gates + hidden @ weights["hidden"], 4, axis=-1)
+            cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(entry) * jnp.tanh(candidate)
+            return (jax.nn.sigmoid(output) * jnp.tanh(cell), cell), None
+
+        start = jnp.zeros((x.shape[0], HIDDEN))
+        (hidden, _), _ = jax.lax.scan(turn, (start, start), projected)
+        return _apply(weights["head"], hidden)
+
+    return weights, forward, optax.adam(1e-3)
+
+
+BUILDERS: dict[str, Callable[[], tuple[Weights, Callable[..., Array], Any]]] = {
+    "tiny": tiny, "mlp": mlp, "conv": conv, "gpt": gpt, "lstm": lstm,
+}  # fmt: skip

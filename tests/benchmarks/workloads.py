@@ -1,0 +1,183 @@
+"""The loops that are measured: each written once, for whichever module is given to it as `torch`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Step = Callable[[], float]
+BATCHES = 8
+
+
+class Sizes(NamedTuple):
+    """What a workload's data look like: shapes without the batch, and the number of classes."""
+
+    inputs: tuple[int, ...]
+    targets: tuple[int, ...]
+    classes: int
+    batch: int
+    is_text: bool = False
+
+
+SIZES = {
+    "tiny": Sizes((8,), (), 2, 16),
+    "mlp": Sizes((784,), (), 10, 64),
+    "conv": Sizes((1, 28, 28), (), 10, 64),
+    "gpt": Sizes((64,), (64,), 65, 12, is_text=True),
+    "lstm": Sizes((50, 32), (), 10, 16),
+}
+WIDTH, HEADS, LAYERS, HIDDEN = 128, 4, 4, 64
+
+
+def numbers(workload: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the workload's batches, the same in every process."""
+    random, sizes = np.random.default_rng(0), SIZES[workload]
+    batches = []
+    for _ in range(BATCHES):
+        if sizes.is_text:
+            inputs: np.ndarray = random.integers(0, sizes.classes, (sizes.batch, *sizes.inputs))
+        else:
+            inputs = random.standard_normal((sizes.batch, *sizes.inputs)).astype(np.float32)
+        batches.append((inputs, random.integers(0, sizes.classes, (sizes.batch, *sizes.targets))))
+    return batches
+
+
+def loop(torch: Any, workload: str) -> Step:
+    """Return the function that does one step of an ordinary training loop and returns its loss."""
+    torch.manual_seed(0)
+    model, optimizer = BUILDERS[workload](torch)
+    criterion = torch.nn.CrossEntropyLoss()
+    batches = [(torch.tensor(inputs), torch.tensor(targets)) for inputs, targets in numbers(workload)]
+    classes = SIZES[workload].classes
+    turn = 0
+
+    def step() -> float:
+        nonlocal turn
+        inputs, targets = batches[turn % BATCHES]
+        turn += 1
+        optimizer.zero_grad()
+        loss = criterion(model(inputs).view(-1, classes), targets.view(-1))
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
+def tiny(torch: Any) -> tuple[Any, Any]:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 2))
+    return model, torch.optim.Adam(model.parameters(), lr=1e-3)
+
+
+def mlp(torch: Any) -> tuple[Any, Any]:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+    return model, torch.optim.Adam(model.parameters(), lr=1e-3)
+
+
+def conv(torch: Any) -> tuple[Any, Any]:
+    nn = torch.nn
+    model = nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(64 * 7 * 7, 10),
+    )  # fmt: skip
+    return model, torch.optim.Adam(model.parameters(), lr=1e-3)
+
+
+def gpt(torch: Any) -> tuple[Any, Any]:
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.queries_keys_values = nn.Linear(WIDTH, 3 * WIDTH)
+            self.output = nn.Linear(WIDTH, WIDTH)
+
+        def forward(self, x: Any) -> Any:
+            batch, time, width = x.shape
+            parts = self.queries_keys_values(x).split(width, dim=2)
+            q, k, v = (part.view(batch, time, HEADS, width // HEADS).transpose(1, 2) for part in parts)
+            mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return self.output(mixed.transpose(1, 2).contiguous().view(batch, time, width))
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm1, self.attention = nn.LayerNorm(WIDTH), Attention()
+            self.norm2 = nn.LayerNorm(WIDTH)
+            self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+
+        def forward(self, x: Any) -> Any:
+            x = x + self.attention(self.norm1(x))
+            return x + self.mlp(self.norm2(x))
+
+    class GPT(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            sizes = SIZES["gpt"]
+            self.tokens = nn.Embedding(sizes.classes, WIDTH)
+            self.positions = nn.Embedding(sizes.inputs[0], WIDTH)
+            self.blocks = nn.ModuleList([Block() for _ in range(LAYERS)])
+            self.norm = nn.LayerNorm(WIDTH)
+            self.head = nn.Linear(WIDTH, sizes.classes)
+
+        def forward(self, tokens: Any) -> Any:
+            x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
+            for block in self.blocks:
+                x = block(x)
+            return self.head(self.norm(x))
+
+    model = GPT()
+    return model, torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+
+def lstm(torch: Any) -> tuple[Any, Any]:
+    nn = torch.nn
+
+    class Reader(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = nn.LSTM(SIZES["lstm"].inputs[1], HIDDEN, batch_first=True)
+            self.head = nn.Linear(HIDDEN, SIZES["lstm"].classes)
+
+        def forward(self, x: Any) -> Any:
+            outputs, _ = self.lstm(x)
+            return self.head(outputs[:, -1])
+
+    model = Reader()
+    return model, torch.optim.Adam(model.parameters(), lr=1e-3)
+
+
+BUILDERS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
+    "tiny": tiny, "mlp": mlp, "conv": conv, "gpt": gpt, "lstm": lstm,
+}  # fmt: skip
+
+
+def record_ops(torch: Any, count: int, clock: Callable[[], float], *, with_history: bool) -> float:
+    """Return the mean seconds to record one of `count` elementwise ops, in chains of 500 that are then thrown away.
+
+    Only the lines that record are timed; the chain is let go before the program runs, so nothing of it is computed.
+    """
+    x = torch.ones(8, requires_grad=with_history)
+    length = 500
+    total = 0.0
+    for chain in range(count // length + 2):
+        y = x
+        start = clock()
+        for _ in range(length // 5):
+            y = y * x
+            y = y + x
+            y = y - x
+            y = torch.tanh(y)
+            y = y / x
+        passed = clock() - start
+        del y
+        assert math.isfinite((x + 1).sum().item())  # runs the program, of which only this sum is wanted
+        if chain >= 2:  # the first chains are new to the recorder
+            total += passed
+    return total / (count // length * length)
