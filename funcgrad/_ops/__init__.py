@@ -19,3 +19,6 @@ from funcgrad._ops import reductions as reductions
 from funcgrad._ops import moments as moments
 from funcgrad._ops import cumulative as cumulative
 from funcgrad._ops import sorting as sorting
+from funcgrad._ops import creation as creation
+from funcgrad._ops import scattering as scattering
+from funcgrad._ops import contractions as contractions

@@ -195,14 +195,29 @@ def _constant_power(input: Array, exponent: float) -> Array:
         return lax.rsqrt(input)
     if -4 <= exponent <= 8 and exponent == int(exponent):
         return lax.integer_pow(input, int(exponent))
-    return lax.pow(input, jnp.full(input.shape, exponent, input.dtype))
+    return _float_power(input, jnp.full(input.shape, exponent, input.dtype))
+
+
+@jax.custom_jvp
+def _float_power(input: Array, exponent: Array) -> Array:
+    return lax.pow(input, exponent)
+
+
+@_float_power.defjvp
+def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """By x: y x^(y-1), 0 where y is 0. By y: x^y log(x), 0 where x is 0 and y is not negative."""
+    (x, y), (dx, dy) = primals, tangents
+    result = _float_power(x, y)
+    by_x = jnp.where(y == 0, 0, y * _float_power(x, jnp.where(y == 0, 1, y - 1)))
+    vanishes = (x == 0) & (lax.real(y) >= 0 if y.dtype.kind == "c" else y >= 0)
+    by_y = jnp.where(vanishes, 0, result * lax.log(jnp.where(vanishes, 1, x)))
+    return result, by_x * dx + by_y * dy
 
 
 def _power(input: Array, exponent: Array) -> Array:
-    """x ** y with torch's derivative by y: zero where x is 0 and y is not negative."""
     if is_integer(input):
         return input | ~exponent if is_bool(input) else jnp.power(input, exponent)
-    return lax.pow(input, exponent)
+    return _float_power(input, exponent)
 
 
 @op(grad=("PowBackward0", ("ToCopyBackward0", "input")), promote="common", names="float_power .float_power .float_power_")
@@ -245,10 +260,24 @@ def reciprocal(input: Array) -> Array:
     return lax.integer_pow(input, -1)
 
 
+@jax.custom_jvp
+def magnitude(input: Array) -> Array:
+    """|input| with torch's gradient: 0 at 0, where lax.abs has 1."""
+    return lax.abs(input)
+
+
+@magnitude.defjvp
+def _magnitude_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (x,), (dx,) = primals, tangents
+    if x.dtype.kind != "c":
+        return lax.abs(x), lax.sign(x) * dx
+    return jax.jvp(lax.abs, primals, tangents)
+
+
 @op(grad="AbsBackward0", names="abs .abs .abs_ abs_ absolute .absolute .absolute_ absolute_ .__abs__")
 def abs(input: Array) -> Array:
     """|input|, real for complex input. The gradient at 0 is 0."""
-    return input if input.dtype.kind in "ub" else lax.abs(input)
+    return magnitude(input) if input.dtype.kind in "cfV" else input if input.dtype.kind in "ub" else lax.abs(input)
 
 
 @op(grad="AddcmulBackward0", promote="common", names="addcmul .addcmul .addcmul_")
@@ -378,8 +407,8 @@ def _copysign_node(shapes: Shapes, statics: Shapes) -> str:
 def copysign(input: Array, other: Array) -> Array:
     """|input| with the sign of `other`; the gradient at 0 is 0. Shape: broadcast."""
     input, other = broadcast(input, other)
-    magnitude = lax.abs(input)
-    return jnp.where(jnp.signbit(other), -magnitude, magnitude)
+    size = magnitude(input)
+    return jnp.where(jnp.signbit(other), -size, size)
 
 
 @op(grad="LogaddexpBackward0", promote="float", names="logaddexp .logaddexp")

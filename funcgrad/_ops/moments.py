@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import is_integer
+from funcgrad._ops.arithmetic import is_integer, magnitude
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
@@ -107,13 +107,13 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
     if math.isinf(p):
         if input.size == 0:
             return jnp.zeros(jnp.sum(input, dims, keepdims=keepdim).shape, _real_like(input))
-        return (jnp.max if p > 0 else jnp.min)(lax.abs(input), dims, keepdims=keepdim)
+        return (jnp.max if p > 0 else jnp.min)(magnitude(input), dims, keepdims=keepdim)
     if p == 1:
-        return jnp.sum(lax.abs(input), dims, keepdims=keepdim)
+        return jnp.sum(magnitude(input), dims, keepdims=keepdim)
     if p == 2:
         square = lax.square(input) if input.dtype.kind != "c" else lax.real(input * lax.conj(input))
         return safe_sqrt(jnp.sum(square, dims, keepdims=keepdim))
-    size = lax.abs(input)
+    size = magnitude(input)
     is_zero = size == 0
     power = jnp.where(is_zero, 0 if p > 0 else np.inf, jnp.where(is_zero, 1, size) ** p)
     total = jnp.sum(power.astype(size.dtype), dims, keepdims=keepdim)

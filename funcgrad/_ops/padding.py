@@ -56,8 +56,8 @@ def constant_pad_nd(input: Array, pad: Dims, value: Scalar = 0) -> Array:
 def pad(input: Array, pad: Dims, mode: str = "constant", value: Scalar | None = None) -> Array:
     """Widen a tensor: pad[0] before and pad[1] behind the last dimension, and so on; negative cuts off.
 
-    mode: "constant" (`value`), "reflect", "replicate" or "circular"; the last three take up to three last dimensions of a
-    tensor that has one or two more.
+    mode: "constant" (`value`), "reflect", "replicate" or "circular"; the last three take up to three last dimensions of
+    a tensor that has one or two more.
     """
     if mode == "constant":
         return _constant(input, pad, 0 if value is None else value)

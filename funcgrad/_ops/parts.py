@@ -192,8 +192,8 @@ def _strided_places(size: Dims, stride: Dims, storage_offset: int | None, base: 
         itemsize = base.dtype.itemsize
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and "
-            f"itemsize {itemsize} requiring a storage size of {(int(places.max()) + 1) * itemsize} are out of bounds for "
-            f"storage of size {base.size * itemsize}"
+            f"itemsize {itemsize} requiring a storage size of {(int(places.max()) + 1) * itemsize} are out of bounds "
+            f"for storage of size {base.size * itemsize}"
         )
     return places
 

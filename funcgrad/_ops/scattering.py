@@ -79,7 +79,7 @@ def scatter(
 ) -> Array:
     """Return `input` with src[i][j] (or one number) at [index[i][j]][j] for dim = 0, and so on.
 
-    reduce: "add" or "multiply" to change what is there instead. RuntimeError where `index` reaches beyond `input` or `src`.
+    reduce: "add" or "multiply" to change what is there instead. RuntimeError where `index` is larger than `input` or `src`.
     """
     numbers = jnp.asarray(value if src is None else src)
     if isinstance(src, jax.Array) and src.ndim:
@@ -126,12 +126,15 @@ def index_reduce(
         raise IndexError("index_reduce_(): Index is supposed to be a vector")
     if input.dtype != source.dtype:
         raise RuntimeError(
-            f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar "
-            "type"
+            f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same "
+            "scalar type"
         )
     dim = dim_of(input.ndim, dim)
-    places = (*(np.s_[:],) * dim, not_negative(index.reshape(-1), input.shape[dim]))
-    return _reduced(input, places, source, reduce=reduce, include_self=include_self)
+    places = (not_negative(index.reshape(-1), input.shape[dim]),)
+    front = _reduced(
+        jnp.moveaxis(input, dim, 0), places, jnp.moveaxis(source, dim, 0), reduce=reduce, include_self=include_self
+    )
+    return jnp.moveaxis(front, 0, dim)
 
 
 def _reduced(input: Array, places: Any, new: Array, *, reduce: str, include_self: bool) -> Array:
@@ -141,8 +144,7 @@ def _reduced(input: Array, places: Any, new: Array, *, reduce: str, include_self
     if reduce == "mean":
         return _mean(input, places, new, include_self)
     start = input if include_self else _neutral_at(input, places, new, reduce)
-    reducer = _product if reduce == "prod" else partial(_extreme, largest=reduce == "amax")
-    return reducer(start, places, new)
+    return _product(start, places, new) if reduce == "prod" else _extreme(reduce == "amax", start, places, new)
 
 
 def _mean(input: Array, places: Any, new: Array, include_self: bool) -> Array:
@@ -167,21 +169,44 @@ def _neutral_at(input: Array, places: Any, new: Array, reduce: str) -> Array:
     return write_at(input, places, jnp.full(new.shape, neutral, input.dtype))
 
 
-def _linear_in(start: Array, places: Any, new: Array, value: Array, weights: tuple[Array, Array]) -> Array:
-    """Return `value`, with the derivative weights[0] * d start + (sum over what came in of weights[1] * d new)."""
-    frozen = lax.stop_gradient
-    own, sent = map(frozen, weights)
-    slope = own * (start - frozen(start)) + add_at(jnp.zeros_like(start), places, sent * (new - frozen(new)))
-    return frozen(value) + slope
+def _shifted(places: Any, tangents: Sequence[Any], own: Array, sent: Array) -> Array:
+    """Return the change of a reduction: own * d start + (the sum over what came in of sent * d new)."""
+    start_dot, _, new_dot = tangents
+    return add_at(own * start_dot, places, sent * new_dot)
 
 
-def _extreme(start: Array, places: Any, new: Array, *, largest: bool) -> Array:
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _extreme(largest: bool, start: Array, places: Any, new: Array) -> Array:
     change = start.at[places]
-    value = change.max(new, mode="drop") if largest else change.min(new, mode="drop")
-    if not dtypes.of_numpy(start.dtype).is_differentiable:
-        return value
+    return change.max(new, mode="drop") if largest else change.min(new, mode="drop")
+
+
+@_extreme.defjvp
+def _extreme_jvp(largest: bool, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Array, Array]:
+    start, places, new = primals
+    value = _extreme(largest, start, places, new)
     own = (start == value).astype(start.dtype)
     sent = (new == read_at(value, places)).astype(start.dtype)
-    shares = add_at(own, places, sent)
-    shares = jnp.where(shares == 0, 1, shares)
-    return _linear_in(start, places, new, value, (own / shares, sent / read_at(shares, places)))
+    shares = jnp.maximum(add_at(own, places, sent), 1)
+    return value, _shifted(places, tangents, own / shares, sent / read_at(shares, places))
+
+
+@jax.custom_jvp
+def _product(start: Array, places: Any, new: Array) -> Array:
+    return start.at[places].multiply(new, mode="drop")
+
+
+@_product.defjvp
+def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Array, Array]:
+    start, places, new = primals
+    own_zero, sent_zero = start == 0, new == 0
+    zeros = add_at(own_zero.astype(np.int32), places, sent_zero.astype(np.int32))
+    nonzero = _product(jnp.where(own_zero, 1, start), places, jnp.where(sent_zero, 1, new))
+
+    def of_others(number: Array, is_zero: Array, count: Array, product: Array) -> Array:
+        """Return the product of all other factors: zero where another one is zero."""
+        return jnp.where(count == is_zero, product / jnp.where(is_zero, 1, number), 0)
+
+    own = of_others(start, own_zero, zeros, nonzero)
+    sent = of_others(new, sent_zero, read_at(zeros, places), read_at(nonzero, places))
+    return _product(start, places, new), _shifted(places, tangents, own, sent)

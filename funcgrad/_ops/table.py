@@ -140,7 +140,8 @@ class Op:
             return lax.convert_element_type(number.value, np.int32)
         if common is None or (number.kind is float and not common.is_differentiable):
             floats = [dtypes.of_numpy(x.dtype) for x in inputs if isinstance(x, jax.Array)]
-            common = next((kind for kind in floats if kind.is_differentiable), dtypes.of_number(number.kind(0)))
+            exact = dtypes.int64 if number.kind is int else dtypes.float64
+            common = next((kind for kind in floats if kind.is_differentiable), exact)
         return lax.convert_element_type(number.value, common.numpy)
 
     def __repr__(self) -> str:

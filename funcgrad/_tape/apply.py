@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad._program.record import known_of, record
 from funcgrad._program.trie import Signature, signature_of
 from funcgrad._program.value import Value
+from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import node_class
 from funcgrad._tape.variable import Variable
@@ -65,6 +66,8 @@ def _with_history(
     edges = tuple([(inputs[i].node, inputs[i].index) for i in pullback.wanted])
     kind = signature.node_class or node_class(signature)
     node = kind(signature, pullback, saved, edges)
+    if Anomalies.on:
+        remember_line(node)
     return [
         Variable(value, node, i) if value.aval.differentiable else Variable(value) for i, value in enumerate(results)
     ]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from funcgrad._ops.table import TABLE
+from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.modes import enable_grad, no_grad
 from funcgrad._tape.nodes import GradSlot, Node
@@ -72,6 +73,8 @@ class Pass:
         if needed is not None and not any(edge[0] in needed for edge in node.edges):
             return
         gradients = node.pull(cotangents, self.apply)
+        if Anomalies.on and Anomalies.check_nan:
+            search(node, gradients)
         if node.hooks:
             gradients = _after(node, gradients, cotangents)
         for edge, gradient in zip(node.edges, gradients, strict=True):

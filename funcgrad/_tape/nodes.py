@@ -11,7 +11,7 @@ from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval
 from funcgrad._tape.variable import Variable
 
-_SECOND_TIME = (
+SECOND_TIME = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
     "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
@@ -147,7 +147,7 @@ class GradNode(Node):
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
         """Record the pull-back of this node's op."""
         if self.saved is None:
-            raise RuntimeError(_SECOND_TIME)
+            raise RuntimeError(SECOND_TIME)
         return self.pullback.pull(self.saved, cotangents, apply)
 
     def release(self) -> None:
@@ -164,7 +164,7 @@ class GradNode(Node):
         if not name.startswith("_saved"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if self.saved is None:
-            raise RuntimeError(_SECOND_TIME)
+            raise RuntimeError(SECOND_TIME)
         return self.pullback.saved_by_name(self.saved, name.removeprefix("_saved_"), self.signature)
 
 

@@ -9,7 +9,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.module import Module
-from funcgrad.nn.parameter import Parameter
+from funcgrad.nn.parameter import empty_parameter
 
 
 class _InPlace(Module):

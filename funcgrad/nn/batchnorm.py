@@ -10,7 +10,7 @@ from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.lazy import LazyModuleMixin
 from funcgrad.nn.module import Module
-from funcgrad.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
+from funcgrad.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, empty_parameter, is_lazy
 
 
 class _NormBase(Module):

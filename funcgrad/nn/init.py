@@ -62,13 +62,13 @@ def trunc_normal_(
         )
     inside = math.erf((b - mean) / std / math.sqrt(2)) - math.erf((a - mean) / std / math.sqrt(2))
     if inside / 2 > 0.3:
-        return _assigned(tensor, _normals_between(tensor, mean, std, a, b, generator))
-    return _assigned(tensor, _normals_by_rejection(tensor, mean, std, a, b, generator))
+        return assigned(tensor, _normals_between(tensor, mean, std, a, b, generator))
+    return assigned(tensor, _normals_by_rejection(tensor, mean, std, a, b, generator))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with `val`."""
-    return _assigned(tensor, np.full(tuple(tensor.shape), val))
+    return assigned(tensor, np.full(tuple(tensor.shape), val))
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix the identity."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _assigned(tensor, np.eye(*tensor.shape))
+    return assigned(tensor, np.eye(*tensor.shape))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -100,7 +100,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     for group in range(groups):
         for channel in range(min(in_group, shape[1])):
             made[(group * in_group + channel, channel, *center)] = 1
-    return _assigned(tensor, made)
+    return assigned(tensor, made)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
@@ -157,7 +157,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     is_wide = rows < drawn.shape[1]
     q, r = np.linalg.qr(drawn.T if is_wide else drawn)
     q *= np.sign(np.diag(r))  # makes the distribution uniform: Mezzadri 2006, https://arxiv.org/abs/math-ph/0609050
-    return _assigned(tensor, (q.T if is_wide else q) * q.dtype.type(gain))
+    return assigned(tensor, (q.T if is_wide else q) * q.dtype.type(gain))
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
@@ -168,7 +168,13 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     made = _drawn_normals(tensor, 0.0, std, generator)
     for column in range(columns):
         made[to_host(fg.randperm(rows))[: math.ceil(sparsity * rows)], column] = 0
-    return _assigned(tensor, made)
+    return assigned(tensor, made)
+
+
+def assigned(tensor: Tensor, array: Host) -> Tensor:
+    """Write host numbers into a tensor, outside any history; return the tensor."""
+    with no_grad():
+        return assign_host(tensor, array)
 
 
 def fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
@@ -189,11 +195,6 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 _calculate_fan_in_and_fan_out = fan_in_and_out  # torch's names, which scripts use
 _calculate_correct_fan = _fan
-
-
-def _assigned(tensor: Tensor, array: Host) -> Tensor:
-    with no_grad():
-        return assign_host(tensor, array)
 
 
 def _drawn_normals(tensor: Tensor, mean: float, std: float, generator: Any) -> Host:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.lazy import LazyModuleMixin
 from funcgrad.nn.module import Module
-from funcgrad.nn.parameter import Parameter, UninitializedParameter
+from funcgrad.nn.parameter import UninitializedParameter, empty_parameter
 
 
 class Identity(Module):

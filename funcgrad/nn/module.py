@@ -6,9 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Self
 
-
-
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor

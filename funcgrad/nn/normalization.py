@@ -5,12 +5,11 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.module import Module
-from funcgrad.nn.parameter import Parameter
+from funcgrad.nn.parameter import empty_parameter
 
 
 class LocalResponseNorm(Module):

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a module owns and an optimizer changes. Buffer: one that a module owns and nobody optimizes."""
+"""Parameter: a tensor that a module owns and an optimizer changes. Buffer: one that a module owns and nothing optimizes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from funcgrad._tensor.tensor import Tensor
 
 _NO_SHAPE = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
-    "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters "
-    "before accessing their attributes."
+    "when trying to load an uninitialized parameter into an initialized one. "
+    "Call `forward` to initialize the parameters before accessing their attributes."
 )
 
 
@@ -26,6 +26,8 @@ class Parameter(Tensor):
 
     def __repr__(self, **kwargs: Any) -> str:
         return f"Parameter containing:\n{super().__repr__(**kwargs)}"
+
+    __str__ = __repr__
 
 
 class Buffer(Tensor):
@@ -56,6 +58,8 @@ class _Uninitialized(Tensor):
 
     def __repr__(self, **kwargs: Any) -> str:
         return f"<{type(self).__name__}>"
+
+    __str__ = __repr__
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-
-
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Parameter
 

@@ -10,6 +10,7 @@ from funcgrad.optim.adamax import Adamax
 from funcgrad.optim.adamw import AdamW
 from funcgrad.optim.asgd import ASGD
 from funcgrad.optim.muon import Muon
+from funcgrad.optim.lbfgs import LBFGS
 from funcgrad.optim.nadam import NAdam
 from funcgrad.optim.optimizer import Optimizer
 from funcgrad.optim.radam import RAdam

@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax import lax
 
 from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._tensor.tensor import Tensor
@@ -51,18 +52,22 @@ def _orthogonal(matrix: Array, coefficients: tuple[float, float, float], steps: 
     """Return roughly U V^T of the matrix's U S V^T, by Newton-Schulz steps in bfloat16, as torch does."""
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]
-    x = (matrix.T if tall else matrix).astype(jnp.bfloat16)
-    norm = jnp.linalg.norm(x.astype(np.float32)).astype(jnp.bfloat16)
-    x = x / jnp.maximum(norm, eps)
+    x = _rounded(matrix.T if tall else matrix)
+    x = _rounded(x / jnp.maximum(_rounded(jnp.linalg.norm(x)), eps))
     for _ in range(steps):
-        gram = _product(x, x.T).astype(jnp.bfloat16)
-        update = (b * gram + c * _product(gram, gram)).astype(jnp.bfloat16)
-        x = (a * x + _product(update, x)).astype(jnp.bfloat16)
+        gram = _rounded(_product(x, x.T))
+        update = _rounded(b * gram + c * _product(gram, gram))
+        x = _rounded(a * x + _product(update, x))
     return x.T if tall else x
 
 
+def _rounded(array: Array) -> Array:
+    """Round to bfloat16 but stay float32: XLA may drop a cast there and back, and the result would differ from torch's."""
+    return lax.reduce_precision(array.astype(np.float32), exponent_bits=8, mantissa_bits=7)
+
+
 def _product(left: Array, right: Array) -> Array:
-    return jnp.matmul(left, right, preferred_element_type=np.float32)
+    return jnp.matmul(left.astype(jnp.bfloat16), right.astype(jnp.bfloat16), preferred_element_type=np.float32)
 
 
 def _ratio(shape: tuple[int, ...], adjust: str | None) -> float:

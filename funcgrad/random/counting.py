@@ -44,23 +44,8 @@ def dirichlet(stream: MersenneTwister, shapes: Samples, kind: DType) -> Samples:
     return sampling.rounded(gammas / gammas.sum(-1, keepdims=True), kind)
 
 
-def multinomial(stream: MersenneTwister, weights: Samples, count: int, replacement: bool) -> Samples:
-    """Draw `count` places from each row of `weights`. Shape: weights (rows, places), result (rows, count), int64.
-
-    With replacement: uniforms looked up in the cumulated weights. Without (or for one place): the largest of
-    weight / exponential, whose order is that of drawing one after the other.
-    """
-    if replacement and count > 1:
-        return _places_with_replacement(stream, weights, count)
-    exponentials = sampling.exponential(stream, weights.size, weights.dtype).reshape(weights.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = (weights / exponentials).astype(np.float64)
-    if count == 1:
-        return np.argmax(scores, axis=-1, keepdims=True)
-    return np.argsort(-scores, axis=-1, kind="stable")[:, :count]
-
-
-def _places_with_replacement(stream: MersenneTwister, weights: Samples, count: int) -> Samples:
+def places_with_replacement(stream: MersenneTwister, weights: Samples, count: int) -> Samples:
+    """Draw `count` places from each row: uniforms are looked up in the cumulated weights. Shape: weights (rows, places)."""
     wide = weights.astype(_wide(weights.dtype), copy=False)
     cumulated = np.cumsum(wide, axis=-1, dtype=weights.dtype if weights.dtype == wide.dtype else None)
     cumulated = cumulated / cumulated[:, -1:]

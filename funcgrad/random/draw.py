@@ -7,6 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
 from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
 from funcgrad._ops.table import Array, Arrays, Mask, Op
 from funcgrad._program.value import TracedValue
@@ -30,6 +34,7 @@ UNIFORM = Sampler(sampling.uniform, Op(keyed.uniform))
 NORMAL = Sampler(sampling.normals, Op(keyed.normal))
 LOG_NORMAL = Sampler(sampling.log_normal, Op(keyed.log_normal))
 INTEGERS = Sampler(sampling.integers, Op(keyed.integers))
+INTEGERS_OF_DTYPE = Sampler(sampling.integers_of_dtype, Op(keyed.integers_of_dtype))
 PERMUTATION = Sampler(sampling.permutation, Op(keyed.permutation))
 BERNOULLI = Sampler(sampling.bernoulli, Op(keyed.bernoulli))
 EXPONENTIAL = Sampler(sampling.exponential, Op(keyed.exponential))
@@ -80,6 +85,47 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
             made = sampler.host(generator.stream, *flat, first.dtype.numpy)
         drawn = from_host(made.reshape(first.shape), device=first.device)
     return drawn if grad is None else with_zero_gradient(parameters, drawn, grad)
+
+
+def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Generator | None) -> Tensor:
+    """Draw ones with each element's own probability: the host draws what they are compared with, so nothing waits for p."""
+    generator = generator or generator_of(p.device)
+    if generator.stream is None:
+        return by_key(_BERNOULLI_EACH, generator, (p,), (tuple(shape), dtype))
+    with generator.stream.lock:
+        uniform = sampling.uniforms_against(generator.stream, math.prod(shape), p.dtype.numpy)
+    compared = record(_LESS, (from_host(uniform.reshape(shape), device=p.device), p), (dtype,))
+    return Tensor._leaf(compared[0])
+
+
+def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
+    """Draw `count` places from each row. Without replacement nothing waits for the weights, with it the host reads them."""
+    generator = generator or generator_of(weights.device)
+    if generator.stream is None:
+        return by_key(_MULTINOMIAL, generator, (weights,), (count, replacement and count > 1))
+    with generator.stream.lock:
+        if replacement and count > 1:
+            drawn = counting.places_with_replacement(generator.stream, to_host(weights), count)
+            return from_host(drawn, device=weights.device)
+        noise = sampling.exponential(generator.stream, weights.shape.numel(), weights.dtype.numpy)
+    raced = record(_LARGEST, (weights, from_host(noise.reshape(weights.shape), device=weights.device)), (count,))
+    return Tensor._leaf(raced[0])
+
+
+def _less(uniform: Array, p: Array, dtype: DType) -> Array:
+    return (uniform < p.astype(uniform.dtype)).astype(dtype.numpy)
+
+
+def _largest(weights: Array, noise: Array, count: int) -> Array:
+    """Return the places of the largest weight / noise: the race of exponentials, whose order is that of drawing one by one."""
+    scores = weights / noise
+    if count == 1:
+        return jnp.argmax(scores, axis=-1, keepdims=True).astype(np.int64)
+    return lax.top_k(scores, count)[1].astype(np.int64)
+
+
+_LESS, _LARGEST = Op(_less), Op(_largest)
+_BERNOULLI_EACH, _MULTINOMIAL = Op(keyed.bernoulli_each), Op(keyed.multinomial)
 
 
 def by_key(op: Op, generator: Generator, inputs: tuple[Any, ...], statics: tuple[Any, ...]) -> Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax, random
 
 from funcgrad._ops.table import Array, Dims, DType, Scalar
+from funcgrad.random.sampling import largest_integer
 
 Drawn = tuple[Array, Array]
 
@@ -39,21 +40,18 @@ def log_normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType)
 
 
 def integers(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) -> Drawn:
-    """Draw from low ... high - 1."""
+    """Draw from low ... high - 1, computed modulo 2^64; low = high means all 64 bits."""
     use, following = _split(key)
-    span = _as(high, np.int64) - _as(low, np.int64)
+    first = _word(low)
+    span = _word(high) - first
     bits = random.bits(use, shape, np.uint64)
-    drawn = lax.rem(bits, jnp.broadcast_to(span.astype(np.uint64), shape)).astype(np.int64) + _as(low, np.int64)
-    return drawn.astype(dtype.numpy), following
+    drawn = jnp.where(span == 0, bits, lax.rem(bits, jnp.broadcast_to(jnp.maximum(span, 1), shape)))
+    return (drawn + first).astype(np.int64).astype(dtype.numpy), following
 
 
-def bits(key: Array, limit: int, shape: Dims, dtype: DType) -> Drawn:
-    """Draw from 0 ... limit, one less than a power of two, or a power of two itself; -1 draws from all of int64."""
-    use, following = _split(key)
-    drawn = random.bits(use, shape, np.uint64)
-    if limit >= 0:
-        drawn = lax.rem(drawn, jnp.full(shape, limit + 1, np.uint64))
-    return drawn.astype(np.int64).astype(dtype.numpy), following
+def integers_of_dtype(key: Array, shape: Dims, dtype: DType) -> Drawn:
+    """Draw from all that the dtype can hold from 0 on; floats up to 2^digits."""
+    return integers(key, 0, largest_integer(dtype.numpy) + 1, shape, dtype)
 
 
 def permutation(key: Array, shape: Dims, dtype: DType) -> Drawn:
@@ -147,3 +145,7 @@ def _joined(drawn: Array, shape: Dims, dtype: DType) -> Array:
 
 def _as(number: Scalar, kind: Any) -> Array:
     return jnp.asarray(number, kind)
+
+
+def _word(number: Scalar) -> Array:
+    return jnp.asarray(number % 2**64 if isinstance(number, int) else number).astype(np.uint64)

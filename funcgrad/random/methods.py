@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
+
+import ml_dtypes
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
 from funcgrad._tensor.call import scalar_type_name
-from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.random import draw, functions, keyed, sampling
-from funcgrad.random.draw import Op, Sampler, draw_into, require_floating
-from funcgrad.random.generator import Generator, generator_of
-
-_ALL_BITS = Sampler(
-    lambda stream, count, kind, limit: sampling.integers_of_dtype(stream, count, kind), Op(keyed.integers)
-)
-_KEYED_BITS = Op(keyed.bits)
-
+from funcgrad.random import draw, sampling
+from funcgrad.random.draw import draw_into, require_floating
+from funcgrad.random.generator import Generator
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None, **named: Any) -> Tensor:
     """Fill with numbers from [from, to). RuntimeError: from > to, or a bound that the dtype cannot hold."""
     low, high = _number(named.get("from", from_)), _number(to)
     require_floating(self.dtype, "check_uniform_bounds", complex_too=True)
     for name, bound in (("from", low), ("to", high)):
-        if not abs(bound) <= dtypes_max(self.dtype):
+        if not abs(bound) <= largest_float(self.dtype):
             raise RuntimeError(f"{name} is out of bounds for {_cpp_name(self.dtype)}")
     if low > high:
         raise RuntimeError(
@@ -82,27 +76,92 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with ones of probability p (a number, or a tensor of them) and zeros. RuntimeError: p outside [0, 1]."""
-    if isinstance(p, Tensor) and p.ndim:
+    if isinstance(p, Tensor):
         self._check_writable()
-        drawn = functions.bernoulli_each(p, tuple(self.shape), self.dtype, generator)
+        require_floating(p.dtype, "bernoulli_tensor_cpu_p_")
+        drawn = draw.bernoulli_each(p.detach().expand(self.shape), self.shape, self.dtype, generator)
         return draw.overwrite(self, drawn, "BernoulliBackward1")
+    if self.dtype.is_complex:
+        require_floating(self.dtype, "bernoulli_scalar_cpu_")
     p = _number(p)
     require_probability(p)
     return draw_into(self, draw.BERNOULLI, generator, (p,), "BernoulliBackward2")
 
 
-def random_(
-    self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None, **named: Any
-) -> Tensor:
-    """Fill with integers: from all that the dtype holds from 0 on (floats: up to 2^mantissa), from [0, to), or [from, to).
+def random_(self: Tensor, *bounds: int | None, generator: Generator | None = None, **named: int | None) -> Tensor:
+    """Fill with integers: from all that the dtype holds from 0 on (floats: up to 2^mantissa), [0, to) or [from, to).
 
+    Called as random_(), random_(to), random_(from, to); to = None means all from `from` on.
     RuntimeError: from >= to, or a bound that the dtype cannot hold.
     """
-    low = named.get("from", from_)
-    if not (self.dtype.category <= dtypes.FLOAT and self.dtype.itemsize > (self.dtype.category == dtypes.FLOAT)):
+    if self.dtype.is_complex or not 0 < self.dtype.itemsize - (self.dtype.category == dtypes.FLOAT):
         require_floating(dtypes.complex64, "random_kernel_cpu")
-    if low is None and to is None:
-        return _random_of_dtype(self, generator)
-    if to is None and "from" not in named and _given_one(low):
-        low, to = 0, low
-    return random_between(self, int(low or 0), None if to is _OPEN or to is None else int(to), generator)
+    if not bounds and not named:
+        return draw_into(self, draw.INTEGERS_OF_DTYPE, generator, (), "RandomBackward2")
+    low, high = (0, *bounds) if len(bounds) == 1 and not named else (*bounds, None, None)[:2]
+    low, high = named.get("from", low), named.get("to", high)
+    low = 0 if low is None else int(low)
+    high = sampling.largest_integer(self.dtype.numpy) + 1 if high is None else int(high)
+    require_range(self.dtype, low, high)
+    return draw_into(self, draw.INTEGERS, generator, (low, high), "RandomBackward1" if len(bounds) == 1 else "RandomBackward0")
+
+
+def require_std(std: float) -> None:
+    """Raise RuntimeError for a negative standard deviation."""
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+
+
+def require_probability(p: float) -> None:
+    """Raise RuntimeError for what is no probability."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+
+
+def require_range(dtype: DType, low: int, high: int) -> None:
+    """Raise RuntimeError for an empty range [low, high), or a bound that the dtype cannot hold."""
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    least, largest = sampling.smallest_integer(dtype.numpy), sampling.largest_integer(dtype.numpy)
+    for name, bound in (("from", low), ("to - 1", high - 1)):
+        if dtype.is_floating_point and not least <= bound <= largest and abs(bound) <= largest_float(dtype):
+            warnings.warn(f"{name} is out of bounds [{least}, {largest}]: beyond them {dtype} skips integers", stacklevel=3)
+        elif not least <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {_cpp_name(dtype)}")
+
+
+def largest_float(dtype: DType) -> float:
+    """Return the largest finite number of a float or complex dtype."""
+    return float(ml_dtypes.finfo(dtype.to_real().numpy).max)
+
+
+def _require_continuous(dtype: DType, name: str, given: str) -> None:
+    if not (dtype.is_floating_point and dtype.itemsize > 1):
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {given}"
+        )
+
+
+def _number(given: Any) -> float:
+    return given if type(given) is float else float(given)
+
+
+_CPP_NAMES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool",
+    "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def _cpp_name(dtype: DType) -> str:
+    return _CPP_NAMES.get(dtype.name, dtype.name)
+
+
+METHODS = (uniform_, normal_, log_normal_, exponential_, cauchy_, geometric_, bernoulli_, random_)
+
+
+def attach() -> None:
+    """Make these methods of Tensor."""
+    for method in METHODS:
+        setattr(Tensor, method.__name__, method)

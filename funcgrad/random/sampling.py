@@ -146,11 +146,11 @@ def bernoulli(stream: MersenneTwister, count: int, kind: DType, p: float = 0.5) 
     return stream.below(count, p).astype(kind, copy=False)
 
 
-def bernoulli_each(stream: MersenneTwister, count: int, kind: DType, p: Samples) -> Samples:
-    """Draw 1 with each element's own probability: against 24 bits, or against 53 where p is float64."""
-    if p.dtype == _F64:
-        return (stream.doubles(count) < p).astype(kind)
-    return (low24(stream, count) * np.float32(2.0**-24) < p.astype(_F32)).astype(kind)
+def uniforms_against(stream: MersenneTwister, count: int, kind: DType) -> Samples:
+    """Draw what probabilities of this dtype are compared with: 53 bits for float64, else 24 bits as float32."""
+    if kind == _F64:
+        return stream.doubles(count)
+    return low24(stream, count) * np.float32(2.0**-24)
 
 
 def exponential(stream: MersenneTwister, count: int, kind: DType, rate: float = 1.0) -> Samples:

@@ -84,13 +84,13 @@ class ArchiveReader:
         """Return a record's bytes. RuntimeError where they are not those that were written."""
         self.file.seek(self.offset(record))
         data = np.empty(self.size(record), np.uint8)
-        rest = memoryview(data)
+        rest = data.data
         while rest and (part := self.file.read(min(len(rest), _CHUNK))):
             rest[: len(part)] = part
             rest = rest[len(part) :]
         # torch.serialization.set_crc32_options(False) writes 0 in place of the checksum.
         expected = self.records[record].CRC
-        if rest or (expected and zlib.crc32(data) != expected):
+        if rest or (expected and zlib.crc32(data.data) != expected):
             raise RuntimeError(f"PytorchStreamReader failed reading file {record}: its checksum is wrong. {_ADVICE}")
         return data
 

@@ -152,7 +152,11 @@ Step = Callable[[Machine], None]
 
 
 def _pushing(read: Callable[[Machine], Any]) -> Step:
-    return lambda m: m.stack.append(read(m))
+    def step(machine: Machine) -> None:
+        value = read(machine)  # which may exchange the stack
+        machine.stack.append(value)
+
+    return step
 
 
 def _text(layout: str) -> Step:

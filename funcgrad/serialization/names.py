@@ -43,8 +43,10 @@ def _ordered(pairs: Sequence[Sequence[Any]] = ()) -> OrderedDict[Any, Any]:
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 
-def _counter(counts: Mapping[Any, int] | None = None) -> Counter[Any]:
-    return Counter(dict(counts or {}))
+def _counter(counts: dict[Any, int] | None = None) -> Counter[Any]:
+    if counts is not None and type(counts) is not dict:
+        raise UnpicklingError(f"a Counter is made of a dict, but got {type(counts)}")
+    return Counter(counts or {})
 
 
 _FUNCTIONS: dict[str, Any] = {f"torch._utils.{name}": function for name, function in rebuild.FUNCTIONS.items()}

@@ -72,6 +72,11 @@ def _diagonal(base: Dummy, shape: tuple[int, ...], offset: int = 0, dim1: int = 
     return np.diagonal(base, offset, dim1, dim2)
 
 
+def _as_strided(base: Dummy, shape: tuple[int, ...], size: Any, stride: Any, offset: int | None = None) -> Dummy:
+    flat = np.reshape(base, -1, copy=False)
+    return np.lib.stride_tricks.as_strided(flat[offset or 0 :], size, stride)
+
+
 _TWINS: dict[str, Callable[..., Dummy]] = {
     **dict.fromkeys(("alias", "view", "reshape", "view_as", "reshape_as", "ravel", "flatten"), _reshape),
     **dict.fromkeys(("unflatten", "squeeze", "unsqueeze"), _reshape),
@@ -85,4 +90,5 @@ _TWINS: dict[str, Callable[..., Dummy]] = {
     "slice": _slice,
     "narrow": _slice,
     "diagonal": _diagonal,
+    "as_strided": _as_strided,
 }

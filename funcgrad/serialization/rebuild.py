@@ -77,7 +77,10 @@ def parameter(data: Tensor, requires_grad: bool, backward_hooks: Any = None) -> 
     if not isinstance(data, Tensor):
         raise UnpicklingError(f"a parameter needs a tensor, but got {type(data).__name__}")
     kind: Any = _Registered.parameter
-    return data.requires_grad_(bool(requires_grad)) if kind is None else kind(data, bool(requires_grad))
+    if kind is None:
+        return data.requires_grad_(bool(requires_grad))
+    # Nobody else has the data but where it is shared: then the parameter must stay a name of the same storage.
+    return kind._leaf(data._current(), bool(requires_grad)) if data._alias is None else kind(data, bool(requires_grad))
 
 
 def parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Tensor:
@@ -102,7 +105,9 @@ def from_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
 
 def from_other_device(data: Any, dtype: DType, device: Any, requires_grad: bool) -> Tensor:
     """Make a tensor that was saved through main memory, as XLA's are."""
-    tensor = data if isinstance(data, Tensor) else from_host(np.asarray(data))
+    if not isinstance(data, (Tensor, np.ndarray)) or not isinstance(dtype, DType):
+        raise UnpicklingError(f"a tensor needs data and a dtype, but got {type(data).__name__}, {dtype!r:.100}")
+    tensor = data if isinstance(data, Tensor) else from_host(data)
     if tensor.dtype is not dtype:
         tensor = call(TABLE["to_dtype"], (tensor,), (dtype,))
     return tensor.requires_grad_(bool(requires_grad))
@@ -111,10 +116,12 @@ def from_other_device(data: Any, dtype: DType, device: Any, requires_grad: bool)
 def set_attributes(tensor: Tensor, state: Any) -> None:
     """Set the attributes that a user gave a tensor; a name of Tensor's own is refused."""
     for part in state if isinstance(state, tuple) else (state,):
+        if part is not None and type(part) is not dict:
+            raise UnpicklingError(f"the state of a tensor is a dict, but got {type(part)}")
         for name, value in (part or {}).items():
             if hasattr(type(tensor), name):
                 raise UnpicklingError(f"the state of a tensor can not replace its own '{name}'")
-            tensor.__dict__[name] = value
+            vars(tensor)[name] = value
 
 
 def _unsupported(kind: str) -> Callable[..., Tensor]:
@@ -146,11 +153,13 @@ def _made(
     elements = storage.typed(dtype)
     given = Geometry.checked(*place, len(elements))
     with no_grad():
-        once = Geometry(given.offset, tuple(min(n, 1) if s == 0 else n for n, s in zip(*given[1:], strict=True)), given.stride)
+        once = given.unexpanded()
+        if once.numel > max(_MOST_OVERLAP * len(elements), _SMALL):
+            raise RuntimeError(f"a tensor of {once.numel} elements overlaps itself in a storage of {len(elements)}")
         tensor = _shared(storage, dtype, once) if storage.is_shared else _alone(storage, elements, dtype, once)
         if once.size != given.size:
             tensor = call(TABLE["expand"], (tensor,), (given.size,))
-        for bit, row in (("conj", "conj_physical"), ("neg", "neg")):
+        for bit, row in (("conj", "conj"), ("neg", "neg")):
             if metadata and metadata.get(bit):
                 tensor = call(TABLE[row], (tensor,))
         return tensor.requires_grad_() if requires_grad else tensor
@@ -158,8 +167,6 @@ def _made(
 
 def _alone(storage: Storage, elements: np.ndarray[Any, Any], dtype: DType, place: Geometry) -> Tensor:
     """Make a tensor of its own."""
-    if place.count > max(_MOST_OVERLAP * len(elements), _SMALL):
-        raise RuntimeError(f"a tensor of {place.count} elements overlaps itself in a storage of {len(elements)}")
     return from_host(place.read(elements), dtype=dtype, device=storage.device)
 
 
@@ -167,13 +174,11 @@ def _shared(storage: Storage, dtype: DType, place: Geometry) -> Tensor:
     """Make a name for a part of the storage that other tensors read too."""
     elements = storage.typed(dtype)
     if storage.whole is None:
-        whole = place.count == len(elements) and place.stride == contiguous_stride(place.size)
+        whole = place.numel == len(elements) and place.stride == contiguous_stride(place.size)
         storage.whole = from_host(elements.reshape(place.size if whole else -1), dtype=dtype, device=storage.device)
     base: Tensor = storage.whole
     if base.dtype is not dtype:
         return _alone(storage, elements, dtype, place)
     if tuple(base.shape) == place.size and place.stride == contiguous_stride(place.size):
         return base.detach()
-    if place.count > max(_MOST_OVERLAP * len(elements), _SMALL):
-        raise RuntimeError(f"a tensor of {place.count} elements overlaps itself in a storage of {len(elements)}")
     return call(TABLE["as_strided"], (base,), (place.size, place.stride, place.offset))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -109,17 +110,23 @@ class Geometry(NamedTuple):
         return self.offset + 1 + sum((n - 1) * step for n, step in zip(self.size, self.stride, strict=True))
 
     @property
-    def count(self) -> int:
+    def numel(self) -> int:
         """The elements of the tensor."""
-        count = 1
-        for n in self.size:
-            count *= n
-        return count
+        return math.prod(self.size)
+
+    def unexpanded(self) -> Geometry:
+        """Return where the elements lie that an expanded tensor repeats (stride 0)."""
+        once = (min(n, 1) if step == 0 else n for n, step in zip(self.size, self.stride, strict=True))
+        return Geometry(self.offset, tuple(once), self.stride)
 
     def read(self, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the tensor's elements, as a view."""
-        steps = [step * elements.itemsize for step in self.stride]
-        return np.lib.stride_tricks.as_strided(elements[self.offset :], self.size, steps, writeable=False)
+        """Return the tensor's elements, as a view where there are any."""
+        if 0 in self.size:
+            return np.empty(self.size, elements.dtype)
+        width = elements.itemsize
+        steps = [step * width for step in self.stride]
+        # Not as_strided: numpy would take bfloat16 for raw bytes there.
+        return np.ndarray(self.size, elements.dtype, elements.view(np.uint8).data, self.offset * width, steps)
 
 
 def contiguous_stride(size: Sequence[int]) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ _INERT = _Inert()
 
 
 class Scan(Machine):
-    """Reads a pickle to its end and makes nothing: it only notes the storages, how often each is used, and the names."""
+    """Reads a pickle to its end and makes nothing: it notes the storages, how often each is used, and all names."""
 
     def __init__(self, file: BinaryIO, encoding: str = "utf-8") -> None:
         super().__init__(file, encoding)
@@ -94,17 +94,15 @@ class WeightsUnpickler(Machine):
     def find(self, module: str, name: str) -> Any:
         full_name = f"{module}.{name}"
         if module in names.BLOCKED_MODULES:
-            raise UnpicklingError(
-                f"Trying to load unsupported GLOBAL {full_name} whose module {module} is blocked."
-            )
+            raise UnpicklingError(f"Trying to load unsupported GLOBAL {full_name} whose module {module} is blocked.")
         for known in (names.CALLABLES, names.CONSTANTS, self.safe):
             if full_name in known:
                 return known[full_name]
         shown = full_name.removeprefix("builtins.")
         raise UnpicklingError(
             f"Unsupported global: GLOBAL {shown} was not an allowed global by default. If you trust it, and whoever "
-            f"wrote this file, allow it with torch.serialization.add_safe_globals([{shown}]) or, for one load, with the "
-            f"context manager torch.serialization.safe_globals([{shown}])."
+            f"wrote this file, allow it with torch.serialization.add_safe_globals([{shown}]) or, for one load, with "
+            f"the context manager torch.serialization.safe_globals([{shown}])."
         )
 
     def call(self, function: Any, arguments: tuple[Any, ...]) -> Any:
@@ -116,11 +114,11 @@ class WeightsUnpickler(Machine):
         if isinstance(kind, type) and any(kind is known for known in self.safe.values()):
             return kind.__new__(kind, *arguments, **keywords)
         if keywords:
-            raise UnpicklingError(f"Can only create new object for classes allowlisted via `add_safe_globals`, not {kind}")
+            raise UnpicklingError(f"Can only create objects of classes allowlisted via `add_safe_globals`, not {kind}")
         return self.call(kind, arguments)
 
     def build(self, instance: Any, state: Any) -> None:
-        if type(instance) is OrderedDict:
+        if type(instance) is OrderedDict and type(state) is dict:
             instance.__dict__.update(state)
         elif any(type(instance) is known for known in self.safe.values()):
             _set_state(instance, state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +68,7 @@ def _apply(layer: dict[str, Array], x: Array) -> Array:
 
 def _perceptron(*widths: int) -> tuple[Weights, Callable[[Weights, Array], Array]]:
     keys = _Keys()
-    layers = [_dense(keys, a, b) for a, b in zip(widths, widths[1:], strict=False)]
+    layers = [_dense(keys, a, b) for a, b in itertools.pairwise(widths)]
 
     def forward(layers: Weights, x: Array) -> Array:
         for layer in layers[:-1]:
@@ -98,7 +99,9 @@ def conv() -> tuple[Weights, Callable[..., Array], Any]:
 
     def convolve(layer: dict[str, Array], x: Array) -> Array:
         layout = ("NHWC", "HWIO", "NHWC")
-        return jax.lax.conv_general_dilated(x, layer["kernel"], (1, 1), "SAME", dimension_numbers=layout) + layer["bias"]
+        return (
+            jax.lax.conv_general_dilated(x, layer["kernel"], (1, 1), "SAME", dimension_numbers=layout) + layer["bias"]
+        )
 
     def pool(x: Array) -> Array:
         n, h, w, c = x.shape

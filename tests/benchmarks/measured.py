@@ -25,8 +25,8 @@ def peak_bytes(engine: str) -> int | None:
     """Return the most bytes that a step holds, or None where nobody counts them.
 
     On accelerators it is the device's own peak. The CPU keeps none, so it is reckoned: for the largest of the programs
-    that have been compiled, XLA's own figures for arguments + results - what results reuse of them + temporaries; or, if
-    that is more, the bytes of all arrays alive between two steps.
+    that have been compiled, XLA's own figures for arguments + results - what results reuse of them + temporaries; or,
+    if that is more, the bytes of all arrays alive between two steps.
     """
     if engine == "torch":
         return None

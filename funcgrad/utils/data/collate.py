@@ -44,7 +44,9 @@ def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -
     if join is not None:
         return join(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
-        return _rebuild_mapping(first, {k: collate([d[k] for d in batch], collate_fn_map=collate_fn_map) for k in first})
+        return _rebuild_mapping(
+            first, {k: collate([d[k] for d in batch], collate_fn_map=collate_fn_map) for k in first}
+        )
     if not isinstance(first, Sequence):
         raise TypeError(_UNKNOWN.format(type(first)))
     if len(set(map(len, batch))) > 1:

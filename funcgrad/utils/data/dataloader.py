@@ -75,9 +75,8 @@ class DataLoader(Generic[Sample]):
         elif batch_size is not None:
             batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
         self.batch_size, self.batch_sampler, self.drop_last = batch_size, batch_sampler, drop_last
-        self.collate_fn: Callable[[Any], Any] = (
-            collate_fn or (default_convert if batch_sampler is None else default_collate)  # fmt: skip
-        )
+        standard = default_convert if batch_sampler is None else default_collate
+        self.collate_fn: Callable[[Any], Any] = collate_fn or standard
         self._reported_length: int | None = None
         self._iterator: _WorkersIterator | None = None
         self._is_complete = True

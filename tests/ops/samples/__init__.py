@@ -89,9 +89,20 @@ class Sample:
     graph: bool = True  # False: the grad_fn name is not compared
     in_place: bool = True  # False: the twin is not tried (torch refuses it for these arguments, say)
 
+    @property
+    def dtypes(self) -> set[str]:
+        """The dtypes of all tensors given: the least exact one sets the tolerance."""
+        return {part.dtype for part in _parts([*self.args, *self.kwargs.values()]) if isinstance(part, Given)}
+
     def but(self, **fields: Any) -> Sample:
         """Return this sample with other fields."""
         return dataclasses.replace(self, **fields)
+
+
+def _parts(nested: Any) -> list[Any]:
+    if isinstance(nested, (list, tuple)):
+        return [part for inner in nested for part in _parts(inner)]
+    return [nested]
 
 
 def given(

@@ -61,7 +61,8 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "scatter": [
         sample(given(3, 4), 0, _PLACES, given(2, 3)),
-        sample(given(3, 4), 1, values([[0, 3], [1, 2]], "int64"), given(3, 4)),
+        # torch cannot differentiate a src larger than its index
+        sample(given(3, 4), 1, values([[0, 3], [1, 2]], "int64"), given(3, 4)).but(gradient=False),
         sample(given(3, 4), 1, _PLACES, 2.5),
         sample(given(3, 4), 1, _PLACES, value=1.0),
         sample(given(3, 4, grad=False), 1, _PLACES, given(2, 3, grad=False), reduce="add"),
@@ -72,7 +73,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "scatter_add": [
         sample(given(3, 4), 0, _PLACES, given(2, 3)),
-        sample(given(3, 4), 1, _PLACES, given(3, 4)),
+        sample(given(3, 4), 1, _PLACES, given(3, 4)).but(gradient=False),
         sample(given(3), 0, _REPEATED, given(3)),
     ],
     "scatter_reduce": [

@@ -1,0 +1,85 @@
+"""funcgrad: write the loop like PyTorch, run it as one XLA program.
+
+>>> import funcgrad as torch
+>>> w = torch.tensor(3.0, requires_grad=True)
+>>> y = w * 2 + 1
+>>> y
+tensor(7., grad_fn=<AddBackward0>)
+>>> y.backward()
+>>> w.grad
+tensor(2.)
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
+import math as _math
+from typing import Any as _Any
+
+from funcgrad import _ops, random
+from funcgrad._base import dtypes as _dtypes
+from funcgrad._base.devices import device
+from funcgrad._base.dtypes import dtype, get_default_dtype
+from funcgrad._base.info import finfo, iinfo
+from funcgrad._base.size import Size
+from funcgrad._tensor import functions as _functions
+from funcgrad._tensor import legacy as _legacy
+from funcgrad._tensor.functions import *  # noqa: F403 - the public functions, listed in __all__ there
+from funcgrad._tensor.global_settings import (
+    are_deterministic_algorithms_enabled,
+    get_float32_matmul_precision,
+    get_num_threads,
+    set_default_dtype,
+    set_default_tensor_type,
+    set_float32_matmul_precision,
+    set_num_interop_threads,
+    set_num_threads,
+    use_deterministic_algorithms,
+)
+from funcgrad._tensor.placement import get_default_device, set_default_device
+from funcgrad._tensor.printing import set_printoptions
+from funcgrad.random.functions import (
+    bernoulli,
+    binomial,
+    multinomial,
+    normal,
+    poisson,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from funcgrad.random.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+
+__version__ = "0.1.0"
+
+for _dtype in _dtypes.ALL:
+    globals()[_dtype.name] = _dtype
+globals().update(_dtypes.ALIASES)
+globals().update(_legacy.TYPES)
+
+inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
+strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
+channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
+
+# Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
+_ROOMS = (
+    "accelerator", "autograd", "backends", "cuda", "explain", "linalg", "nn", "optim", "serialization", "special", "utils",
+    "version",
+)  # fmt: skip
+_ELSEWHERE = {"save": "serialization", "load": "serialization", "compile": "compiling"}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ROOMS:
+        return _importlib.import_module(f"funcgrad.{name}")
+    if name in _ELSEWHERE:
+        return getattr(_importlib.import_module(f"funcgrad.{_ELSEWHERE[name]}"), name)
+    return getattr(_functions, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS, *_ELSEWHERE, *_functions.names_under("")})

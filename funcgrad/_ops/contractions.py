@@ -1,0 +1,327 @@
+"""Rows that multiply and sum over chosen dimensions: einsum, tensordot, chains of products, cdist, cross, powers."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.table import Array, Arrays, op
+
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # torch sorts the letters of an implicit result so
+
+
+def _terms(equation: str, operands: Arrays) -> tuple[list[str], str | None]:
+    """Return the letters of each operand and of the result, with "." in the place of an ellipsis."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = [term.replace("...", ".") for term in left.split(",")]
+    for term in (*terms, right.replace("...", ".")):
+        bad = next((i for i, letter in enumerate(term) if letter not in _LETTERS + "."), None)
+        if bad is not None:
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {bad} in the equation string, subscripts must be in "
+                "[a-zA-Z]"
+            )
+        if term.count(".") > 1:
+            raise RuntimeError("einsum(): found '.' for an operand for which an ellipsis was already found")
+    if len(terms) != len(operands):
+        few = "fewer" if len(operands) < len(terms) else "more"
+        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
+    return terms, right.replace("...", ".") if arrow else None
+
+
+def _spelled_out(terms: Sequence[str], operands: Arrays) -> tuple[list[str], str]:
+    """Replace each ellipsis by letters that the equation does not use; return the terms, and the longest ellipsis."""
+    unused = [letter for letter in _LETTERS if not any(letter in term for term in terms)]
+    longest, spelled = "", []
+    for place, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        extra = operand.ndim - len(term.replace(".", ""))
+        if extra < 0 or (extra > 0 and "." not in term):
+            given = "and no ellipsis was given" if "." not in term else "even if the ellipsis covers no dimension"
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term.replace('.', ''))}) does not match the "
+                f"number of dimensions ({operand.ndim}) for operand {place} {given}"
+            )
+        letters = "".join(unused[:extra][::-1])
+        longest = max(longest, letters, key=len)
+        spelled.append(term.replace(".", letters))
+    return spelled, longest
+
+
+def _sizes(terms: Sequence[str], operands: Arrays) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for place, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        own: dict[str, int] = {}
+        for letter, size in zip(term, operand.shape, strict=True):
+            if own.setdefault(letter, size) != size:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} is repeated for operand {place} but the sizes don't match, {size} "
+                    f"!= {own[letter]}"
+                )
+            seen = sizes.get(letter, 1)
+            if size != seen and 1 not in (size, seen):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {size} for operand {place} which does not broadcast with "
+                    f"previously seen size {seen}"
+                )
+            sizes[letter] = seen if size == 1 else size
+    return sizes
+
+
+def _result_letters(terms: Sequence[str], result: str | None, ellipsis: str) -> str:
+    everything = "".join(terms)
+    if result is None:
+        return ellipsis + "".join(x for x in _LETTERS if everything.count(x) == 1 and x not in ellipsis)
+    for letter in result.replace(".", ""):
+        if result.count(letter) > 1:
+            raise RuntimeError(f"einsum(): output subscript {letter} appears more than once in the output")
+        if letter not in everything:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
+    return result.replace(".", ellipsis)
+
+
+def _einsum_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+    if len(shapes) > 1:
+        return "ViewBackward0"
+    left, _, right = statics[0].replace(" ", "").partition("->")
+    return "SumBackward1" if "->" in statics[0] and len(set(left)) > len(set(right)) else "PermuteBackward0"
+
+
+@op(grad=_einsum_node, names="einsum")
+def einsum(equation: str, operands: Arrays) -> Array:
+    """Multiply tensors and sum over the letters of `equation` that its result lacks: "bij,bjk->bik".
+
+    A letter may be repeated in one operand (a diagonal); "..." stands for all dimensions without a letter, which
+    broadcast, as do dimensions of size 1. Without "->" the result has the letters that occur once, sorted.
+    """
+    for operand in operands[1:]:
+        if operand.dtype != operands[0].dtype:
+            raise RuntimeError(f"expected scalar type {scalar_name(operands[0])} but found {scalar_name(operand)}")
+    terms, result = _terms(equation, operands)
+    terms, ellipsis = _spelled_out(terms, operands)
+    sizes = _sizes(terms, operands)
+    result = _result_letters(terms, result, ellipsis)
+    kept_terms, kept = [], []
+    for term, operand in zip(terms, operands, strict=True):
+        broadcast = [d for d, letter in enumerate(term) if operand.shape[d] == 1 != sizes[letter]]
+        kept_terms.append("".join(letter for d, letter in enumerate(term) if d not in broadcast))
+        kept.append(operand.reshape([n for d, n in enumerate(operand.shape) if d not in broadcast]))
+    return jnp.einsum(f"{','.join(kept_terms)}->{result}", *kept)
+
+
+@op(grad="ViewBackward0", names="tensordot")
+def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
+    """Multiply and sum over pairs of dimensions: the last `dims` of `a` with the first of `b`, or dims=(of a, of b)."""
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        left, right = tuple(range(-dims, 0)), tuple(range(dims))
+    else:
+        left, right = ((d,) if isinstance(d, int) else tuple(d) for d in dims)
+    if len(left) != len(right):
+        raise RuntimeError("both dimension lists should have same length")
+    if a.dtype != b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    lefts, rights = [dim_of(a.ndim, d) for d in left], [dim_of(b.ndim, d) for d in right]
+    for given_left, given_right, d, e in zip(left, right, lefts, rights, strict=True):
+        n, m = a.shape[d], b.shape[e]
+        if n == m:
+            continue
+        if 1 not in (n, m):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} in dim {given_left} and second has size "
+                f"{m} in dim {given_right}"
+            )
+        a = a.sum(d, keepdims=True, dtype=a.dtype) if m == 1 else a
+        b = b.sum(e, keepdims=True, dtype=b.dtype) if n == 1 else b
+    return lax.dot_general(a, b, ((lefts, rights), ((), ())))
+
+
+@op(grad="UnsafeViewBackward0", promote="common")
+def kron(input: Array, other: Array) -> Array:
+    """Return the Kronecker product: each element of `input` times the whole of `other`."""
+    ndim = max(input.ndim, other.ndim)
+    left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (input, other))
+    grid = input.reshape([n for size in left for n in (size, 1)]) * other.reshape([n for m in right for n in (1, m)])
+    return grid.reshape([n * m for n, m in zip(left, right, strict=True)])
+
+
+def _chain(tensors: Arrays, name: str) -> Array:
+    if len(tensors) < 2:
+        raise RuntimeError(f"{name}(): expected at least 2 tensors but got {len(tensors)}")
+    for place, tensor in enumerate(tensors):
+        ends = place in (0, len(tensors) - 1)
+        if tensor.ndim != 2 and not (ends and tensor.ndim == 1):
+            which = {0: "the first tensor", len(tensors) - 1: "the last tensor"}.get(place, f"tensor {place}")
+            expected = "1D or 2D" if ends else "2D"
+            raise RuntimeError(f"{name}(): {which} must be {expected} but got {tensor.ndim}D")
+        if tensor.dtype != tensors[0].dtype:
+            raise RuntimeError(f"{name}(): all tensors must have be the same dtype but tensor 0 is "
+                               f"{scalar_name(tensors[0])} and tensor {place} {scalar_name(tensor)}")  # fmt: skip
+    for place, (a, b) in enumerate(pairwise(tensors)):
+        if a.shape[-1] != b.shape[0]:
+            raise RuntimeError(
+                f"{name}(): tensors {place} and {place + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be "
+                "multiplied"
+            )
+    if len(tensors) == 2:
+        return jnp.matmul(*tensors)
+    return jnp.linalg.multi_dot(tensors)
+
+
+@op(grad="ViewBackward0", names="chain_matmul")
+def chain_matmul(matrices: Arrays) -> Array:
+    """Multiply matrices in the order that costs least."""
+    return matrices[0] if len(matrices) == 1 else _chain(matrices, "multi_dot")
+
+
+@op(grad="ViewBackward0", names="linalg.multi_dot")
+def multi_dot(tensors: Arrays) -> Array:
+    """Multiply two or more matrices in the order that costs least; the first and the last may be vectors."""
+    return _chain(tensors, "multi_dot")
+
+
+def _crossed(input: Array, other: Array, dim: int) -> Array:
+    if input.ndim != other.ndim:
+        raise RuntimeError(
+            f"linalg.cross: inputs must have the same number of dimensions. Got {input.ndim} and {other.ndim}"
+        )
+    place = dim_of(input.ndim, dim)
+    if input.shape[place] != 3 or other.shape[place] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[place]} and "
+            f"{other.shape[place]}"
+        )
+    common_shape([input.shape, other.shape])
+    return jnp.cross(input, other, axis=place)
+
+
+@op(grad="LinalgCrossBackward0", promote="common")
+def cross(input: Array, other: Array, dim: int | None = None) -> Array:
+    """Return the cross product of vectors of size 3 along `dim`, or else along the first dimension of size 3."""
+    if dim is None:
+        dim = next((d for d, length in enumerate(input.shape) if length == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return _crossed(input, other, dim)
+
+
+@op(grad="LinalgCrossBackward0", promote="common", names="linalg.cross")
+def linalg_cross(input: Array, other: Array, *, dim: int = -1) -> Array:
+    """Return the cross product of vectors of size 3 along `dim`."""
+    return _crossed(input, other, dim)
+
+
+def _root(total: Array, p: float) -> Array:
+    positive = jnp.where(total > 0, total, 1)
+    root = jnp.sqrt(positive) if p == 2 else positive ** (1 / p)
+    return jnp.where(total > 0, root, total)
+
+
+def _distances(x1: Array, x2: Array, p: float) -> Array:
+    apart = x1[..., :, None, :] - x2[..., None, :, :]
+    if p == 0:
+        return (apart != 0).sum(-1).astype(x1.dtype) + 0 * apart.sum(-1)
+    if p == 2:
+        return _root((apart * apart).sum(-1), p)
+    if p == 1:
+        return jnp.abs(apart).sum(-1)
+    if p == np.inf:
+        return jnp.abs(apart).max(-1, initial=0)
+    nonzero = apart != 0
+    powers = jnp.where(nonzero, jnp.abs(jnp.where(nonzero, apart, 1)) ** p, 0)
+    return _root(powers.sum(-1), p)
+
+
+_BY_PRODUCT = {
+    "use_mm_for_euclid_dist": 0,
+    "use_mm_for_euclid_dist_if_necessary": 25,
+    "donot_use_mm_for_euclid_dist": None,
+}
+
+
+@op(grad="CdistBackward0", names="cdist")
+def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Array:
+    """Return the p-norm distance of every row of `x1` to every row of `x2`. Shape: (*, n, d), (*, m, d) -> (*, n, m)."""
+    for place, x in enumerate((x1, x2), 1):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if compute_mode not in _BY_PRODUCT:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    common_shape([x1.shape[:-2], x2.shape[:-2]])
+    rows = _BY_PRODUCT[compute_mode]
+    if p == 2 and rows is not None and max(x1.shape[-2], x2.shape[-2]) > rows:
+        squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]
+        return _root(squares - 2 * jnp.matmul(x1, jnp.swapaxes(x2, -1, -2)), 2).clip(0)
+    return _distances(x1, x2, p)
+
+
+def _power_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+    n, rank = statics[0], len(shapes[0])
+    if n < 0:
+        return "LinalgInvExBackward0" if n == -1 else "MmBackward0" if rank == 2 else "UnsafeViewBackward0"
+    return "CloneBackward0" if n < 2 else "MmBackward0" if rank == 2 else "UnsafeViewBackward0"
+
+
+@op(grad=_power_node, names="matrix_power .matrix_power linalg.matrix_power")
+def matrix_power(input: Array, n: int) -> Array:
+    """Multiply square matrices `n` times with themselves, their inverses where `n` is negative."""
+    if input.ndim < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if input.shape[-1] != input.shape[-2]:
+        raise RuntimeError(
+            f"linalg.matrix_power: A must be batches of square matrices, but they are {input.shape[-2]} by "
+            f"{input.shape[-1]} matrices"
+        )
+    if n == 0:
+        return jnp.broadcast_to(jnp.eye(input.shape[-1], dtype=input.dtype), input.shape) + 0 * input
+    return jnp.linalg.matrix_power(input, n)
+
+
+@op(grad="TraceBackward0")
+def trace(input: Array) -> Array:
+    """Return the sum of a matrix's diagonal; integers give int64."""
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    return jnp.trace(input, dtype=np.int64 if input.dtype.kind in "biu" else input.dtype)
+
+
+@op(
+    grad=lambda shapes, statics: "ViewBackward0" if shapes[3] is None else "AddBackward0",
+    names="nn.functional.bilinear",
+)
+def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
+    """Return input1 @ weight[k] @ input2 + bias[k] for each k. Shape: (*, n), (*, m), (k, n, m), (k,) -> (*, k)."""
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError(
+            "bilinear(): input batch dimensions do not match: got "
+            f"{list(input1.shape[:-1])} and {list(input2.shape[:-1])}"
+        )
+    for place, x in enumerate((input1, input2), 1):
+        if x.shape[-1] != weight.shape[place]:
+            raise RuntimeError(
+                f"bilinear(): input{place} size does not match weight size: got {x.shape[-1]} but expected "
+                f"{weight.shape[place]}"
+            )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
+        )
+    product = jnp.einsum("...n,knm,...m->...k", input1, weight, input2)
+    return product if bias is None else product + bias

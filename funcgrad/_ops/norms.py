@@ -1,0 +1,218 @@
+"""Rows that measure a tensor: vector norms, matrix norms, condition numbers, distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._base import dtypes
+from funcgrad._ops.checks import scalar_name, wide
+from funcgrad._ops.dims import dim_of, dims_of
+from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.table import Array, Dims, DType, op
+
+_VECTOR = "LinalgVectorNormBackward0"
+_SVD = ("LinalgSvdBackward0", ("PermuteBackward0", "input"))
+
+
+def needs_float(array: Array, name: str) -> None:
+    """Raise torch's error for integers."""
+    if not dtypes.of_numpy(array.dtype).is_differentiable:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {scalar_name(array)}"
+        )
+
+
+def absolute(x: Array) -> Array:
+    """Return |x|, with gradient 0 at 0 for complex numbers too."""
+    if x.dtype.kind != "c":
+        return jnp.abs(x)
+    is_zero = x == 0
+    return jnp.where(is_zero, 0, jnp.abs(jnp.where(is_zero, 1, x)))
+
+
+def _power_norm(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
+    size = absolute(x)
+    if p == 2:
+        total = jnp.sum(jnp.real(x * jnp.conj(x)), dims, keepdims=keepdim)
+        positive = total > 0
+        return jnp.where(positive, jnp.sqrt(jnp.where(positive, total, 1)), total)
+    is_zero = size == 0
+    powers = jnp.where(is_zero, 0.0 if p > 0 else np.inf, jnp.where(is_zero, 1, size) ** p)
+    total = jnp.sum(powers, dims, keepdims=keepdim)
+    inside = (total > 0) & (total < np.inf)
+    edge = total ** (1 / p)
+    return jnp.where(inside, jnp.where(inside, total, 1) ** (1 / p), lax.stop_gradient(edge))
+
+
+def vector_size(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
+    """Return (sum |x|^p)^(1/p) over `dims`, its limits for p = 0 and ±inf; the gradient at 0 is 0, as in torch."""
+    kind = x.dtype
+    x = wide(x)
+    if p == 0:
+        total = jnp.sum(x != 0, dims, keepdims=keepdim).astype(absolute(x).dtype)
+    elif p == 1:
+        total = jnp.sum(absolute(x), dims, keepdims=keepdim)
+    elif abs(p) == np.inf:
+        if x.size == 0 and any(x.shape[d] == 0 for d in dims):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have "
+                "an identity"
+            )
+        total = (jnp.max if p > 0 else jnp.min)(absolute(x), dims, keepdims=keepdim)
+    else:
+        total = _power_norm(x, p, dims, keepdim)
+    return total if kind.kind == "c" else total.astype(kind)
+
+
+def _matrix_dims(input: Array, dim: Sequence[int], name: str) -> Dims:
+    if input.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    dims = tuple(dim_of(input.ndim, d) for d in dim)
+    if dims[0] == dims[1]:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    return dims
+
+
+def _singular_values(input: Array, dims: Dims) -> Array:
+    return jnp.linalg.svd(jnp.moveaxis(input, dims, (-2, -1)), compute_uv=False)
+
+
+def matrix_size(input: Array, order: Any, dim: Sequence[int], keepdim: bool) -> Array:
+    """Return a matrix norm over two dimensions: "fro", "nuc", ±1, ±2 or ±inf."""
+    if order not in ("fro", "nuc") and (isinstance(order, str) or abs(order) not in (1, 2, np.inf)):
+        raise RuntimeError(f"linalg.matrix_norm: Order {order} not supported.")
+    needs_float(input, "linalg.matrix_norm")
+    dims = _matrix_dims(input, dim, "linalg.matrix_norm")
+    if order == "fro":
+        return vector_size(input, 2, dims, keepdim)
+    if order == "nuc" or abs(order) == 2:
+        singular = _singular_values(input, dims)
+        reduce = jnp.sum if order == "nuc" else jnp.max if order > 0 else jnp.min
+        total = reduce(singular, -1)
+    else:
+        added, rest = dims if abs(order) == 1 else dims[::-1]
+        sums = jnp.sum(absolute(input), added, keepdims=True)
+        total = jnp.squeeze((jnp.max if order > 0 else jnp.min)(sums, rest, keepdims=True), dims)
+    return jnp.expand_dims(total, sorted(dims)) if keepdim else total
+
+
+def _cast(input: Array, dtype: DType | None) -> Array:
+    return input if dtype is None else lax.convert_element_type(input, dtype.numpy)
+
+
+def _dims_from(dim: Dims | None) -> Dims | None:
+    return (dim,) if isinstance(dim, int) else dim
+
+
+def _matrix_node(order: Any) -> Any:
+    if order == "fro":
+        return _VECTOR
+    outer = "SumBackward1" if order == "nuc" else "AmaxBackward0" if order > 0 else "AminBackward0"
+    by_values = order == "nuc" or abs(order) == 2
+    return (outer, _SVD if by_values else (_VECTOR, "input"))
+
+
+def _norm_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    order = statics[0] if statics else None
+    dim = _dims_from(statics[1]) if len(statics) > 1 else None
+    of_matrix = len(dim) == 2 if dim is not None else len(shapes[0]) == 2
+    return _matrix_node(order) if order is not None and of_matrix else _VECTOR
+
+
+@op(grad=_norm_node, names="linalg.norm", keep="residuals")
+def linalg_norm(
+    input: Array, ord: Any = None, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Return a vector norm (one dimension, or all without `ord`) or a matrix norm (two dimensions and an `ord`)."""
+    input, dim = _cast(input, dtype), _dims_from(dim)
+    if ord is not None and dim is None and input.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{input.ndim}D."
+        )
+    if ord is not None and (len(dim) == 2 if dim is not None else input.ndim == 2):
+        return matrix_size(input, ord, (-2, -1) if dim is None else dim, keepdim)
+    if isinstance(ord, str):
+        raise RuntimeError(f"linalg.norm: Order {ord} is not supported for vectors")
+    needs_float(input, "linalg.vector_norm")
+    return vector_size(input, 2 if ord is None else ord, dims_of(input, dim), keepdim)
+
+
+@op(grad=_VECTOR, names="linalg.vector_norm")
+def vector_norm(
+    x: Array, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Return (sum |x|^ord)^(1/ord) over `dim`, or over everything; ±inf gives the largest or smallest |x|."""
+    x = _cast(x, dtype)
+    needs_float(x, "linalg.vector_norm")
+    if isinstance(ord, str):
+        raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
+    return vector_size(x, ord, dims_of(x, _dims_from(dim)), keepdim)
+
+
+@op(
+    grad=lambda shapes, statics: _matrix_node(statics[0] if statics else "fro"),
+    names="linalg.matrix_norm",
+    keep="residuals",
+)
+def matrix_norm(
+    input: Array, ord: Any = "fro", dim: Dims = (-2, -1), keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """Return a norm of matrices: "fro", "nuc" (sum of singular values), ±2 (largest, smallest), ±1 and ±inf (sums)."""
+    return matrix_size(_cast(input, dtype), ord, dim, keepdim)
+
+
+def _old_norm_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    return ("SumBackward1", _SVD) if statics and statics[0] == "nuc" else _VECTOR
+
+
+@op(grad=_old_norm_node, names="norm .norm")
+def norm(
+    input: Array, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: DType | None = None
+) -> Array:
+    """Return the p-norm over `dim`, or over everything; "fro" is the 2-norm, "nuc" the sum of singular values."""
+    input, dim = _cast(input, dtype), _dims_from(dim)
+    needs_float(input, "linalg.vector_norm")
+    if p == "nuc":
+        return matrix_size(input, p, tuple(range(input.ndim)) if dim is None else dim, keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    return vector_size(input, 2 if p in ("fro", None) else p, dims_of(input, dim), keepdim)
+
+
+@op(grad="DistBackward0", promote="common")
+def dist(input: Array, other: Array, p: float = 2) -> Array:
+    """Return the p-norm of the difference of two tensors, which broadcast."""
+    common_shape([input.shape, other.shape])
+    apart = input - other
+    return vector_size(apart, p, tuple(range(apart.ndim)), False)
+
+
+@op(grad="RenormBackward0", names="renorm .renorm .renorm_")
+def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:
+    """Scale down the parts of one dimension whose p-norm is above `maxnorm`."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    place = dim_of(input.ndim, dim)
+    sizes = vector_size(input, p, tuple(d for d in range(input.ndim) if d != place), True)
+    above = sizes > maxnorm
+    scale = jnp.where(above, maxnorm / (jnp.where(above, sizes, 1) + 1e-7), 1)
+    return (input * scale).astype(input.dtype)
+
+
+@op(grad="PdistBackward0", names="pdist nn.functional.pdist")
+def pdist(input: Array, p: float = 2) -> Array:
+    """Return the p-norm distances of all pairs of different rows, in order."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = (places.astype(np.int32) for places in np.triu_indices(input.shape[0], 1))
+    return vector_size(input[first] - input[second], p, (1,), False)

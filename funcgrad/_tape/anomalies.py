@@ -1,0 +1,36 @@
+"""Anomaly mode: each node remembers the user's line that made it, and what a pull-back returns is searched for NaN."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad._program.record import array_of
+from funcgrad._tape.variable import Variable
+
+
+class Anomalies:
+    """Whether nodes remember their lines, and whether their pull-backs are searched."""
+
+    on = False
+    check_nan = True
+
+
+def remember_line(node: Any) -> None:
+    """Keep the stack of the forward call with its node."""
+    node.metadata["traceback"] = [line for line in traceback.format_stack() if "/funcgrad/_" not in line]
+
+
+def search(node: Any, gradients: Sequence[Variable | None]) -> None:
+    """Raise RuntimeError where a gradient that `node` returned holds a NaN, after a warning with the forward's lines."""
+    for position, gradient in enumerate(gradients):
+        if gradient is not None and gradient.aval.differentiable and np.isnan(array_of(gradient.value)).any():
+            lines = "".join(node.metadata.get("traceback", ["(the forward ran before anomaly mode was on)\n"]))
+            warnings.warn(
+                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}", stacklevel=2
+            )
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")

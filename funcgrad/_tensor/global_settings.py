@@ -1,0 +1,72 @@
+"""The process-wide switches of torch that change what ops mean or how XLA computes them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import jax
+
+from funcgrad._base import dtypes
+from funcgrad._program.run import flush
+from funcgrad._tensor.placement import set_default_device
+
+
+class _Switches:
+    """What was asked for, to be answered again."""
+
+    precision = "highest"
+    deterministic = False
+    threads = os.cpu_count() or 1
+
+
+def set_default_dtype(d: dtypes.dtype) -> None:
+    """Set the dtype that Python floats and float factories get; only a floating one is taken."""
+    flush()  # what is recorded keeps the meaning that it was recorded with
+    dtypes.set_default_dtype(d)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set default dtype and device by an old type name ("torch.cuda.FloatTensor") or class."""
+    word = t if isinstance(t, str) else f"torch.{'cuda.' if t.kind == 'cuda' else ''}{t.__name__}"
+    set_default_device("cuda" if ".cuda." in word else None)
+    names = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
+    set_default_dtype(names[word.rpartition(".")[2].removesuffix("Tensor")])
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Let float32 products be computed in lower precision: "highest", "high" (TF32) or "medium" (bfloat16)."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision!r} is not a precision: expected 'highest', 'high' or 'medium'")
+    flush()
+    _Switches.precision = precision
+    words = {"highest": None, "high": "tensorfloat32", "medium": "bfloat16"}
+    jax.config.update("jax_default_matmul_precision", words[precision])
+
+
+def get_float32_matmul_precision() -> str:
+    """Return the precision of float32 products."""
+    return _Switches.precision
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Accepted: XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true."""
+    _Switches.deterministic = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Return what was asked for."""
+    return _Switches.deterministic
+
+
+def set_num_threads(number: int) -> None:
+    """Accepted: XLA's thread pool is made when the process starts."""
+    _Switches.threads = int(number)
+
+
+set_num_interop_threads = set_num_threads
+
+
+def get_num_threads() -> int:
+    """Return the number of threads."""
+    return _Switches.threads

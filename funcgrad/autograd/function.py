@@ -1,0 +1,203 @@
+"""autograd.Function: a forward and a backward of one's own, in tensors, as one node of the graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from funcgrad._program.value import Aval
+from funcgrad._tape.modes import enable_grad, no_grad, thread
+from funcgrad._tape.nodes import SECOND_TIME, Node, named
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.tensor import Tensor
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function, and its `ctx`: what forward keeps for backward."""
+
+    __slots__ = (
+        "__dict__", "_freed", "_materialize", "_non_differentiable", "_saved", "dirty_tensors", "edges", "function",
+        "needs_input_grad", "result_avals",
+    )  # fmt: skip
+    function: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._saved: tuple[Any, ...] = ()
+        self._freed = False
+        self._materialize = True
+        self._non_differentiable: tuple[Tensor, ...] = ()
+        self.dirty_tensors: tuple[Tensor, ...] = ()
+        self.edges: tuple[Any, ...] = ()
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.result_avals: tuple[Aval, ...] = ()
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
+        return self.result_avals
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
+        self._saved = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Accepted for torch's sake: forward mode goes through JAX."""
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self._freed:
+            raise RuntimeError(SECOND_TIME)
+        return self._saved
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which results have no gradient."""
+        self._non_differentiable = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs forward changed in place."""
+        self.dirty_tensors = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether backward gets zeros (True) or None for results whose gradient is not given."""
+        self._materialize = value
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., Any]) -> Sequence[Any]:
+        """Call the Function's backward, recording history only where the pass keeps it."""
+        if self._freed:
+            raise RuntimeError(SECOND_TIME)
+        given = [self._given(i, c) for i, c in enumerate(cotangents)]
+        with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
+            answer = self.function.backward(self, *given)
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        if len(answers) < len(self.needs_input_grad) or any(a is not None for a in answers[len(self.needs_input_grad) :]):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {len(self.needs_input_grad)}, got {len(answers)})"
+            )
+        return [None if a is None else a._current() for a, needed in zip(answers, self._is_edge(), strict=False) if needed]
+
+    def _given(self, index: int, cotangent: Variable | None) -> Tensor | None:
+        if cotangent is not None:
+            return Tensor._of(cotangent)
+        aval = self.result_avals[index]
+        return fg.zeros(aval.shape, dtype=aval.dtype) if self._materialize else None
+
+    def _is_edge(self) -> tuple[bool, ...]:
+        return self.needs_input_grad
+
+    def release(self) -> None:
+        """Let go of the saved tensors."""
+        if self._saved:
+            self._saved, self._freed = (), True
+
+
+FunctionCtx = FunctionNode
+
+
+class Function:
+    """Contract: static `forward(ctx, *args)` (or `forward(*args)` with `setup_context`) and `backward(ctx, *grads)`.
+
+    Gift: `apply(*args)` runs forward without history and leaves one node, whose gradients backward computes.
+    """
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the results."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep what backward needs, where forward takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return the gradient of each argument of forward."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward on the arguments; gradients go through `backward`."""
+        ctx: Any = named(FunctionNode, f"{cls.__name__}Backward")()
+        ctx.function = cls
+        variables = [a._current() if isinstance(a, Tensor) else None for a in args]
+        ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
+        with no_grad():
+            if cls.setup_context is not Function.setup_context:
+                answer = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, answer)
+            else:
+                answer = cls.forward(ctx, *args, **kwargs)
+        if not thread.grad or not any(ctx.needs_input_grad):
+            return answer
+        ctx.edges = tuple((v.node, v.index) for v in variables if v is not None and v.node is not None)
+        return _with_node(ctx, answer)
+
+
+def _with_node(ctx: Any, answer: Any) -> Any:
+    results = answer if isinstance(answer, tuple) else (answer,)
+    tensors = [r for r in results if isinstance(r, Tensor)]
+    ctx.result_avals = tuple(t._current().aval for t in tensors)
+    named_results, index = [], 0
+    for result in results:
+        if not isinstance(result, Tensor):
+            named_results.append(result)
+            continue
+        named_results.append(_result(ctx, result, index))
+        index += 1
+    return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
+
+
+def _result(ctx: Any, result: Tensor, index: int) -> Tensor:
+    variable = result._current()
+    if any(result is t for t in ctx._non_differentiable) or not variable.aval.differentiable:
+        return Tensor._of(variable.detached())
+    own = Variable(variable.value, ctx, index)
+    if any(result is t for t in ctx.dirty_tensors):
+        result._write(own)
+        return result
+    return Tensor._of(own)
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a backward that must not be differentiated again: doing so raises RuntimeError."""
+
+    @functools.wraps(function)
+    def once(ctx: Any, *grads: Any) -> Any:
+        keeps_history = thread.grad
+        with no_grad():
+            answer = function(ctx, *grads)
+        if not keeps_history or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return answer
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        barred = tuple(_barred(a) if isinstance(a, Tensor) else a for a in answers)
+        return barred if isinstance(answer, tuple) else barred[0]
+
+    return once
+
+
+class _Barrier(Node):
+    """A node that says it must not be passed."""
+
+    __slots__ = ("aval", "edges")
+
+    def __init__(self, aval: Aval) -> None:
+        super().__init__()
+        self.aval, self.edges = aval, ()
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # one result
+        return (self.aval,)
+
+    def pull(self, cotangents: Any, apply: Any) -> Any:
+        """Refuse."""
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def _barred(tensor: Tensor) -> Tensor:
+    variable = tensor._current()
+    return Tensor._of(Variable(variable.value, _Barrier(variable.aval)))
+
+

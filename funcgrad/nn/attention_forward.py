@@ -1,0 +1,193 @@
+"""multi_head_attention_forward: what MultiheadAttention computes, as a function of its weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.functions import lookup
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random.dropout import dropout
+
+_function = lookup("nn.functional")
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Return (attention output, attention weights or None). Shape: query (L, N, E), key and value (S, N, *), or without N.
+
+    `is_causal` is a hint that `attn_mask` is the causal mask, which must be given all the same.
+    """
+    is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if query.shape[-1] != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
+    if embed_dim_to_check % num_heads:
+        raise AssertionError(f"embed_dim {embed_dim_to_check} not divisible by num_heads {num_heads}")
+    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
+    projected = list(_projected(query, key, value, weights, in_proj_bias))
+    if not is_batched:
+        projected = [part.unsqueeze(1) for part in projected]
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    if bias_k is not None and bias_v is not None:
+        projected[1:] = [_with_bias(part, bias) for part, bias in zip(projected[1:], (bias_k, bias_v), strict=True)]
+    q, k, v = (_by_head(part, num_heads) for part in projected)
+    k = k if static_k is None else static_k
+    v = v if static_v is None else static_v
+    if add_zero_attn:
+        k, v = (fg.cat([part, part.new_zeros((part.shape[0], 1, part.shape[2]))], dim=1) for part in (k, v))
+    added = (bias_k is not None) + add_zero_attn
+    drops_hint = is_causal and key_padding_mask is None and not need_weights
+    mask = None if drops_hint else _as_scores(attn_mask, query.dtype, added)
+    mask = _with_padding(mask, key_padding_mask, query.dtype, added, num_heads)
+    p = dropout_p if training else 0.0
+    if need_weights:
+        output, attended = _with_weights(q, k, v, mask, p)
+    else:
+        output, attended = _without_weights(q, k, v, mask, p, num_heads, drops_hint), None
+    length, batch = projected[0].shape[:2]
+    output = output.transpose(0, 1).reshape(length * batch, -1)
+    output = _function("linear")(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
+    if attended is not None:
+        attended = attended.view(batch, num_heads, length, -1)
+        attended = attended.mean(dim=1) if average_attn_weights else attended
+        attended = attended if is_batched else attended.squeeze(0)
+    return (output if is_batched else output.squeeze(1)), attended
+
+
+def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None) -> Any:
+    """Project the three inputs; those that are one and the same in one product."""
+    linear = _function("linear")
+    if isinstance(weights, Tensor):
+        if key.shape != value.shape:
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+        if query is key and key is value:
+            return linear(query, weights, bias).chunk(3, dim=-1)
+        if key is value:
+            size = query.shape[-1]
+            parts = (None, None) if bias is None else bias.split([size, 2 * size])
+            first, rest = weights.split([size, 2 * size])
+            return (linear(query, first, parts[0]), *linear(key, rest, parts[1]).chunk(2, dim=-1))
+        weights = weights.chunk(3)
+    elif key.shape[:-1] != value.shape[:-1]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:-1]} do not match value's {value.shape[:-1]}"
+        )
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    return [linear(x, weight, b) for x, weight, b in zip((query, key, value), weights, biases, strict=True)]
+
+
+def _with_bias(part: Tensor, bias: Tensor) -> Tensor:
+    return fg.cat([part, bias.repeat(1, part.shape[1], 1)])
+
+
+def _by_head(part: Tensor, heads: int) -> Tensor:
+    """(length, batch, heads * size) to (batch * heads, length, size)."""
+    length, batch, width = part.shape
+    return part.reshape(length, batch * heads, width // heads).transpose(0, 1)
+
+
+def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
+    """Return a mask to be added to the scores, wide enough for the keys that were added: -inf where a boolean one is True."""
+    if mask is None:
+        return None
+    if mask.dtype is fg.bool:
+        mask = fg.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, float("-inf"))
+    elif not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of attn_mask are supported, but got {mask.dtype}")
+    mask = mask.to(dtype)
+    return _function("pad")(mask, (0, added)) if added else mask
+
+
+def _with_padding(
+    mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int
+) -> Tensor | None:
+    """Add the mask of padded keys (batch, keys). Shape: mask (L, S) or (batch * heads, L, S), result (batch * heads or 1, L, S)."""
+    if mask is not None and mask.dim() == 2:
+        mask = mask.unsqueeze(0)
+    scores = _as_scores(padding, dtype, added)
+    if scores is None:
+        return mask
+    batch, keys = scores.shape
+    scores = scores.view(batch, 1, 1, keys).expand(-1, heads, -1, -1).reshape(batch * heads, 1, keys)
+    return scores if mask is None else mask + scores
+
+
+def _with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float) -> tuple[Tensor, Tensor]:
+    scaled = q * math.sqrt(1.0 / q.shape[-1])
+    scores = scaled.bmm(k.transpose(-2, -1))
+    attended = (scores if mask is None else mask + scores).softmax(-1)
+    if p > 0:
+        attended = dropout(attended, p)
+    return attended.bmm(v), attended
+
+
+def _without_weights(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, heads: int, is_causal: bool
+) -> Tensor:
+    q, k, v = (part.view(-1, heads, *part.shape[1:]) for part in (q, k, v))
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(-1, heads, *mask.shape[1:])
+    output = _function("scaled_dot_product_attention")(q, k, v, mask, p, is_causal)
+    return output.flatten(0, 1)
+
+
+def _is_batched(
+    query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None, heads: int
+) -> bool:
+    """Tell whether the inputs have a batch dimension, and refuse shapes that do not go together."""
+    dims = query.dim()
+    if dims not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
+    kind = "batched" if dims == 3 else "unbatched"
+    if key.dim() != dims or value.dim() != dims:
+        raise AssertionError(
+            f"For {kind} ({dims}-D) `query`, expected `key` and `value` to be {dims}-D "
+            f"but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if padding is not None and padding.dim() != dims - 1:
+        raise AssertionError(
+            f"For {kind} ({dims}-D) `query`, expected `key_padding_mask` to be `None` or {dims - 1}-D "
+            f"but found {padding.dim()}-D tensor instead"
+        )
+    if mask is not None:
+        _check_mask(mask, (query.shape[0], key.shape[0]), heads * (query.shape[1] if dims == 3 else 1))
+    return dims == 3
+
+
+def _check_mask(mask: Tensor, size: tuple[int, int], count: int) -> None:
+    if mask.dim() not in (2, 3):
+        raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
+    wanted = size if mask.dim() == 2 else (count, *size)
+    if tuple(mask.shape) != wanted:
+        raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {wanted}.")

@@ -1,0 +1,376 @@
+"""The transformer: encoder and decoder layers, their stacks, and the whole model."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad._tape.modes import is_grad_enabled
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn import functional as F
+from funcgrad.nn import init
+from funcgrad.nn.activation import GELU, ReLU
+from funcgrad.nn.attention import MultiheadAttention
+from funcgrad.nn.containers import ModuleList
+from funcgrad.nn.dropout import Dropout
+from funcgrad.nn.linear import Linear
+from funcgrad.nn.module import Module
+from funcgrad.nn.normalization import LayerNorm
+
+Activation = Callable[[Tensor], Tensor]
+
+
+class Transformer(Module):
+    """Encoder and decoder. Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Activation = F.relu,
+        custom_encoder: Any = None,
+        custom_decoder: Any = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        place = {"device": device, "dtype": dtype}
+        if custom_encoder is None:
+            encoder_layer = TransformerEncoderLayer(*options, **place)
+            encoder_norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+            custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, encoder_norm)
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            decoder_layer = TransformerDecoderLayer(*options, **place)
+            decoder_norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, decoder_norm)
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+        """Return the mask that lets each place attend to itself and to what comes before: 0 there, else -inf."""
+        return fg.triu(fg.full((sz, sz), float("-inf"), dtype=dtype, device=device), diagonal=1)
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Encode `src`, decode `tgt`. Shape: src (S, N, E), tgt (T, N, E), result (T, N, E); batch first where so made."""
+        batch_dim = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(batch_dim) != tgt.size(batch_dim):
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+
+
+class TransformerEncoder(Module):
+    """`num_layers` copies of an encoder layer, one after the other."""
+
+    __constants__ = ("norm",)
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = enable_nested_tensor and _torch_would_pack(encoder_layer)
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        """Return the encoded sequence. Shape: src (S, N, E), result the same; batch first where so made."""
+        output = src
+        for layer in self.layers:
+            output = layer(
+                output, src_mask=mask, is_causal=bool(is_causal), src_key_padding_mask=src_key_padding_mask
+            )
+        if src_key_padding_mask is not None and mask is None and self._packs(src):
+            output = _zero_at_padding(output, src_key_padding_mask)
+        return output if self.norm is None else self.norm(output)
+
+    def _packs(self, src: Tensor) -> bool:
+        if not self.use_nested_tensor or self.layers[0].training or src.dim() != 3:
+            return False
+        learned = (src, *self.layers[0].parameters())
+        return not (is_grad_enabled() and any(tensor.requires_grad for tensor in learned))
+
+
+class TransformerDecoder(Module):
+    """`num_layers` copies of a decoder layer, one after the other."""
+
+    __constants__ = ("norm",)
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return the decoded sequence. Shape: tgt (T, N, E), memory (S, N, E), result (T, N, E)."""
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=bool(tgt_is_causal),
+                memory_is_causal=memory_is_causal,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class _Layer(Module):
+    """What encoder and decoder layers share: the step through two linear maps, and how an activation is named."""
+
+    activation: Activation
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
+
+    def _through_linears(self, x: Tensor, last_dropout: Module) -> Tensor:
+        return last_dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention, then two linear maps; a normalization before or after each."""
+
+    __constants__ = ("norm_first",)
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        place = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **place
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.activation = activation_named(activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Return the layer's result. Shape: src (S, N, E), result the same; batch first where so made."""
+        x = src
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(x + self._sa_block(x, src_mask, src_key_padding_mask, is_causal))
+        return self.norm2(x + self._ff_block(x))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        attended, _ = self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
+        )
+        return self.dropout1(attended)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self._through_linears(x, self.dropout2)
+
+
+class TransformerDecoderLayer(_Layer):
+    """Self-attention, attention to the encoder's result, then two linear maps; a normalization before or after each."""
+
+    __constants__ = ("norm_first",)
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        place = {"device": device, "dtype": dtype}
+        attention = {"dropout": dropout, "batch_first": batch_first, "bias": bias, **place}
+        self.self_attn = MultiheadAttention(d_model, nhead, **attention)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.dropout3 = Dropout(dropout)
+        self.activation = activation_named(activation)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return the layer's result. Shape: tgt (T, N, E), memory (S, N, E), result (T, N, E)."""
+        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        encoder = (memory_mask, memory_key_padding_mask, memory_is_causal)
+        x = tgt
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), *own)
+            x = x + self._mha_block(self.norm2(x), memory, *encoder)
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(x + self._sa_block(x, *own))
+        x = self.norm2(x + self._mha_block(x, memory, *encoder))
+        return self.norm3(x + self._ff_block(x))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        attended, _ = self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False
+        )
+        return self.dropout1(attended)
+
+    def _mha_block(
+        self,
+        x: Tensor,
+        mem: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        attended, _ = self.multihead_attn(
+            x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
+            need_weights=False,
+        )  # fmt: skip
+        return self.dropout2(attended)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self._through_linears(x, self.dropout3)
+
+
+def activation_named(activation: str | Activation) -> Activation:
+    """Return F.relu or F.gelu for their names; anything that can be called is taken as it is."""
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return F.relu if activation == "relu" else F.gelu
+
+
+def _copies(layer: Module, count: int) -> ModuleList:
+    return ModuleList(copy.deepcopy(layer) for _ in range(count))
+
+
+def _torch_would_pack(layer: Any) -> bool:
+    """Tell whether torch's encoder drops padded places in inference, so that the result there is zero."""
+    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
+        return False
+    attention = layer.self_attn
+    packs = attention.batch_first and attention._qkv_same_embed_dim and attention.in_proj_bias is not None
+    known = layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, (ReLU, GELU))
+    return packs and known and layer.norm1.eps == layer.norm2.eps and attention.num_heads % 2 == 0
+
+
+def _zero_at_padding(output: Tensor, padding: Tensor) -> Tensor:
+    """Set padded places to zero if all padding comes last; torch leaves them where it does not."""
+    padded = padding if padding.dtype is fg.bool else padding != 0
+    is_last = (padded[:, 1:] | ~padded[:, :-1]).all()
+    return output.masked_fill((padded & is_last).unsqueeze(-1), 0.0)

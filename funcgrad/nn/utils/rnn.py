@@ -1,0 +1,221 @@
+"""Sequences of different lengths in one batch: padded to the longest, or packed without padding."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn import functional as F
+
+Host = np.ndarray[Any, Any]
+
+
+class _Fields(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Fields):
+    """Sequences sorted by length, step after step: `data` has all elements of step 0, then of step 1, ...
+
+    `batch_sizes` says how many sequences reach each step; the indices sort the batch and put it back.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        """Return a packed sequence of these fields; `data` may be the pair (data, batch_sizes)."""
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes is None:
+            data, batch_sizes = data
+        if batch_sizes.device.type != "cpu" and sorted_indices is not None:
+            batch_sizes = batch_sizes.cpu()
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the sequence with its data in another dtype or on another device."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        indices = [None if x is None else x.to(data.device) for x in (self.sorted_indices, self.unsorted_indices)]
+        return type(self)(data, self.batch_sizes, *indices)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the sequence on the accelerator."""
+        return self.to("cuda" if not args else args[0])
+
+    def cpu(self) -> PackedSequence:
+        """Return the sequence on the CPU."""
+        return self.to("cpu")
+
+    def double(self) -> PackedSequence:
+        """Return the sequence with float64 data."""
+        return self.to(dtype=fg.float64)
+
+    def float(self) -> PackedSequence:
+        """Return the sequence with float32 data."""
+        return self.to(dtype=fg.float32)
+
+    def half(self) -> PackedSequence:
+        """Return the sequence with float16 data."""
+        return self.to(dtype=fg.float16)
+
+    def long(self) -> PackedSequence:
+        """Return the sequence with int64 data."""
+        return self.to(dtype=fg.int64)
+
+    def int(self) -> PackedSequence:
+        """Return the sequence with int32 data."""
+        return self.to(dtype=fg.int32)
+
+    def pin_memory(self) -> PackedSequence:
+        """Return the sequence: JAX moves arrays itself."""
+        return self
+
+    @property
+    def is_cuda(self) -> bool:
+        """Tell whether the data is on a GPU."""
+        return self.data.is_cuda
+
+    def is_pinned(self) -> bool:
+        """Return False: JAX moves arrays itself."""
+        return False
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """Return the permutation that undoes this one."""
+    if permutation is None:
+        return None
+    return from_host(np.argsort(to_host(permutation), kind="stable"), device=permutation.device)
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Tensor | list[int], batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack a batch of padded sequences. Shape: input (T, B, *), or (B, T, *) if `batch_first`; lengths (B).
+
+    Raises RuntimeError where `enforce_sorted` and the lengths do not decrease, or where one of them is not positive.
+    """
+    counts = _host_lengths(lengths)
+    padded = input.transpose(0, 1) if batch_first else input
+    if counts.shape != (padded.shape[1],):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {counts.size} (batch_size={padded.shape[1]})"
+        )
+    if counts.min(initial=1) <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    order = None
+    if enforce_sorted:
+        if (np.diff(counts) > 0).any():
+            raise RuntimeError(
+                "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+                "do not need ONNX exportability."
+            )
+    else:
+        order = np.argsort(-counts, kind="stable")
+        counts = counts[order]
+    batch_sizes = (counts[None, :] > np.arange(counts[0])[:, None]).sum(1)
+    steps, columns = _places(batch_sizes)
+    columns = columns if order is None else order[columns]
+    flat = padded.flatten(0, 1)
+    data = flat.index_select(0, from_host(steps * padded.shape[1] + columns, device=input.device))
+    indices = (None, None) if order is None else (order, np.argsort(order, kind="stable"))
+    placed = [None if x is None else from_host(x, device=input.device) for x in indices]
+    return PackedSequence(data, from_host(batch_sizes, device="cpu"), *placed)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return (padded batch, lengths). Shape: (T, B, *), or (B, T, *) if `batch_first`; T is the longest, or `total_length`."""
+    batch_sizes = to_host(sequence.batch_sizes)
+    length, width = len(batch_sizes), int(batch_sizes[0])
+    if total_length is not None and total_length < length:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {length}"
+        )
+    steps, columns = _places(batch_sizes)
+    lengths = (np.arange(width)[:, None] < batch_sizes[None, :]).sum(1)
+    if sequence.unsorted_indices is not None:
+        unsorted = to_host(sequence.unsorted_indices)
+        columns, lengths = np.argsort(unsorted, kind="stable")[columns], lengths[unsorted]
+    rows = total_length or length
+    place = columns * rows + steps if batch_first else steps * width + columns
+    shape = ((width, rows) if batch_first else (rows, width)) + tuple(sequence.data.shape[1:])
+    flat = sequence.data.new_full((rows * width, *shape[2:]), padding_value)
+    padded = flat.index_copy(0, from_host(place, device=sequence.data.device), sequence.data)
+    return padded.reshape(shape), from_host(lengths, device="cpu")
+
+
+def pad_sequence(
+    sequences: Tensor | Iterable[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Stack sequences of different lengths, padded to the longest. Shape: each (L, *), result (T, B, *) or (B, T, *)."""
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: " f"{type(sequences)}"
+        )
+    listed = list(sequences)
+    longest = max(sequence.shape[0] for sequence in listed)
+    padded = []
+    for sequence in listed:
+        extra = longest - sequence.shape[0]
+        sides = (extra, 0) if padding_side == "left" else (0, extra)
+        widths = (0, 0) * (sequence.dim() - 1) + sides
+        padded.append(F.pad(sequence, widths, value=padding_value) if extra else sequence)
+    return fg.stack(padded, dim=0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """Return the sequences of a padded batch, each in its own length."""
+    batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [sequence[: int(count)] for sequence, count in zip(batch, _host_lengths(lengths), strict=True)]
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths. Shape: each (L, *)."""
+    lengths = [sequence.shape[0] for sequence in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return the sequences of a packed batch, each in its own length."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+def _host_lengths(lengths: Any) -> Host:
+    if isinstance(lengths, Tensor):
+        return to_host(lengths).astype(np.int64)
+    return np.array([int(x) for x in lengths], np.int64)
+
+
+def _places(batch_sizes: Host) -> tuple[Host, Host]:
+    """Return the step and the column of each element of packed data."""
+    steps = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
+    columns = np.array(list(itertools.chain.from_iterable(map(range, batch_sizes))), np.int64)
+    return steps, columns

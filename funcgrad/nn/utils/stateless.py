@@ -1,0 +1,78 @@
+"""functional_call: a module as a function of its parameters and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.module import Module
+
+
+def functional_call(
+    module: Module,
+    parameters_and_buffers: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...],
+    args: Any = (),
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call `module` with these tensors, by dotted name, in the places of its own; its own stay as they are.
+
+    With `tie_weights` a tensor given for one name of a shared parameter is taken for its other names too. `strict` raises
+    RuntimeError for names that are missing or unknown.
+    """
+    given: dict[str, Tensor] = {}
+    for part in (parameters_and_buffers,) if isinstance(parameters_and_buffers, Mapping) else parameters_and_buffers:
+        given.update(part)
+    with _replaced(module, _for_all_names(module, given, tie_weights, strict)):
+        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+def _for_all_names(module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool) -> dict[str, Tensor]:
+    names_of: dict[int, list[str]] = {}
+    own: dict[str, Tensor] = {}
+    for name, tensor in (
+        *module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)
+    ):  # fmt: skip
+        own[name] = tensor
+        names_of.setdefault(id(tensor), []).append(name)
+    complete = dict(given)
+    for name in given if tie_weights else ():
+        for other in names_of[id(own[name])] if name in own else ():
+            if complete.setdefault(other, given[name]) is not given[name]:
+                raise ValueError(
+                    f"functional_call got multiple values for keys {[name, other]}, which are tied. "
+                    "Consider using tie_weights=False"
+                )
+    missing, unknown = sorted(own.keys() - complete.keys()), sorted(given.keys() - own.keys())
+    if strict and (missing or unknown):
+        parts = [f"Unexpected key(s): {', '.join(unknown)}." * bool(unknown)]
+        parts.append(f"Missing key(s): {', '.join(missing)}." * bool(missing))
+        raise RuntimeError(f"Error(s) in functional_call for {type(module).__name__}: {' '.join(filter(None, parts))}")
+    return complete
+
+
+@contextmanager
+def _replaced(module: Module, tensors: dict[str, Tensor]) -> Iterator[None]:
+    """Put the tensors in their places for the duration of the block."""
+    places: list[tuple[dict[str, Any], str, Any]] = []
+    for path, tensor in tensors.items():
+        parent, _, name = path.rpartition(".")
+        owner = module.get_submodule(parent)
+        for members in (owner._parameters, owner._buffers):
+            if name in members:
+                places.append((members, name, tensor))
+                break
+        else:
+            raise KeyError(f"{type(module).__name__} has no parameter or buffer '{path}'")
+    before = [members[name] for members, name, _ in places]
+    try:
+        for members, name, tensor in places:
+            members[name] = tensor
+        yield
+    finally:
+        for (members, name, _), tensor in zip(places, before, strict=True):
+            members[name] = tensor

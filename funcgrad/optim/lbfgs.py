@@ -1,0 +1,200 @@
+"""L-BFGS: quasi-Newton steps that call a closure for the loss as often as they need it.
+
+Its loop decides by numbers, so it runs on the host: the closure's loss and all gradients come over in one array per
+evaluation, the history of steps stays there, and no program depends on how long that history is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import require, require_lr
+from funcgrad.optim.line_search import Point, StrongWolfe, Vector
+from funcgrad.optim.optimizer import Group, ParamsT, StateDict
+from funcgrad.optim.optimizer import Optimizer
+from funcgrad.optim.recorded import evaluated
+from funcgrad.optim.rule import number
+
+_CURVATURE = 1e-10  # below this a step says nothing about the curvature
+
+
+def _flat(arrays: Arrays, present: tuple[bool, ...]) -> Array:
+    """Join arrays (zeros for those that are not present) into one real vector; complex numbers as pairs."""
+    parts = []
+    for array, is_present in zip(arrays, present, strict=True):
+        part = array if is_present else jnp.zeros_like(array)
+        part = jnp.stack([part.real, part.imag], -1) if part.dtype.kind == "c" else part
+        parts.append(part.reshape(-1).astype(jnp.promote_types(part.dtype, np.float32)))
+    return jnp.concatenate(parts)
+
+
+def _moved(arrays: Arrays, direction: Array, step: Array) -> tuple[Array, ...]:
+    """param + step * its part of direction."""
+    start, moved = 0, []
+    change = direction * number(step)
+    for array in arrays:
+        pair = (2,) if array.dtype.kind == "c" else ()
+        size = array.size * (2 if pair else 1)
+        part = change[start : start + size].reshape(array.shape + pair)
+        part = part[..., 0] + 1j * part[..., 1] if pair else part
+        moved.append(array + part.astype(array.dtype))
+        start += size
+    return tuple(moved)
+
+
+_FLAT, _MOVED = Op(_flat), Op(_moved)
+
+
+class LBFGS(Optimizer):
+    """L-BFGS, with or without a strong Wolfe line search. One parameter group; `step` needs a closure.
+
+    Source: Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4. Stops as torch does: after `max_iter` steps or
+    `max_eval` evaluations, or where gradient or change fall below their tolerance.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        require_lr(lr)
+        defaults = {
+            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        require(len(self.param_groups) == 1, "LBFGS doesn't support per-parameter options (parameter groups)")
+
+    @property
+    def _params(self) -> list[Tensor]:
+        return self.param_groups[0]["params"]
+
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # torch's: no default here
+        """Take up to `max_iter` steps. closure: clears gradients, computes the loss, calls backward, returns the loss.
+
+        Returns the loss before the first of them.
+        """
+        group = self.param_groups[0]
+        if group["line_search_fn"] not in (None, "strong_wolfe"):
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        result = evaluated(closure)
+        gradient = self._gradient()
+        loss, evaluations = float(result), 1
+        state["func_evals"] += 1
+        for turn in range(1, group["max_iter"] + 1):
+            if np.abs(gradient).max() <= group["tolerance_grad"]:
+                break
+            state["n_iter"] += 1
+            direction, size = _direction(state, gradient, group)
+            state.update(d=direction, t=size, prev_flat_grad=gradient, prev_loss=loss)
+            start = Point(0.0, loss, gradient, float(gradient @ direction))
+            if start.slope > -group["tolerance_change"]:
+                break
+            last = turn == group["max_iter"]
+            point, count = self._advance(closure, start, size, group["max_eval"] - evaluations, last)
+            state["t"], state["func_evals"], evaluations = point.step, state["func_evals"] + count, evaluations + count
+            small = np.abs(direction * point.step).max() <= group["tolerance_change"]
+            stalled = abs(point.loss - loss) < group["tolerance_change"]
+            loss, gradient = point.loss, point.gradient
+            if evaluations >= group["max_eval"] or small or stalled:
+                break
+        return result
+
+    def _advance(
+        self, closure: Callable[[], Any], start: Point, size: float, most: int, last: bool
+    ) -> tuple[Point, int]:
+        """Go along the direction, by the size given or as a line search says. Result: where it ends, and evaluations."""
+        group, direction = self.param_groups[0], self.state[self._params[0]]["d"]
+        origin = [param._current() for param in self._params]
+        on_device = from_host(direction, device=self._params[0].device)
+
+        def go(step: float) -> None:
+            rebind(self._params, origin)
+            rebind(self._params, record(_MOVED, [*self._params, on_device, step]))
+
+        def evaluate(step: float) -> tuple[float, Vector]:
+            go(step)
+            loss = evaluated(closure)
+            gradient = self._gradient()
+            return float(loss), gradient
+
+        if group["line_search_fn"] is None:
+            if last:
+                go(size)
+                return start._replace(step=size), 0
+            return Point(size, *evaluate(size), start.slope), 1
+        search = StrongWolfe(evaluate, direction, start, most=most)
+        point = search.search(size)
+        go(point.step)
+        return point, search.evaluations
+
+    def _gradient(self) -> Vector:
+        """Return all gradients as one vector on the host; whatever was recorded runs with it."""
+        present = tuple(param.grad is not None for param in self._params)
+        arrays = [param if param.grad is None else param.grad for param in self._params]
+        return to_host(Tensor._of(record(_FLAT, arrays, (present,))[0]))
+
+    def state_dict(self) -> StateDict:
+        """Return the state as torch lays it out; the history as tensors."""
+        kept = self.state
+        try:
+            self.state = type(kept)(dict, {param: _as_tensors(own) for param, own in kept.items()})
+            return super().state_dict()
+        finally:
+            self.state = kept
+
+    def _loaded(self, param: Tensor, kept: Any, name: Any) -> Any:
+        return to_host(kept) if isinstance(kept, Tensor) else super()._loaded(param, kept, name)
+
+
+def _direction(state: dict[str, Any], gradient: Vector, group: Group) -> tuple[Vector, float]:
+    """Return where to go from here and how far at first: down at first, then by the curvature that past steps show."""
+    lr = float(group["lr"])
+    if state["n_iter"] == 1:
+        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
+        return -gradient, min(1.0, 1.0 / float(np.abs(gradient).sum())) * lr
+    changes, steps, inverse = state["old_dirs"], state["old_stps"], state["ro"]
+    change, step = gradient - state["prev_flat_grad"], state["d"] * float(state["t"])
+    curvature = float(change @ step)
+    if curvature > _CURVATURE:
+        if len(changes) == group["history_size"]:
+            for kept in (changes, steps, inverse):
+                kept.pop(0)
+        changes.append(change)
+        steps.append(step)
+        inverse.append(1.0 / curvature)
+        state["H_diag"] = curvature / float(change @ change)
+    direction, weights = -gradient, []
+    for change, step, one in zip(reversed(changes), reversed(steps), reversed(inverse), strict=True):
+        weights.append(float(step @ direction) * float(one))
+        direction = direction - weights[-1] * change
+    direction = direction * float(state["H_diag"])
+    for change, step, one in zip(changes, steps, inverse, strict=True):
+        direction = direction + (weights.pop() - float(change @ direction) * float(one)) * step
+    return direction, lr
+
+
+def _as_tensors(kept: Any) -> Any:
+    if isinstance(kept, np.ndarray):
+        return from_host(kept)
+    if isinstance(kept, dict):
+        return {name: _as_tensors(inner) for name, inner in kept.items()}
+    return [_as_tensors(inner) for inner in kept] if isinstance(kept, list) else kept

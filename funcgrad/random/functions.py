@@ -1,0 +1,297 @@
+"""The functions that return random tensors: rand, randn, randint, randperm, normal, bernoulli, multinomial, poisson, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._tape.modes import no_grad
+from funcgrad._tensor.call import scalar_type_name, write_out
+from funcgrad._tensor.front import as_dtype, as_int
+from funcgrad._tensor.placement import get_default_device
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random import draw, sampling
+from funcgrad.random.draw import Sampler, draw_each, here, require_floating, with_zero_gradient
+from funcgrad.random.generator import Generator
+from funcgrad.random.methods import require_probability, require_range, require_std
+
+
+def rand(
+    *size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **named: Any,
+) -> Tensor:  # fmt: skip
+    """Return numbers from [0, 1). Shape: result (*size)."""
+    shape, kind = _shape("rand", size, named), _dtype(dtype, out)
+    require_floating(kind, "check_uniform_bounds", complex_too=True)
+    return _made(draw.UNIFORM, generator, shape, kind, (0.0, 1.0), device, out, requires_grad)
+
+
+def randn(
+    *size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **named: Any,
+) -> Tensor:  # fmt: skip
+    """Return numbers from N(0, 1). Shape: result (*size)."""
+    shape, kind = _shape("randn", size, named), _dtype(dtype, out)
+    require_floating(kind, "normal_kernel_cpu", complex_too=True)
+    return _made(draw.NORMAL, generator, shape, kind, (0.0, 1.0), device, out, requires_grad)
+
+
+def randint(
+    *bounds: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **named: Any,
+) -> Tensor:  # fmt: skip
+    """Return integers from [low, high): randint(high, size) or randint(low, high, size). Shape: result (*size)."""
+    low, high, size = _low_high_size(bounds, named)
+    shape = _shape("randint", (size,), {}, position=2 if "low" not in named and len(bounds) < 3 else 3)
+    kind = _dtype(dtype, out, dtypes.int64)
+    require_range(kind, low, high)
+    return _made(draw.INTEGERS, generator, shape, kind, (low, high), device, out, requires_grad)
+
+
+def randperm(
+    n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return 0 ... n - 1 shuffled. Shape: result (n,). RuntimeError: n is negative, or the dtype cannot count so far."""
+    if isinstance(n, float):
+        raise TypeError("randperm(): argument 'n' (position 1) must be int, not float")
+    (count,) = _shape("randperm", (n,), {})
+    kind = _dtype(dtype, out, dtypes.int64)
+    if kind in (dtypes.bool_, dtypes.complex64, dtypes.complex128):
+        raise NotImplementedError(f"\"randperm\" not implemented for '{scalar_type_name(kind)}'")
+    if count - 1 > sampling.largest_integer(kind.numpy):
+        largest = sampling.largest_integer(kind.numpy) + 1
+        raise RuntimeError(f"n cannot be greater than {largest} for {scalar_type_name(kind)} type.")
+    return _made(draw.PERMUTATION, generator, (count,), kind, (), device, out, requires_grad)
+
+
+def _like(sampler: Sampler, kernel: str) -> Callable[..., Tensor]:
+    def like(
+        input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
+        kind = as_dtype(dtype) or input.dtype
+        require_floating(kind, kernel, complex_too=True)
+        where = input.device if device is None else device
+        return _made(sampler, generator, input.shape, kind, (0.0, 1.0), where, None, requires_grad)
+
+    return like
+
+
+rand_like, randn_like = _like(draw.UNIFORM, "check_uniform_bounds"), _like(draw.NORMAL, "normal_kernel_cpu")
+rand_like.__name__, randn_like.__name__ = "rand_like", "randn_like"
+rand_like.__doc__ = "Return numbers from [0, 1) with the shape, dtype and device of `input`."
+randn_like.__doc__ = "Return numbers from N(0, 1) with the shape, dtype and device of `input`."
+
+
+def randint_like(
+    input: Tensor, *bounds: Any, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None, **named: Any,
+) -> Tensor:  # fmt: skip
+    """Return integers from [low, high) with the shape, dtype and device of `input`: randint_like(x, high) or (x, low, high)."""
+    named.setdefault("size", input.shape)
+    low, high, _ = _low_high_size(bounds, named)
+    kind = as_dtype(dtype) or input.dtype
+    require_range(kind, low, high)
+    where = input.device if device is None else device
+    return _made(draw.INTEGERS, generator, input.shape, kind, (low, high), where, None, requires_grad)
+
+
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Tensor | None = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return numbers from N(mean, std^2): numbers and a size, or tensors whose shapes broadcast. RuntimeError: std < 0.
+
+    As in torch no gradient reaches mean and std (it is zero); mean + std * randn_like(std) has one.
+    """
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        drawn = _normal_around(mean, std, generator)
+        return drawn if out is None else write_out(out, drawn)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, {type(std).__name__}, "
+            f"{type(size).__name__}), but expected a Tensor for mean or std, or a tuple of ints as size"
+        )
+    require_std(std)
+    shape, kind = _shape("normal", (size,), {}), _dtype(dtype, out)
+    require_floating(kind, "normal_kernel_cpu", complex_too=True)
+    return _made(draw.NORMAL, generator, shape, kind, (float(mean), float(std)), device, out, requires_grad)
+
+
+def _normal_around(mean: Any, std: Any, generator: Generator | None) -> Tensor:
+    first: Tensor = mean if isinstance(mean, Tensor) else std
+    require_floating(first.dtype, "normal_kernel_cpu", complex_too=True)
+    with no_grad():
+        if not isinstance(std, Tensor):
+            require_std(std)
+            parameters, name = [mean], "NormalBackward1"
+            noise = draw.draw(draw.NORMAL, generator, mean.shape, mean.dtype, (0.0, float(std)), mean.device)
+        else:
+            if (known := here(std)) is not None and not np.all(known >= 0):
+                raise RuntimeError("normal expects all elements of std >= 0.0")
+            is_pair = isinstance(mean, Tensor)
+            parameters, name = ([mean, std], "NormalBackward3") if is_pair else ([std], "NormalBackward2")
+            shape = (mean + std).shape if is_pair else std.shape
+            noise = draw.draw(draw.NORMAL, generator, shape, first.dtype, (0.0, 1.0), first.device).mul_(std)
+        drawn = noise.add_(mean)
+    return with_zero_gradient(parameters, drawn, name)
+
+
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Return ones and zeros; `input` gives the probability of a one for each element, or only the shape where p is given.
+
+    RuntimeError: a probability outside [0, 1] (of a tensor: where its numbers are computed already).
+    """
+    if p is not None:
+        require_probability(p)
+        drawn = draw.draw(draw.BERNOULLI, generator, input.shape, input.dtype, (float(p),), input.device)
+    else:
+        require_floating(input.dtype, "bernoulli_tensor_cpu_p_")
+        if (known := here(input)) is not None and not np.all((known >= 0) & (known <= 1)):
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: input holds no probabilities")
+        drawn = draw.bernoulli_each(input, input.shape, input.dtype, generator)
+        drawn = with_zero_gradient([input], drawn, "BernoulliBackward0")
+    return drawn if out is None else write_out(out, drawn)
+
+
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Return places drawn with the weights in `input`. Shape: input (rows, places) or (places,), result (rows, num_samples).
+
+    RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing (where
+    they are computed already).
+    """
+    _check_multinomial(input, num_samples, replacement)
+    with no_grad():
+        rows = input if input.ndim == 2 else input.unsqueeze(0)
+        drawn = draw.multinomial(rows, int(num_samples), replacement, generator)
+        drawn = drawn if input.ndim == 2 else drawn.squeeze(0)
+    return drawn if out is None else write_out(out, drawn)
+
+
+def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> None:
+    if input.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {scalar_type_name(input.dtype)}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    known = here(input)
+    if known is None:
+        return
+    if not np.all(np.isfinite(known.astype(np.float32)) & (known >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if known.size and not np.all(known.sum(-1) > 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return numbers from Poisson(rate) for the rates in `input`. Shape: result that of input. RuntimeError: rate < 0."""
+    require_floating(input.dtype, "poisson_cpu")
+    if (known := here(input)) is not None and not np.all(known >= 0):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return draw_each(draw.POISSON, generator, [input], "PoissonBackward0")
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return the number of successes in `count` trials of probability `prob`. Shape: both, and the result, broadcast."""
+    for name, given in (("count", count), ("prob", prob)):
+        if not given.dtype.is_floating_point:
+            raise ValueError(
+                f"binomial only supports floating-point dtypes for {name}, got: {scalar_type_name(given.dtype)}"
+            )
+    with no_grad():
+        shape = (count + prob).shape
+        count, prob = count.expand(shape), prob.expand(shape)
+        return draw_each(draw.BINOMIAL, generator, [count, prob], None)
+
+
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return numbers from Gamma(shape, 1) for the shapes in `input`; no gradient flows."""
+    require_floating(input.dtype, "gamma_cpu")
+    return draw_each(draw.STANDARD_GAMMA, generator, [input.detach()], None)
+
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return numbers from Dirichlet(input) along the last dimension; no gradient flows."""
+    require_floating(input.dtype, "dirichlet")
+    return draw_each(draw.DIRICHLET, generator, [input.detach()], None)
+
+
+def _made(
+    sampler: Sampler, generator: Generator | None, shape: tuple[int, ...], dtype: DType, numbers: tuple[Any, ...],
+    device: Any, out: Tensor | None, requires_grad: bool,
+) -> Tensor:  # fmt: skip
+    if requires_grad and not dtype.is_differentiable:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    where = (out.device if out is not None else get_default_device()) if device is None else device
+    made = draw.draw(sampler, generator, shape, dtype, numbers, where)
+    if out is not None:
+        return write_out(out, made)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _dtype(given: Any, out: Tensor | None, default: DType | None = None) -> DType:
+    wanted = as_dtype(given)
+    if out is None:
+        return wanted or default or dtypes.get_default_dtype()
+    if wanted not in (None, out.dtype):
+        raise RuntimeError(
+            f"dtype {scalar_type_name(wanted)} does not match dtype of out parameter ({scalar_type_name(out.dtype)})"
+        )
+    return out.dtype
+
+
+def _shape(name: str, given: tuple[Any, ...], named: dict[str, Any], position: int = 1) -> tuple[int, ...]:
+    """Return a size given as ints one by one, as one sequence, or by name."""
+    if "size" in named:
+        given = (named.pop("size"),)
+    if named:
+        raise TypeError(f"{name}() received an invalid combination of arguments: unknown {', '.join(named)}")
+    if not given:
+        raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected a size")
+    sizes = tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+    for size in sizes:
+        if isinstance(size, float) or (isinstance(size, Tensor) and size.dtype.is_floating_point):
+            raise TypeError(
+                f"{name}(): argument 'size' (position {position}) must be tuple of ints, not {type(size).__name__}"
+            )
+    shape = tuple([as_int(size, "size") or 0 for size in sizes])
+    for size in shape:
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(shape)}")
+    return shape
+
+
+def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, int, Any]:
+    """Sort (high, size), (low, high, size) and the same by name."""
+    names = ["low", "high", "size"]
+    given = list(bounds)
+    size = named.pop("size") if "size" in named else given.pop() if given else None
+    values = dict(zip([n for n in names[:2] if n not in named][-len(given) :] if given else [], given, strict=False))
+    values.update(named)
+    high = values.get("high")
+    if size is None or high is None or set(values) - set(names):
+        raise TypeError("randint() received an invalid combination of arguments: expected (low, high, size) or (high, size)")
+    low = values.get("low", 0)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
+    for name, bound in (("low", low), ("high", high)):
+        if isinstance(bound, float):
+            raise TypeError(f"randint(): argument '{name}' must be int, not float")
+        if not -(2**63) <= int(bound) < 2**63:
+            raise ValueError(f"Overflow when unpacking long long: {name} is {int(bound)}")
+    return int(low), int(high), size

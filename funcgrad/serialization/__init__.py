@@ -1,0 +1,29 @@
+"""Saving and loading, floor 5: torch's own files without torch, and safetensors. Loading runs nothing by default."""
+
+from __future__ import annotations
+
+from funcgrad.serialization.loading import get_unsafe_globals_in_checkpoint, load
+from funcgrad.serialization.names import (
+    add_safe_globals,
+    clear_safe_globals,
+    get_safe_globals,
+    register_globals,
+    register_parameter,
+    safe_globals,
+)
+from funcgrad.serialization.safetensors import load_file, save_file
+from funcgrad.serialization.saving import save
+
+__all__ = [
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "load_file",
+    "register_globals",
+    "register_parameter",
+    "safe_globals",
+    "save",
+    "save_file",
+]

@@ -1,0 +1,115 @@
+"""The pickler of a checkpoint: tensors become torch's rebuild calls, our classes are written under torch's names."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from types import FunctionType
+from typing import Any, BinaryIO, ClassVar
+
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.serialization import names, rebuild
+from funcgrad.serialization.placing import located, shared_by
+from funcgrad.serialization.storages import KIND_OF_DTYPE, UNTYPED, StorageKind
+
+
+class StoredTensor:
+    """A tensor whose whole content is one storage of the file."""
+
+    __slots__ = ("key", "tensor")
+
+    def __init__(self, key: str, tensor: Tensor) -> None:
+        self.key, self.tensor = key, tensor
+
+    @property
+    def numel(self) -> int:
+        """Elements, or bytes where torch has no storage class for the dtype."""
+        count = self.tensor.shape.numel()
+        return count if self.tensor.dtype in KIND_OF_DTYPE else count * self.tensor.dtype.itemsize
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What the pickle says of the storage."""
+        kind = KIND_OF_DTYPE.get(self.tensor.dtype, UNTYPED)
+        return ("storage", kind, self.key, str(self.tensor.device), self.numel)
+
+
+class _Untracked:
+    """The data of a parameter: the same tensor, saved as one that needs no gradient."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+
+_Pickler: Any = pickle._Pickler  # type: ignore[attr-defined]  # the one in C lets nobody choose a global's name
+
+
+class CheckpointPickler(_Pickler):
+    """Writes one object; `storages` then tells what bytes must lie beside it.
+
+    `view_metadata`: end each storage's id with the None that the format before torch 1.6 has there.
+    """
+
+    dispatch: ClassVar[dict[type, Any]] = dict(_Pickler.dispatch)
+
+    def __init__(self, file: BinaryIO, protocol: int, view_metadata: bool = False) -> None:
+        super().__init__(file, protocol)
+        self.storages: dict[int, StoredTensor] = {}
+        self.view_metadata = view_metadata
+        self._shared: list[object] = []  # kept, so that no id is used twice
+
+    def persistent_id(self, obj: Any) -> Any:
+        if type(obj) is not StoredTensor:
+            return None
+        return (*obj.identity, None) if self.view_metadata else obj.identity
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor):
+            return _reduced(obj, self._stored)
+        if type(obj) is _Untracked:
+            return _plain(obj.tensor, False, self._stored)
+        return obj.name if type(obj) is StorageKind else NotImplemented
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        known = names.torch_name(obj)
+        if known is None:
+            super().save_global(obj, name)
+            return
+        if self.proto >= 4:
+            self.save(known[0])
+            self.save(known[1])
+            self.write(pickle.STACK_GLOBAL)
+        else:
+            self.write(pickle.GLOBAL + f"{known[0]}\n{known[1]}\n".encode())
+        self.memoize(obj)
+
+    dispatch[FunctionType] = save_global
+
+    def _stored(self, root: Tensor) -> StoredTensor:
+        shared = shared_by(root)
+        found = self.storages.get(id(shared))
+        if found is None:
+            self._shared.append(shared)
+            found = self.storages[id(shared)] = StoredTensor(str(len(self.storages)), root)
+        return found
+
+
+def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:
+    state = dict(tensor.__dict__)
+    if rebuild.is_parameter(tensor):
+        made = (_Untracked(tensor), tensor.requires_grad, OrderedDict())
+        return (rebuild.parameter_with_state, (*made, state)) if state else (rebuild.parameter, made)
+    function, arguments = _plain(tensor, tensor.requires_grad, stored)
+    if type(tensor) is Tensor and not state:
+        return function, arguments
+    return rebuild.from_type, (function, type(tensor), arguments, state)
+
+
+def _plain(tensor: Tensor, requires_grad: bool, stored: Any) -> tuple[Any, tuple[Any, ...]]:
+    root, place = located(tensor)
+    made = (stored(root), place.offset, place.size, place.stride, requires_grad, OrderedDict())
+    if tensor.dtype in KIND_OF_DTYPE:
+        return rebuild.tensor_v2, made
+    return rebuild.tensor_v3, (*made, tensor.dtype)

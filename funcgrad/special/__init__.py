@@ -1,0 +1,9 @@
+"""torch.special: the table's rows under that name."""
+
+from funcgrad._tensor.functions import lookup, names_under
+
+__getattr__ = lookup("special")
+
+
+def __dir__() -> list[str]:
+    return names_under("special")

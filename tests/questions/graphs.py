@@ -1,0 +1,25 @@
+"""Walking a backward graph, as the questions' tests need it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def nodes_behind(tensor: Any) -> list[Any]:
+    """Return every node that can be reached from a tensor's `grad_fn`."""
+    found: dict[int, Any] = {}
+    waiting = [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in found:
+            found[id(node)] = node
+            waiting += [following for following, _ in node.next_functions]
+    return list(found.values())
+
+
+def drawing(node: Any) -> Any:
+    """Return a graph as nested tuples of names: (name, what each input came from ...); None for an input without history."""
+    if node is None:
+        return None
+    name = node.name().split("::")[-1]
+    return (name, *(drawing(following) for following, _ in node.next_functions)) if node.next_functions else name

@@ -1,0 +1,1 @@
+"""Tests of files: torch's own, hostile ones, and safetensors."""

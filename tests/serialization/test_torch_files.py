@@ -1,0 +1,210 @@
+"""Files that torch wrote load here with the same numbers, ties and types; ours load here again."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter, OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from funcgrad import serialization
+from funcgrad._base import dtypes
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.parameter import Parameter
+from tests.serialization.described import described
+
+RECORDED = Path(__file__).parent / "recorded"
+EXPECTED = json.loads((RECORDED / "expected.json").read_text())
+CASES = sorted(EXPECTED)
+
+
+def saved(obj: Any, **options: Any) -> io.BytesIO:
+    file = io.BytesIO()
+    serialization.save(obj, file, **options)
+    file.seek(0)
+    return file
+
+
+def numbers(tensor: Tensor) -> list[Any]:
+    return to_host(tensor).tolist()
+
+
+def changed(tensor: Tensor) -> Tensor:
+    """Set the first element to 100 in place."""
+    tensor.view(-1)[0] = 100.0
+    return tensor
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_of_torch_holds_what_torch_put_in(case: str, weights_only: bool) -> None:
+    assert described(serialization.load(RECORDED / f"{case}.pt", weights_only=weights_only)) == EXPECTED[case]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_in_the_old_format_holds_it_too(case: str) -> None:
+    loaded = described(serialization.load(RECORDED / f"{case}.old.pt"))
+    assert loaded == {key: EXPECTED[case][key] for key in loaded}
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_what_we_save_loads_as_it_was(case: str, old: bool) -> None:
+    loaded = serialization.load(RECORDED / f"{case}.pt")
+    again = serialization.load(saved(loaded, _use_new_zipfile_serialization=not old))
+    assert described(again) == EXPECTED[case]
+
+
+def test_mapped_files_hold_the_same() -> None:
+    loaded = serialization.load(RECORDED / "of_every_layout.pt", mmap=True)
+    assert described(loaded) == EXPECTED["of_every_layout"]
+
+
+def test_a_file_may_be_a_path_a_string_or_open() -> None:
+    path = RECORDED / "containers.pt"
+    with path.open("rb") as file:
+        assert described(serialization.load(str(path))) == described(serialization.load(file))
+
+
+def test_plain_objects_have_their_own_types() -> None:
+    loaded = serialization.load(RECORDED / "containers.pt")
+    assert loaded["ordered"] == OrderedDict([("z", 1), ("a", 2)])
+    assert type(loaded["ordered"]) is OrderedDict
+    assert loaded["counter"] == Counter("abca")
+    assert loaded["bytes"] == b"\x00\xff"
+    assert loaded["bytearray"] == bytearray(b"ab")
+    assert loaded["complex"] == 1 - 2j
+    assert loaded["dtype"] is dtypes.bfloat16
+    assert loaded[(1, "x")] == "tuple key"
+
+
+def test_a_state_dict_keeps_the_versions_of_its_modules() -> None:
+    metadata = serialization.load(RECORDED / "training_state.pt")["model"]._metadata
+    assert metadata["1"] == {"version": 2}
+
+
+def test_the_same_object_is_loaded_once() -> None:
+    loaded = serialization.load(RECORDED / "of_every_layout.pt")
+    assert loaded["base"] is loaded["same"]
+    assert loaded["base"] is not loaded["again"]
+
+
+def test_tensors_of_one_storage_stay_tied() -> None:
+    loaded = serialization.load(RECORDED / "of_every_layout.pt")
+    changed(loaded["base"])
+    assert numbers(loaded["again"])[0][0][0] == 100.0
+    assert numbers(loaded["flipped"])[0][0][0] == 100.0
+    loaded["part"][0, 0, 0] = -1.0
+    assert numbers(loaded["base"])[1][0][0] == -1.0
+
+
+def test_ties_survive_saving() -> None:
+    base = from_host(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    tied = {"base": base, "same": base, "data": base.detach(), "row": base[1], "turned": base.t(), "last": base[:, 2]}
+    file = saved(tied)
+    assert file.getvalue().count(b"data/0") == 2  # header and list of records: one storage
+    assert b"data/1" not in file.getvalue()
+    loaded = serialization.load(file)
+    assert loaded["base"] is loaded["same"]
+    loaded["row"][2] = 50.0
+    assert [numbers(loaded[name]) for name in ("base", "data", "turned", "last")] == [
+        [[0.0, 1.0, 2.0], [3.0, 4.0, 50.0]], [[0.0, 1.0, 2.0], [3.0, 4.0, 50.0]],
+        [[0.0, 3.0], [1.0, 4.0], [2.0, 50.0]], [2.0, 50.0],
+    ]  # fmt: skip
+
+
+def test_a_view_that_strides_can_not_tell_is_saved_alone() -> None:
+    base = from_host(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    joined = base.t().reshape(6)
+    assert numbers(serialization.load(saved([base, joined]))[1]) == [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+
+
+def test_parameters_load_as_parameters_that_know_their_marks() -> None:
+    loaded = serialization.load(RECORDED / "of_every_layout.pt")
+    assert type(loaded["parameter"]) is Parameter
+    assert loaded["parameter"].requires_grad
+    assert type(loaded["frozen"]) is Parameter
+    assert not loaded["frozen"].requires_grad
+    assert loaded["marked"].no_decay is True
+    assert serialization.load(saved(loaded["marked"])).no_decay is True
+
+
+def test_a_loaded_leaf_takes_gradients() -> None:
+    leaf = serialization.load(RECORDED / "of_every_layout.pt")["leaf"]
+    (leaf * 3).sum().backward()
+    assert numbers(leaf.grad) == [3.0, 3.0]
+
+
+def test_saving_leaves_the_tensor_as_it_was() -> None:
+    parameter = Parameter(from_host(np.ones(2, np.float32)))
+    saved({"p": parameter, "view": parameter.detach()[0]})
+    assert parameter.requires_grad
+    assert parameter.is_leaf
+
+
+def test_the_same_object_gives_the_same_file() -> None:
+    loaded = serialization.load(RECORDED / "training_state.pt")
+    assert saved(loaded).getvalue() == saved(loaded).getvalue()
+
+
+def test_each_storage_begins_at_a_multiple_of_64() -> None:
+    content = saved({str(n): from_host(np.full(n, n, np.uint8)) for n in range(1, 9)}).getvalue()
+    for n in range(2, 9):
+        assert content.index(bytes([n]) * n + b"PK") % 64 == 0
+
+
+def test_a_storage_itself_can_be_loaded() -> None:
+    storages: list[Any] = []
+    serialization.load(RECORDED / "of_every_dtype.pt", map_location=lambda storage, _: storages.append(storage))
+    assert sum(storage.nbytes() for storage in storages) == sum(
+        len(tensor[4]) // 2 for tensor in EXPECTED["of_every_dtype"].values()
+    )
+
+
+@pytest.mark.parametrize(
+    "map_location", ["cpu", b"cpu", {"cpu": "cpu"}, lambda storage, location: storage, lambda storage, location: None]
+)
+def test_map_location_takes_every_form(map_location: Any) -> None:
+    loaded = serialization.load(RECORDED / "of_every_dtype.pt", map_location=map_location)
+    assert described(loaded) == EXPECTED["of_every_dtype"]
+
+
+def test_a_device_that_is_not_here_says_what_to_do() -> None:
+    with pytest.raises(RuntimeError, match=r"map_location=torch.device\('cpu'\)"):
+        serialization.load(RECORDED / "of_every_dtype.pt", map_location="mps:0")
+
+
+def test_a_file_from_another_device_loads_where_map_location_says() -> None:
+    content = (RECORDED / "of_every_layout.old.pt").read_bytes()
+    elsewhere = content.replace(b"X\x03\x00\x00\x00cpu", b"X\x05\x00\x00\x00mps:0")
+    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a MPS device"):
+        serialization.load(io.BytesIO(elsewhere))
+    loaded = serialization.load(io.BytesIO(elsewhere), map_location="cpu")
+    assert described(loaded) == EXPECTED["of_every_layout"]
+
+
+def test_big_endian_bytes_are_turned_around() -> None:
+    value = from_host(np.array([1.5, -2.0], np.float32))
+    content = saved(value).getvalue()
+    little, big = np.array([1.5, -2.0], "<f4").tobytes(), np.array([1.5, -2.0], ">f4").tobytes()
+    assert content.count(little) == 1
+    loaded = serialization.load(_without_checksums(content.replace(little, big).replace(b"little", b"big___")))
+    assert numbers(loaded) == [1.5, -2.0]
+
+
+def _without_checksums(content: bytes) -> io.BytesIO:
+    """Write the archive anew, as torch does with set_crc32_options(False)."""
+    import zipfile
+
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
+        for info in old.infolist():
+            old.open
+            data = content[info.header_offset :]
+            new.writestr(info.filename, data)
+    return file

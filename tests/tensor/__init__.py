@@ -1,0 +1,1 @@
+"""Tests of Tensor: views, indexing, creation, printing."""
