@@ -5,8 +5,8 @@
     python examples/digits.py --style both --model conv  # one after the other, compared step by step
 
 The data are the 1,797 images of 8 x 8 pixels of the UCI digits that scikit-learn brings along; the curves are saved
-as a picture. Both styles call the same functions: `F.linear` of Tensors is recorded and can be differentiated; `F.linear`
-of JAX arrays is the pure JAX function itself, so it can stand under `jax.jit` and `jax.grad`.
+as a picture. Both styles call the same functions: `F.linear` of Tensors is recorded, and can be differentiated;
+`F.linear` of JAX arrays is the pure JAX function itself, so it can stand under `jax.jit` and `jax.grad`.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ from funcgrad._tensor.global_settings import (
     set_num_threads,
     use_deterministic_algorithms,
 )
+from funcgrad._tensor.interop import from_jax
 from funcgrad._tensor.placement import get_default_device, set_default_device
 from funcgrad._tensor.printing import set_printoptions
 from funcgrad.random.functions import (

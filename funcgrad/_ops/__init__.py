@@ -22,3 +22,9 @@ from funcgrad._ops import sorting as sorting
 from funcgrad._ops import creation as creation
 from funcgrad._ops import scattering as scattering
 from funcgrad._ops import contractions as contractions
+from funcgrad._ops import convolution as convolution
+from funcgrad._ops import norms as norms
+from funcgrad._ops import decompositions as decompositions
+from funcgrad._ops import solving as solving
+from funcgrad._ops import pooling as pooling
+from funcgrad._ops import average_pooling as average_pooling

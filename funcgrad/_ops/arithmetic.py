@@ -11,6 +11,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.checks import require_floating
 from funcgrad._ops.table import Array, Scalar, op
 
 Shapes = tuple[Any, ...]
@@ -304,6 +305,7 @@ def _lerp_node(shapes: Shapes, statics: Shapes) -> str:
 @op(grad=_lerp_node, promote="common", names="lerp .lerp .lerp_")
 def lerp(input: Array, end: Array, weight: Array) -> Array:
     """input + weight * (end - input), counted from the nearer end. Shape: broadcast."""
+    require_floating(input, "lerp_kernel_scalar")
     input, end, weights = broadcast(input, end, weight)
     step = lax.sub(end, input)
     if isinstance(weight, np.ndarray):
@@ -390,6 +392,7 @@ def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> t
 @op(grad="HypotBackward0", promote="common", names="hypot .hypot .hypot_")
 def hypot(input: Array, other: Array) -> Array:
     """sqrt(input^2 + other^2) without overflow. Shape: broadcast."""
+    require_floating(input, "hypot_cpu")
     return _hypot(*broadcast(input, other))
 
 
@@ -411,15 +414,17 @@ def copysign(input: Array, other: Array) -> Array:
     return jnp.where(jnp.signbit(other), -size, size)
 
 
-@op(grad="LogaddexpBackward0", promote="float", names="logaddexp .logaddexp")
+@op(grad="LogaddexpBackward0", promote="common", names="logaddexp .logaddexp")
 def logaddexp(input: Array, other: Array) -> Array:
     """log(exp(input) + exp(other)) without overflow. Shape: broadcast."""
+    require_floating(input, "logaddexp_cpu")
     return jnp.logaddexp(*broadcast(input, other))
 
 
-@op(grad="Logaddexp2Backward0", promote="float", names="logaddexp2 .logaddexp2")
+@op(grad="Logaddexp2Backward0", promote="common", names="logaddexp2 .logaddexp2")
 def logaddexp2(input: Array, other: Array) -> Array:
     """log2(2^input + 2^other) without overflow. Shape: broadcast."""
+    require_floating(input, "logaddexp2_cpu")
     return jnp.logaddexp2(*broadcast(input, other))
 
 

@@ -13,7 +13,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape that all `shapes` stretch to. Raises RuntimeError where two sizes differ and neither is 1."""
     ndim = max(map(len, shapes), default=0)
     result: list[int] = []
-    for position in range(ndim):
+    for position in reversed(range(ndim)):
         size = 1
         for shape in shapes:
             offset = position - (ndim - len(shape))
@@ -25,7 +25,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 )
             size = size if here == 1 else here
         result.append(size)
-    return tuple(result)
+    return tuple(reversed(result))
 
 
 def broadcast(*arrays: Any) -> list[Array]:

@@ -27,10 +27,13 @@ def require_floating(array: Array, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
-def require_same_dtype(input: Array, weight: Array, name: str = "weight") -> None:
-    """Raise torch's error for an input and a parameter of different dtypes."""
-    if input.dtype != weight.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} for {name}")
+def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:
+    """Raise torch's error for an input and parameters of different dtypes."""
+    if weight.dtype != input.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} (input and weight)")
+    if bias is not None and bias.dtype != input.dtype:
+        found, expected = scalar_name(input).lower(), scalar_name(bias).lower()
+        raise RuntimeError(f"Input type ({found}) and bias type ({expected}) should be the same")
 
 
 def wide(array: Array) -> Array:

@@ -27,28 +27,35 @@ def ne(input: Array, other: Array) -> Array:
     return lax.ne(*broadcast(input, other))
 
 
+def _ordered(input: Array, other: Array, kernel: str) -> list[Array]:
+    """Stretch two tensors whose numbers have an order. Raises NotImplementedError for complex ones."""
+    if input.dtype.kind == "c":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+    return broadcast(input, other)
+
+
 @op(promote="common", names="lt .lt .lt_ less .less .less_ .__lt__")
 def lt(input: Array, other: Array) -> Array:
     """input < other. Shape: broadcast."""
-    return lax.lt(*broadcast(input, other))
+    return lax.lt(*_ordered(input, other, "lt_cpu"))
 
 
 @op(promote="common", names="le .le .le_ less_equal .less_equal .less_equal_ .__le__")
 def le(input: Array, other: Array) -> Array:
     """input <= other. Shape: broadcast."""
-    return lax.le(*broadcast(input, other))
+    return lax.le(*_ordered(input, other, "le_cpu"))
 
 
 @op(promote="common", names="gt .gt .gt_ greater .greater .greater_ .__gt__")
 def gt(input: Array, other: Array) -> Array:
     """input > other. Shape: broadcast."""
-    return lax.gt(*broadcast(input, other))
+    return lax.gt(*_ordered(input, other, "gt_cpu"))
 
 
 @op(promote="common", names="ge .ge .ge_ greater_equal .greater_equal .greater_equal_ .__ge__")
 def ge(input: Array, other: Array) -> Array:
     """input >= other. Shape: broadcast."""
-    return lax.ge(*broadcast(input, other))
+    return lax.ge(*_ordered(input, other, "ge_cpu"))
 
 
 @op(names="isclose .isclose")

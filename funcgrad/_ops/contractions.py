@@ -13,7 +13,7 @@ from jax import lax
 
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Arrays, op
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # torch sorts the letters of an implicit result so
@@ -204,7 +204,7 @@ def _crossed(input: Array, other: Array, dim: int) -> Array:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[place]} and "
             f"{other.shape[place]}"
         )
-    common_shape([input.shape, other.shape])
+    broadcast_shape(input.shape, other.shape)
     return jnp.cross(input, other, axis=place)
 
 
@@ -254,7 +254,7 @@ _BY_PRODUCT = {
 
 @op(grad="CdistBackward0", names="cdist")
 def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Array:
-    """Return the p-norm distance of every row of `x1` to every row of `x2`. Shape: (*, n, d), (*, m, d) -> (*, n, m)."""
+    """Return the p-norm distances of all rows of `x1` to all of `x2`. Shape: (*, n, d), (*, m, d) -> (*, n, m)."""
     for place, x in enumerate((x1, x2), 1):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndim}D")
@@ -264,7 +264,7 @@ def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_
         raise RuntimeError("cdist only supports non-negative p values")
     if compute_mode not in _BY_PRODUCT:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    common_shape([x1.shape[:-2], x2.shape[:-2]])
+    broadcast_shape(x1.shape[:-2], x2.shape[:-2])
     rows = _BY_PRODUCT[compute_mode]
     if p == 2 and rows is not None and max(x1.shape[-2], x2.shape[-2]) > rows:
         squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]

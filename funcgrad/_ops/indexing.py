@@ -18,7 +18,7 @@ from jax import lax
 
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Arrays, Indices, Mask, Scalar, op
 
 _ALL = np.s_[:]
@@ -113,7 +113,7 @@ def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Ar
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = dim_of(input.ndim, dim)
-    shape = list(common_shape([(*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (input, indices)]))
+    shape = list(broadcast_shape(*((*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (input, indices))))
     shape[dim] = input.shape[dim]
     whole = jnp.broadcast_to(input, shape)
     shape[dim] = indices.shape[dim]

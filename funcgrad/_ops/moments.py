@@ -105,8 +105,11 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
     if p == 0:
         return jnp.sum((input != 0).astype(_real_like(input)), dims, keepdims=keepdim)
     if math.isinf(p):
-        if input.size == 0:
-            return jnp.zeros(jnp.sum(input, dims, keepdims=keepdim).shape, _real_like(input))
+        if element_count(input, dims) == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have "
+                "an identity"
+            )
         return (jnp.max if p > 0 else jnp.min)(magnitude(input), dims, keepdims=keepdim)
     if p == 1:
         return jnp.sum(magnitude(input), dims, keepdims=keepdim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from jax import lax
 from funcgrad._base import dtypes
 from funcgrad._ops.checks import scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
-from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.moments import magnitude, vector_norm_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
 _VECTOR = "LinalgVectorNormBackward0"
@@ -27,46 +28,15 @@ def needs_float(array: Array, name: str) -> None:
         )
 
 
-def absolute(x: Array) -> Array:
-    """Return |x|, with gradient 0 at 0 for complex numbers too."""
-    if x.dtype.kind != "c":
-        return jnp.abs(x)
-    is_zero = x == 0
-    return jnp.where(is_zero, 0, jnp.abs(jnp.where(is_zero, 1, x)))
-
-
-def _power_norm(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
-    size = absolute(x)
-    if p == 2:
-        total = jnp.sum(jnp.real(x * jnp.conj(x)), dims, keepdims=keepdim)
-        positive = total > 0
-        return jnp.where(positive, jnp.sqrt(jnp.where(positive, total, 1)), total)
-    is_zero = size == 0
-    powers = jnp.where(is_zero, 0.0 if p > 0 else np.inf, jnp.where(is_zero, 1, size) ** p)
-    total = jnp.sum(powers, dims, keepdims=keepdim)
-    inside = (total > 0) & (total < np.inf)
-    edge = total ** (1 / p)
-    return jnp.where(inside, jnp.where(inside, total, 1) ** (1 / p), lax.stop_gradient(edge))
-
-
 def vector_size(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
-    """Return (sum |x|^p)^(1/p) over `dims`, its limits for p = 0 and ±inf; the gradient at 0 is 0, as in torch."""
-    kind = x.dtype
-    x = wide(x)
-    if p == 0:
-        total = jnp.sum(x != 0, dims, keepdims=keepdim).astype(absolute(x).dtype)
-    elif p == 1:
-        total = jnp.sum(absolute(x), dims, keepdims=keepdim)
-    elif abs(p) == np.inf:
-        if x.size == 0 and any(x.shape[d] == 0 for d in dims):
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have "
-                "an identity"
-            )
-        total = (jnp.max if p > 0 else jnp.min)(absolute(x), dims, keepdims=keepdim)
-    else:
-        total = _power_norm(x, p, dims, keepdim)
-    return total if kind.kind == "c" else total.astype(kind)
+    """Return (sum |x|^p)^(1/p) over `dims`, or its limits for p = 0 and ±inf, in the dtype of |x|."""
+    if math.isinf(p) and any(x.shape[d] == 0 for d in dims):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have an "
+            "identity"
+        )
+    kind = dtypes.of_numpy(x.dtype).to_real().numpy
+    return lax.convert_element_type(vector_norm_of(wide(x), p, dims, keepdim), kind)
 
 
 def _matrix_dims(input: Array, dim: Sequence[int], name: str) -> Dims:
@@ -98,7 +68,7 @@ def matrix_size(input: Array, order: Any, dim: Sequence[int], keepdim: bool) -> 
         total = reduce(singular, -1)
     else:
         added, rest = dims if abs(order) == 1 else dims[::-1]
-        sums = jnp.sum(absolute(input), added, keepdims=True)
+        sums = jnp.sum(magnitude(input), added, keepdims=True)
         total = jnp.squeeze((jnp.max if order > 0 else jnp.min)(sums, rest, keepdims=True), dims)
     return jnp.expand_dims(total, sorted(dims)) if keepdim else total
 
@@ -167,44 +137,6 @@ def matrix_norm(
 ) -> Array:
     """Return a norm of matrices: "fro", "nuc" (sum of singular values), ±2 (largest, smallest), ±1 and ±inf (sums)."""
     return matrix_size(_cast(input, dtype), ord, dim, keepdim)
-
-
-def _old_norm_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
-    return ("SumBackward1", _SVD) if statics and statics[0] == "nuc" else _VECTOR
-
-
-@op(grad=_old_norm_node, names="norm .norm")
-def norm(
-    input: Array, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: DType | None = None
-) -> Array:
-    """Return the p-norm over `dim`, or over everything; "fro" is the 2-norm, "nuc" the sum of singular values."""
-    input, dim = _cast(input, dtype), _dims_from(dim)
-    needs_float(input, "linalg.vector_norm")
-    if p == "nuc":
-        return matrix_size(input, p, tuple(range(input.ndim)) if dim is None else dim, keepdim)
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return vector_size(input, 2 if p in ("fro", None) else p, dims_of(input, dim), keepdim)
-
-
-@op(grad="DistBackward0", promote="common")
-def dist(input: Array, other: Array, p: float = 2) -> Array:
-    """Return the p-norm of the difference of two tensors, which broadcast."""
-    common_shape([input.shape, other.shape])
-    apart = input - other
-    return vector_size(apart, p, tuple(range(apart.ndim)), False)
-
-
-@op(grad="RenormBackward0", names="renorm .renorm .renorm_")
-def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:
-    """Scale down the parts of one dimension whose p-norm is above `maxnorm`."""
-    if input.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
-    place = dim_of(input.ndim, dim)
-    sizes = vector_size(input, p, tuple(d for d in range(input.ndim) if d != place), True)
-    above = sizes > maxnorm
-    scale = jnp.where(above, maxnorm / (jnp.where(above, sizes, 1) + 1e-7), 1)
-    return (input * scale).astype(input.dtype)
 
 
 @op(grad="PdistBackward0", names="pdist nn.functional.pdist")

@@ -162,6 +162,8 @@ def logit(input: Array, eps: float | None = None) -> Array:
 
 def _rounded(input: Array, function: Any) -> Array:
     """Round floats; integers are round already."""
+    if input.dtype.kind == "c":
+        raise NotImplementedError("rounding is not supported for complex inputs")
     return input if is_integer(input) else function(input)
 
 

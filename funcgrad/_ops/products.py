@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Scalar, op
 from funcgrad._ops.views import expanded
 
@@ -81,7 +81,7 @@ def _matrix_times_vector(a: Array, b: Array) -> Array:
 
 def _batched_product(a: Array, b: Array) -> Array:
     _same_scalar(a, b)
-    batch = math.prod(common_shape([a.shape[:-2], b.shape[:-2]]))
+    batch = math.prod(broadcast_shape(a.shape[:-2], b.shape[:-2]))
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a.shape[-1]}] but got: "
@@ -199,7 +199,7 @@ def vdot(input: Array, other: Array) -> Array:
 @op(grad="SumBackward1", promote="common", names="linalg.vecdot")
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
     """Return the sum over `dim` of conj(x) * y."""
-    common_shape([x.shape, y.shape])
+    broadcast_shape(x.shape, y.shape)
     return jnp.sum(jnp.conj(x) * y, axis=dim, dtype=x.dtype)
 
 

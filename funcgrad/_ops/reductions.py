@@ -87,7 +87,7 @@ def prod(input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: 
 
 def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> None:
     if input.size == 0 and dim in (None, ()):
-        raise IndexError(
+        raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
@@ -204,7 +204,11 @@ def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array
 def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     """The smallest and the largest along `dim` (default: all); equal ones share the gradient."""
     dims = dims_of(input, dim)
-    _require_dim(input, dims, dim, "aminmax")
+    if input.size == 0 and dim is None:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    require_elements(input, dims, "aminmax")
     return jnp.min(input, dims, keepdims=keepdim), jnp.max(input, dims, keepdims=keepdim)
 
 
@@ -213,16 +217,21 @@ def _answered(input: Array, answer: Array) -> Array:
     return answer.astype(np.uint8) if input.dtype == np.uint8 else answer
 
 
+def _answered_dims(input: Array, dim: Dims | None) -> tuple[int, ...]:
+    """No dimensions mean none here, where other reductions take them for all."""
+    return () if dim == () else dims_of(input, dim)
+
+
 @op()
 def all(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
     """Whether all elements along `dim` (default: all) are not 0."""
-    return _answered(input, jnp.all(input != 0, dims_of(input, dim), keepdims=keepdim))
+    return _answered(input, jnp.all(input != 0, _answered_dims(input, dim), keepdims=keepdim))
 
 
 @op()
 def any(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
     """Whether any element along `dim` (default: all) is not 0."""
-    return _answered(input, jnp.any(input != 0, dims_of(input, dim), keepdims=keepdim))
+    return _answered(input, jnp.any(input != 0, _answered_dims(input, dim), keepdims=keepdim))
 
 
 @op()

@@ -79,7 +79,7 @@ def scatter(
 ) -> Array:
     """Return `input` with src[i][j] (or one number) at [index[i][j]][j] for dim = 0, and so on.
 
-    reduce: "add" or "multiply" to change what is there instead. RuntimeError where `index` is larger than `input` or `src`.
+    reduce: "add" or "multiply" to change what is there instead. RuntimeError where `index` is too large for them.
     """
     numbers = jnp.asarray(value if src is None else src)
     if isinstance(src, jax.Array) and src.ndim:

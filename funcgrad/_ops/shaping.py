@@ -111,19 +111,7 @@ def column_stack(tensors: Arrays) -> Array:
 
 def common_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the shape that all broadcast to. RuntimeError where two sizes differ and neither is 1."""
-    result: tuple[int, ...] = ()
-    for shape in shapes:
-        ndim = max(len(result), len(shape))
-        left = (1,) * (ndim - len(result)) + result
-        right = (1,) * (ndim - len(shape)) + tuple(shape)
-        for d in reversed(range(ndim)):
-            if left[d] != right[d] and 1 not in (left[d], right[d]):
-                raise RuntimeError(
-                    f"The size of tensor a ({left[d]}) must match the size of tensor b ({right[d]}) at non-singleton "
-                    f"dimension {d}"
-                )
-        result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
-    return result
+    return broadcast_shape(*map(tuple, shapes))
 
 
 @op(grad="ExpandBackward0", names="")

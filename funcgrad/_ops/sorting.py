@@ -17,6 +17,8 @@ from funcgrad._ops.table import Array, Indices, op
 
 def _order(input: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     """Return the sorted input and the int32 places it came from; equal elements keep their order, NaN is the largest."""
+    if input.dtype.kind == "c":
+        raise RuntimeError("Sort does not support complex dtypes on CPU")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int32)
     place = lax.broadcasted_iota(np.int32, input.shape, dim)
@@ -86,6 +88,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The k-th smallest along `dim`, counted from 1, and its place."""
     dim = dim_of(input.ndim, dim)
+    require_elements(input, (dim,), "kthvalue")
     if not 1 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
     return _at_rank(input, jnp.asarray(k - 1, np.int32), dim, keepdim)
@@ -194,6 +197,8 @@ def nanquantile(
 def _quantile(input: Array, q: Array, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Array:
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if input.size == 0:
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "

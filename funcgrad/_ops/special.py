@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.checks import require_floating
 from funcgrad._ops.table import Array, op
 
 
@@ -95,7 +98,18 @@ def sinc(input: Array) -> Array:
 @op(grad="I0Backward0", promote="float", names="i0 .i0 .i0_ i0_ special.i0 special.modified_bessel_i0")
 def i0(input: Array) -> Array:
     """The modified Bessel function of order 0."""
+    return _i0(input)
+
+
+@jax.custom_jvp
+def _i0(input: Array) -> Array:
     return special.i0(input)
+
+
+@_i0.defjvp
+def _i0_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """i1: JAX's own rule goes through |x| and has no derivative at 0."""
+    return _i0(primals[0]), special.i1(primals[0]) * tangents[0]
 
 
 @op(grad="SpecialI0EBackward0", promote="float", names="special.i0e")
@@ -166,7 +180,7 @@ def _xlogy_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
 @op(grad=_xlogy_node, promote="float", names="xlogy .xlogy .xlogy_ xlogy_ special.xlogy")
 def xlogy(input: Array, other: Array) -> Array:
     """input * log(other), 0 where input is 0. Shape: broadcast."""
-    return _product_with(lax.log, *broadcast(input, other))
+    return _product_with(lax.log, 1, *broadcast(input, other))
 
 
 def _xlog1py_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
@@ -176,13 +190,26 @@ def _xlog1py_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> st
 @op(grad=_xlog1py_node, promote="float", names="special.xlog1py")
 def special_xlog1py(input: Array, other: Array) -> Array:
     """input * log(1 + other), 0 where input is 0. Shape: broadcast."""
-    return _product_with(lax.log1p, *broadcast(input, other))
+    return _product_with(lax.log1p, 0, *broadcast(input, other))
 
 
-def _product_with(logarithm: object, input: Array, other: Array) -> Array:
-    is_zero = input == 0
-    product = input * logarithm(jnp.where(is_zero, 1, other))  # type: ignore[operator]  # log or log1p
-    return jnp.where(jnp.isnan(other), other, jnp.where(is_zero, 0, product))
+def _product_with(logarithm: Callable[[Array], Array], one: int, input: Array, other: Array) -> Array:
+    """x log(y), where `one` is the y whose logarithm is 0; the derivative by x is log(y) also at x = 0, if it is finite."""
+    vanishes = (input == 0) & ((other <= one - 1) | (other == np.inf))
+    product = input * logarithm(jnp.where(vanishes, one, other))
+    return jnp.where(jnp.isnan(other), other, jnp.where(vanishes, 0, product))
+
+
+@jax.custom_jvp
+def _zeta(s: Array, q: Array) -> Array:
+    return lax.zeta(s, q)
+
+
+@_zeta.defjvp
+def _zeta_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """By q only, -s zeta(s + 1, q): the derivative by s has no closed form, and torch has none."""
+    s, q = primals
+    return _zeta(s, q), -s * _zeta(s + 1, q) * tangents[1]
 
 
 def _zeta_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
@@ -192,12 +219,14 @@ def _zeta_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
 @op(grad=_zeta_node, promote="float", names="special.zeta")
 def special_zeta(input: Array, other: Array) -> Array:
     """The Hurwitz zeta function, the sum of (k + other)^-input. Shape: broadcast."""
-    return lax.zeta(*broadcast(input, other))
+    return _zeta(*broadcast(input, other))
 
 
-@op(promote="common", names="heaviside .heaviside .heaviside_")
+@op(names="heaviside .heaviside .heaviside_")
 def heaviside(input: Array, values: Array) -> Array:
     """0 below 0, 1 above, `values` at 0. Shape: broadcast."""
+    if input.dtype != values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     input, values = broadcast(input, values)
     return jnp.where(input == 0, values, jnp.where(input < 0, 0, 1).astype(input.dtype))
 
@@ -205,4 +234,5 @@ def heaviside(input: Array, values: Array) -> Array:
 @op(promote="common", names="nextafter .nextafter .nextafter_", grad="NextafterBackward0")
 def nextafter(input: Array, other: Array) -> Array:
     """The next representable number from `input` towards `other`. Shape: broadcast."""
+    require_floating(input, "nextafter_cpu")
     return lax.nextafter(*broadcast(input, other))

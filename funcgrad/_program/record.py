@@ -116,10 +116,13 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
             if call.single is not None:
                 value = Value(None, program, call.first, call.single)
                 program.results.append(ref(value))
-                return call.signature, [value]  # type: ignore[return-value]  # only a root has no signature
-            promised = [Value(None, program, slot, aval) for slot, aval in enumerate(call.avals, call.first)]
-            program.results.extend(map(ref, promised))
-            return call.signature, promised  # type: ignore[return-value]
+                promised = [value]
+            else:
+                promised = [Value(None, program, slot, aval) for slot, aval in enumerate(call.avals, call.first)]
+                program.results.extend(map(ref, promised))
+            if call.is_last:
+                run_present()
+            return call.signature, promised  # type: ignore[return-value]  # only a root has no signature
     except _Again as again:
         if again.args:
             force(again.args[0])
@@ -259,7 +262,7 @@ def known_of(value: Any, *, exact: bool) -> Any:
 
 
 def _argument_of_number(number: Any, *, exact: bool) -> Any:
-    return Constant(number) if exact or not _can_be_hole(number) else type(number)
+    return Constant.of(number) if exact or not _can_be_hole(number) else type(number)
 
 
 def _can_be_hole(number: Any) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad._base.errors import FlushError, ForkedProcessError
 from funcgrad._program import cache, record
 from funcgrad._program.counters import counters
+from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import plan
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import forest
@@ -86,12 +87,16 @@ def _execute(program: Program, promised: list[Value]) -> None:
     executable = call.executables.get(key)
     if executable is None:
         counters.compiles += 1
+        reason = "other results are wanted of a known program" if call.executables else "a program not seen before"
+        Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
         executable = call.executables[key] = plan(call, wanted, donated)
     forest.used(call, key)
     given = [leaf for i, leaf in enumerate(program.leaves) if i in donated] if donated else []
     kept = [leaf for i, leaf in enumerate(program.leaves) if i not in donated] if donated else program.leaves
     numbers = np.array(program.numbers, np.float64)
     counters.runs += 1
+    if Journal.watching:
+        Journal.runs.append(Run(user_line(), call.depth))
     counters.donated += len(given)
     try:
         with jax.enable_x64(True), jax.ensure_compile_time_eval():

@@ -22,9 +22,15 @@ from funcgrad._program.value import Aval, aval
 
 
 class Constant(NamedTuple):
-    """A Python number that is part of the program."""
+    """A Python number that is part of the program, and how it prints: 1, 1.0 and True are equal, and mean different dtypes."""
 
     number: complex
+    text: str
+
+    @classmethod
+    def of(cls, number: complex) -> Constant:
+        """Return the constant for a number."""
+        return cls(number, repr(number))
 
 
 class Hole(NamedTuple):
@@ -49,7 +55,7 @@ class Call:
     """One instruction of a program: a node of the trie."""
 
     __slots__ = (
-        "arguments", "avals", "children", "depth", "executables", "first", "key", "numbers", "op", "parent", "patterns",
+        "arguments", "avals", "children", "depth", "executables", "first", "is_last", "key", "numbers", "op", "parent", "patterns",
         "signature", "single", "statics",
     )  # fmt: skip
 
@@ -61,6 +67,7 @@ class Call:
         self.single = self.avals[0] if len(self.avals) == 1 else None
         self.first = parent.first + len(parent.avals) if parent else 0
         self.depth = parent.depth + 1 if parent else 0
+        self.is_last = self.depth >= settings.length  # XLA's compile time grows faster than a straight line's length
         self.numbers = (parent.numbers if parent else 0) + sum(type(a) is Hole for a in arguments)
         self.children: dict[Any, Call] = {}
         self.patterns: dict[Any, Any] = {}
@@ -121,10 +128,9 @@ def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) ->
     """Run `infer`; what it raises is raised anew at the user's line, JAX's own words behind ours."""
     try:
         return infer()
-    except (IndexError, RuntimeError, KeyError, OverflowError) as error:
-        raise error.with_traceback(None) from None
-    except (TypeError, ValueError) as error:
-        if not _is_from_jax(error):
+    except (IndexError, RuntimeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        if not isinstance(error, (TypeError, ValueError)) or not _is_from_jax(error):
+            error.__notes__ = []  # JAX adds a word on its own frames, none of which is left
             raise error.with_traceback(None) from None
         given = ", ".join(str(a.number) if type(a) is Constant else str(a) for a in arguments)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

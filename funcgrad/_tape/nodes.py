@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
 
+from funcgrad._base.config import settings
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval
 from funcgrad._tape.variable import Variable
@@ -148,6 +149,8 @@ class GradNode(Node):
         """Record the pull-back of this node's op."""
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
+        if settings.strict and "guard" in self.metadata:
+            self.metadata["guard"]()
         return self.pullback.pull(self.saved, cotangents, apply)
 
     def release(self) -> None:

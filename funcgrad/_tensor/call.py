@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from funcgrad._base import promotion
+from funcgrad._base.config import settings
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.run import put
@@ -21,6 +22,7 @@ from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, write
+from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
@@ -42,6 +44,8 @@ def call(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
             alias.refresh(x)
         variables.append(x._variable)
     results = apply(op, variables, statics)
+    if settings.strict:
+        guard(results, inputs, variables)
     if op.write_back is not None:
         return _view(op, inputs, variables, statics, results[0])
     if len(results) == 1 and op.results is None:

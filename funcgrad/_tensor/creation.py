@@ -162,7 +162,7 @@ def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: boo
     values = dict(zip((p.name for p in op.parameters), statics, strict=False))
     inputs = tuple(values[p.name] for p in op.inputs if p.name in values)
     fixed = tuple(values[p.name] for p in op.statics if p.name in values)
-    (known,) = signature_of(op, tuple(Constant(x) for x in inputs), fixed).avals
+    (known,) = signature_of(op, tuple(Constant.of(x) for x in inputs), fixed).avals
 
     recipe = Recipe(op, inputs, fixed, None)
     return _constant(recipe, tuple(known.shape), known.dtype, device, requires_grad)

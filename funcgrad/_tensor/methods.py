@@ -40,8 +40,14 @@ def method(*names: str) -> Callable[[Any], Any]:
 
 
 def find(name: str) -> Any:
-    """Return the method of the table with this name, or None."""
-    return front.made(f".{name}") if f".{name}" in front.places() else None
+    """Return the method (or property) of the table with this name, or None."""
+    if f".{name}" not in front.places():
+        return None
+    made = front.made(f".{name}")
+    return property(made) if name in _PROPERTIES else made
+
+
+_PROPERTIES = {"T", "H", "mT", "mH", "real", "imag"}
 
 
 # Numbers out of a tensor

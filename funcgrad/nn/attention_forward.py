@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad._base import dtypes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.tensor import Tensor
@@ -121,7 +122,7 @@ def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
     """Return a mask to be added to the scores, wide enough for the keys that were added: -inf where a boolean one is True."""
     if mask is None:
         return None
-    if mask.dtype is fg.bool:
+    if mask.dtype is dtypes.bool_:
         mask = fg.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, float("-inf"))
     elif not mask.is_floating_point():
         raise AssertionError(f"only bool and floating types of attn_mask are supported, but got {mask.dtype}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base import dtypes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
@@ -43,7 +44,7 @@ class _NormBase(Module):
             self.register_parameter(name, self._new_parameter(device, dtype) if wanted else None)
         for name in ("running_mean", "running_var"):
             self.register_buffer(name, self._new_buffer(device, dtype) if track_running_stats else None)
-        counter = fg.zeros((), dtype=fg.long, device=device)._materialize() if track_running_stats else None
+        counter = fg.zeros((), dtype=dtypes.int64, device=device)._materialize() if track_running_stats else None
         self.register_buffer("num_batches_tracked", counter)
         self.reset_parameters()
 
@@ -87,7 +88,7 @@ class _NormBase(Module):
         key = prefix + "num_batches_tracked"
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
             counter = self.num_batches_tracked
-            state_dict[key] = fg.tensor(0, dtype=fg.long) if counter is None else counter
+            state_dict[key] = fg.tensor(0, dtype=dtypes.int64) if counter is None else counter
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
 

@@ -128,7 +128,7 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        convolve = _CONVOLUTIONS[self.dimensions]
+        convolve = getattr(F, f"conv{self.dimensions}d")
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
@@ -184,7 +184,7 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """Return the transposed convolution; `output_size` chooses among the sizes that the stride leaves open."""
-        convolve = _TRANSPOSED[self.dimensions]
+        convolve = getattr(F, f"conv_transpose{self.dimensions}d")
         extra = self._output_padding(input, output_size)
         return convolve(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
@@ -307,8 +307,6 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
     cls_to_become = ConvTranspose3d
 
 
-_CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
-_TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
 
 
 def _check_sizes(

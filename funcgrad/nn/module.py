@@ -117,19 +117,19 @@ class Module(Hooked, Stateful, Traversal, Members):
 
     def float(self) -> Self:
         """Cast floating parameters and buffers to float32."""
-        return self._cast(fg.float32)
+        return self._cast(dtypes.float32)
 
     def double(self) -> Self:
         """Cast floating parameters and buffers to float64."""
-        return self._cast(fg.float64)
+        return self._cast(dtypes.float64)
 
     def half(self) -> Self:
         """Cast floating parameters and buffers to float16."""
-        return self._cast(fg.float16)
+        return self._cast(dtypes.float16)
 
     def bfloat16(self) -> Self:
         """Cast floating parameters and buffers to bfloat16."""
-        return self._cast(fg.bfloat16)
+        return self._cast(dtypes.bfloat16)
 
     def share_memory(self) -> Self:
         """Return the module: JAX's arrays are never changed, so threads share them as they are."""

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base import dtypes
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
@@ -371,6 +372,6 @@ def _torch_would_pack(layer: Any) -> bool:
 
 def _zero_at_padding(output: Tensor, padding: Tensor) -> Tensor:
     """Set padded places to zero if all padding comes last; torch leaves them where it does not."""
-    padded = padding if padding.dtype is fg.bool else padding != 0
+    padded = padding if padding.dtype is dtypes.bool_ else padding != 0
     is_last = (padded[:, 1:] | ~padded[:, :-1]).all()
     return output.masked_fill((padded & is_last).unsqueeze(-1), 0.0)

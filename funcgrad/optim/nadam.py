@@ -39,8 +39,8 @@ def nadam(
             grads = decayed(grads, params, weight_decay)
         step = state["step"] + 1
         mu, next_mu = (beta1 * (1 - 0.5 * 0.96 ** (t * momentum_decay)) for t in (step, step + 1))
-        # torch keeps the product in the dtype of the count, so it is rounded here too
-        product = (state["mu_product"] * mu).astype(count_dtype()).astype(np.float64)
+        # torch multiplies in the dtype that it keeps the product in, so it is rounded here too
+        product = (state["mu_product"].astype(count_dtype()) * number(mu)).astype(np.float64)
         of_grad = number(lr * (1 - mu) / (1 - product))
         of_mean = number(lr * next_mu / (1 - product * next_mu))
         means = optax.tree.update_moment(grads, state["exp_avg"], beta1, 1)

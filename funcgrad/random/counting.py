@@ -45,7 +45,7 @@ def dirichlet(stream: MersenneTwister, shapes: Samples, kind: DType) -> Samples:
 
 
 def places_with_replacement(stream: MersenneTwister, weights: Samples, count: int) -> Samples:
-    """Draw `count` places from each row: uniforms are looked up in the cumulated weights. Shape: weights (rows, places)."""
+    """Draw `count` places from each row: uniforms looked up in the cumulated weights. Shape: weights (rows, places)."""
     wide = weights.astype(_wide(weights.dtype), copy=False)
     cumulated = np.cumsum(wide, axis=-1, dtype=weights.dtype if weights.dtype == wide.dtype else None)
     cumulated = cumulated / cumulated[:, -1:]

@@ -1,4 +1,4 @@
-"""One way to draw for all distributions: from the host's stream, or recorded as an op that takes the generator's key."""
+"""One way to draw from all distributions: the host's stream, or a recorded op that takes the generator's key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import Array, Arrays, Mask, Op
-from funcgrad._program.value import TracedValue
+from funcgrad._program.value import CONSTANT, TracedValue
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.call import call, scalar_type_name
 from funcgrad._tensor.interop import from_host, to_host
@@ -24,7 +24,10 @@ from funcgrad.random.generator import Generator, generator_of
 
 
 class Sampler(NamedTuple):
-    """One distribution twice. host: (stream, count, numpy dtype, *numbers) -> flat array; op: (key, *numbers, shape, dtype)."""
+    """One distribution twice.
+
+    host: (stream, count, numpy dtype, *numbers) -> flat array. op: (key, *numbers, shape, dtype) -> (array, next key).
+    """
 
     host: Callable[..., Any]
     op: Op
@@ -48,15 +51,24 @@ DIRICHLET = Sampler(counting.dirichlet, Op(keyed.dirichlet))
 
 
 def draw(
-    sampler: Sampler, generator: Generator | None, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...], device: Any
-) -> Tensor:
+    sampler: Sampler, generator: Generator | None, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...],
+    device: Any,
+) -> Tensor:  # fmt: skip
     """Return a new tensor drawn with these parameters."""
     generator = generator or generator_of(device)
     if generator.stream is None:
         return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
+    return from_host(draw_array(sampler, generator, shape, dtype, numbers), device=device)
+
+
+def draw_array(
+    sampler: Sampler, generator: Generator, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...]
+) -> np.ndarray[Any, Any]:
+    """Return a new numpy array drawn with these parameters; a generator with a key is waited for."""
+    if generator.stream is None:
+        return to_host(by_key(sampler.op, generator, numbers, (tuple(shape), dtype)))
     with generator.stream.lock:
-        drawn = sampler.host(generator.stream, math.prod(shape), dtype.numpy, *numbers)
-    return from_host(drawn.reshape(shape), device=device)
+        return sampler.host(generator.stream, math.prod(shape), dtype.numpy, *numbers).reshape(shape)
 
 
 def draw_into(
@@ -67,9 +79,7 @@ def draw_into(
     chosen = generator or generator_of(tensor.device)
     if chosen.stream is None or has_history(tensor):
         return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
-    with chosen.stream.lock:
-        drawn = sampler.host(chosen.stream, tensor.shape.numel(), tensor.dtype.numpy, *numbers)
-    return assign_host(tensor, drawn.reshape(tensor.shape))
+    return assign_host(tensor, draw_array(sampler, chosen, tensor.shape, tensor.dtype, numbers))
 
 
 def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequence[Tensor], grad: str | None) -> Tensor:
@@ -88,7 +98,7 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
 
 
 def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Generator | None) -> Tensor:
-    """Draw ones with each element's own probability: the host draws what they are compared with, so nothing waits for p."""
+    """Draw ones with each element's own probability; nothing waits for p: the host draws what it is compared with."""
     generator = generator or generator_of(p.device)
     if generator.stream is None:
         return by_key(_BERNOULLI_EACH, generator, (p,), (tuple(shape), dtype))
@@ -99,7 +109,7 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
 
 
 def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
-    """Draw `count` places from each row. Without replacement nothing waits for the weights, with it the host reads them."""
+    """Draw `count` places from each row. With replacement the host reads the weights, else nothing waits for them."""
     generator = generator or generator_of(weights.device)
     if generator.stream is None:
         return by_key(_MULTINOMIAL, generator, (weights,), (count, replacement and count > 1))
@@ -117,7 +127,7 @@ def _less(uniform: Array, p: Array, dtype: DType) -> Array:
 
 
 def _largest(weights: Array, noise: Array, count: int) -> Array:
-    """Return the places of the largest weight / noise: the race of exponentials, whose order is that of drawing one by one."""
+    """Return the places of the largest weight / noise: exponentials race, in the order of drawing one by one."""
     scores = weights / noise
     if count == 1:
         return jnp.argmax(scores, axis=-1, keepdims=True).astype(np.int64)
@@ -149,7 +159,7 @@ def has_history(tensor: Tensor) -> bool:
 
 
 def with_zero_gradient(parameters: Sequence[Tensor], drawn: Tensor, grad: str) -> Tensor:
-    """Return a sample as torch does: it hangs in the graph of what it was drawn from, and all its gradients are zero."""
+    """Return a sample as torch does: in the graph of what it was drawn from, with gradients that are all zero."""
     if not any(has_history(p) for p in parameters):
         return drawn
     return call(_without_gradient(grad), (*parameters, drawn))
@@ -166,7 +176,8 @@ def _without_gradient(grad: str) -> Op:
 def here(tensor: Tensor) -> Any:
     """Return a tensor's numbers for a check, or None where reading them would mean to wait."""
     value = tensor._current().value
-    return None if value.is_pending or isinstance(value, TracedValue) else to_host(tensor)
+    is_promised = value.is_pending and value.program is not CONSTANT
+    return None if is_promised or isinstance(value, TracedValue) else to_host(tensor)
 
 
 def require_floating(dtype: DType, kernel: str, complex_too: bool = False) -> None:

@@ -41,7 +41,7 @@ def _in_dtype_of(input: Array, number: Scalar) -> Array:
     return jnp.asarray(number).astype(input.dtype)
 
 
-_DROPPED = Op(_dropped, grad="MulBackward0")
+_DROPPED = Op(_dropped, grad=("MulBackward0", "input", "kept"))
 _ALPHA_DROPPED = Op(_alpha_dropped, grad=("AddBackward0", ("MulBackward0", "input"), "kept"))
 
 
@@ -145,14 +145,20 @@ def _applied(input: Tensor, p: float, training: bool, inplace: bool, *, is_alpha
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {scalar_type_name(input.dtype)}"
         )
+    kept: Any
     if p == 1:
-        kept, op, number = np.zeros((1,) * len(shape), np.bool_), _DROPPED, 0.0
-        kept = from_host(kept, device=input.device) if is_tensor else kept
+        kept = from_host(np.zeros((), np.bool_), device=input.device) if is_tensor else np.zeros((), np.bool_)
+        op, number = _DROPPED, 0.0
     else:
-        kept = kept_mask(shape, 1 - p, input.device if is_tensor else get_default_device())
-        kept = kept if is_tensor else to_host(kept)
+        kept = kept_mask(shape, 1 - p, input.device) if is_tensor else _kept_array(shape, 1 - p)
         op, number = (_ALPHA_DROPPED, p) if is_alpha else (_DROPPED, _scale(1 - p, input.dtype))
     return (call_in_place if inplace else call)(op, (input, kept, number))
+
+
+def _kept_array(shape: tuple[int, ...], keep: float) -> np.ndarray[Any, Any]:
+    """Return the mask for a plain JAX array, as numpy: inside a traced function it is a constant."""
+    generator = generator_of(get_default_device())
+    return draw.draw_array(draw.BERNOULLI, generator, shape, dtypes.bool_, (keep,))
 
 
 def _scale(keep: float, dtype: Any) -> float:
@@ -189,5 +195,3 @@ def _warn_of_dimensions(name: str, input: Tensor) -> None:
         "elements use dropout",
         stacklevel=3,
     )
-
-

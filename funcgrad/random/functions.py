@@ -1,4 +1,4 @@
-"""The functions that return random tensors: rand, randn, randint, randperm, normal, bernoulli, multinomial, poisson, ..."""
+"""The functions that return random tensors: rand, randn, randint, randperm, normal, bernoulli, multinomial, ..."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import scalar_type_name, write_out
 from funcgrad._tensor.front import as_dtype, as_int
@@ -56,7 +56,7 @@ def randperm(
     n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return 0 ... n - 1 shuffled. Shape: result (n,). RuntimeError: n is negative, or the dtype cannot count so far."""
+    """Return 0 ... n - 1 shuffled. Shape: result (n,). RuntimeError: n < 0, or the dtype cannot count so far."""
     if isinstance(n, float):
         raise TypeError("randperm(): argument 'n' (position 1) must be int, not float")
     (count,) = _shape("randperm", (n,), {})
@@ -92,7 +92,7 @@ def randint_like(
     input: Tensor, *bounds: Any, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None, **named: Any,
 ) -> Tensor:  # fmt: skip
-    """Return integers from [low, high) with the shape, dtype and device of `input`: randint_like(x, high) or (x, low, high)."""
+    """Return integers from [low, high) like `input` in shape, dtype and device: (input, high) or (input, low, high)."""
     named.setdefault("size", input.shape)
     low, high, _ = _low_high_size(bounds, named)
     kind = as_dtype(dtype) or input.dtype
@@ -114,8 +114,9 @@ def normal(
         return drawn if out is None else write_out(out, drawn)
     if not isinstance(size, (tuple, list)):
         raise TypeError(
-            f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, {type(std).__name__}, "
-            f"{type(size).__name__}), but expected a Tensor for mean or std, or a tuple of ints as size"
+            "normal() received an invalid combination of arguments - got "
+            f"({type(mean).__name__}, {type(std).__name__}, {type(size).__name__}), "
+            "but expected a Tensor for mean or std, or a tuple of ints as size"
         )
     require_std(std)
     shape, kind = _shape("normal", (size,), {}), _dtype(dtype, out)
@@ -136,7 +137,7 @@ def _normal_around(mean: Any, std: Any, generator: Generator | None) -> Tensor:
                 raise RuntimeError("normal expects all elements of std >= 0.0")
             is_pair = isinstance(mean, Tensor)
             parameters, name = ([mean, std], "NormalBackward3") if is_pair else ([std], "NormalBackward2")
-            shape = (mean + std).shape if is_pair else std.shape
+            shape = mean.add(std).shape if is_pair else std.shape
             noise = draw.draw(draw.NORMAL, generator, shape, first.dtype, (0.0, 1.0), first.device).mul_(std)
         drawn = noise.add_(mean)
     return with_zero_gradient(parameters, drawn, name)
@@ -145,7 +146,7 @@ def _normal_around(mean: Any, std: Any, generator: Generator | None) -> Tensor:
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Return ones and zeros; `input` gives the probability of a one for each element, or only the shape where p is given.
+    """Return ones and zeros; `input` gives the probability of each one, or only the shape where p is given.
 
     RuntimeError: a probability outside [0, 1] (of a tensor: where its numbers are computed already).
     """
@@ -155,7 +156,7 @@ def bernoulli(
     else:
         require_floating(input.dtype, "bernoulli_tensor_cpu_p_")
         if (known := here(input)) is not None and not np.all((known >= 0) & (known <= 1)):
-            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: input holds no probabilities")
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: no probabilities")
         drawn = draw.bernoulli_each(input, input.shape, input.dtype, generator)
         drawn = with_zero_gradient([input], drawn, "BernoulliBackward0")
     return drawn if out is None else write_out(out, drawn)
@@ -165,8 +166,9 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return places drawn with the weights in `input`. Shape: input (rows, places) or (places,), result (rows, num_samples).
+    """Return places drawn with the weights in `input`.
 
+    Shape: input (rows, places) or (places,), result (rows, num_samples) or (num_samples,).
     RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing (where
     they are computed already).
     """
@@ -199,7 +201,7 @@ def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> No
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return numbers from Poisson(rate) for the rates in `input`. Shape: result that of input. RuntimeError: rate < 0."""
+    """Return numbers from Poisson(rate) for the rates in `input`. Shape: result as input. RuntimeError: rate < 0."""
     require_floating(input.dtype, "poisson_cpu")
     if (known := here(input)) is not None and not np.all(known >= 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
@@ -207,14 +209,14 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return the number of successes in `count` trials of probability `prob`. Shape: both, and the result, broadcast."""
+    """Return the number of successes in `count` trials of probability `prob`. Shape: both broadcast to the result."""
     for name, given in (("count", count), ("prob", prob)):
         if not given.dtype.is_floating_point:
             raise ValueError(
                 f"binomial only supports floating-point dtypes for {name}, got: {scalar_type_name(given.dtype)}"
             )
     with no_grad():
-        shape = (count + prob).shape
+        shape = count.add(prob).shape
         count, prob = count.expand(shape), prob.expand(shape)
         return draw_each(draw.BINOMIAL, generator, [count, prob], None)
 
@@ -285,7 +287,7 @@ def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int,
     values.update(named)
     high = values.get("high")
     if size is None or high is None or set(values) - set(names):
-        raise TypeError("randint() received an invalid combination of arguments: expected (low, high, size) or (high, size)")
+        raise TypeError("randint() received an invalid combination of arguments: (low, high, size) or (high, size)")
     low = values.get("low", 0)
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")

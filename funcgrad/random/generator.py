@@ -1,6 +1,6 @@
-"""Generators: where random numbers come from. On the CPU torch's own stream, on accelerators a JAX key held on the device.
+"""Generators: where random numbers come from. On the CPU torch's own stream, on accelerators a JAX key held there.
 
-With FUNCGRAD_RANDOM=device the CPU's generators hold a key too: nothing is then drawn on the host, the numbers are JAX's.
+With FUNCGRAD_RANDOM=device the CPU's generators hold a key too: nothing is drawn on the host, the numbers are JAX's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._base.devices import device as Device
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.mersenne import DEFAULT_SEED, MersenneTwister
@@ -43,7 +43,7 @@ class Generator:
         self.key = self._key_of(DEFAULT_SEED) if holds_key else None
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start anew from `seed`, an int of 64 bits with or without sign (ValueError otherwise); returns the generator."""
+        """Start anew from `seed`, an int of 64 bits with or without sign (else ValueError); returns the generator."""
         self._seed = checked_seed(seed)
         if self.stream is not None:
             self.stream.reseed(self._seed)
@@ -69,7 +69,7 @@ class Generator:
         return from_host(np.frombuffer(state, np.uint8), device="cpu")
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Take up a state that `get_state` gave. TypeError: no tensor of uint8. RuntimeError: no state of such a generator."""
+        """Take up a state that `get_state` gave. TypeError: no tensor of uint8. RuntimeError: no such state."""
         if not isinstance(new_state, Tensor) or new_state.dtype is not dtypes.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         state = to_host(new_state).tobytes()
@@ -84,7 +84,7 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """Return another generator that will give the same numbers."""
-        return type(self)(self.device).set_state(self.get_state())
+        return _restored(self.device, self.key is not None, to_host(self.get_state()).tobytes())
 
     clone = clone_state
 
@@ -92,11 +92,14 @@ class Generator:
         return from_host(np.array([seed >> 32, seed & _ALL32], np.uint32), device=self.device)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.device, to_host(self.get_state()).tobytes())
+        return _restored, (self.device, self.key is not None, to_host(self.get_state()).tobytes())
 
 
-def _restored(device: Device, state: bytes) -> Generator:
-    return Generator(device).set_state(from_host(np.frombuffer(state, np.uint8), device="cpu"))
+def _restored(device: Device, holds_key: bool, state: bytes) -> Generator:
+    generator = object.__new__(Generator)
+    generator.device, generator.key, generator._seed = device, None, DEFAULT_SEED
+    generator.stream = None if holds_key else MersenneTwister()
+    return generator.set_state(from_host(np.frombuffer(state, np.uint8), device="cpu"))
 
 
 def checked_seed(seed: Any) -> int:
@@ -111,8 +114,9 @@ default_generator = Generator()
 _defaults: dict[Device, Generator] = {Device("cpu"): default_generator}
 
 
-def generator_of(device: Device) -> Generator:
+def generator_of(device: Any) -> Generator:
     """Return the generator that serves tensors on `device` when none is named; it starts from the last manual seed."""
+    device = Device(device)
     if device.type != "cpu" and device.index is None:
         device = Device(device.type, 0)
     found = _defaults.get(device)
@@ -158,7 +162,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cuda",
 ) -> Iterator[None]:
-    """Inside the block random numbers go on from where they are; afterwards all default generators are as they were before.
+    """Put all default generators back, after the block, to where they were before it.
 
     devices: only these (and the CPU) are set back; a number means that device of `device_type`.
     """

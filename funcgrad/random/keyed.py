@@ -1,6 +1,6 @@
 """The same distributions on the device: each op takes a key and returns its sample and the next key, in one program.
 
-The numbers are JAX's (threefry), the distributions torch's. Parameters are in the order (key, tensors, numbers, statics).
+The numbers are JAX's (threefry), the distributions torch's. Parameters: the key, tensors, numbers, statics.
 """
 
 from __future__ import annotations
@@ -148,4 +148,4 @@ def _as(number: Scalar, kind: Any) -> Array:
 
 
 def _word(number: Scalar) -> Array:
-    return jnp.asarray(number % 2**64 if isinstance(number, int) else number).astype(np.uint64)
+    return jnp.asarray(np.uint64(number % 2**64)) if isinstance(number, int) else number.astype(np.uint64)

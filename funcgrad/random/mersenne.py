@@ -20,7 +20,7 @@ DEFAULT_SEED = 67280421310721
 _WORDS = 624
 _ALL32, _ALL64 = 2**32 - 1, 2**64 - 1
 _LOW53, _STEP53 = np.uint64((1 << 53) - 1), 2.0**-53
-# initial seed; words left, seeded; next word; 624 words (8 bytes each); normal x, y, rho, valid; next float normal, valid
+# initial seed; words left, seeded; next word; 624 words (8 bytes each); normal x, y, rho, valid; float normal, valid
 _STATE = struct.Struct(f"<QiiQ{8 * _WORDS}sdddi4xf?3x")
 STATE_BYTES = _STATE.size
 
@@ -57,7 +57,7 @@ class MersenneTwister:
         """Draw `count` doubles in [0, 1): the low 53 bits of a 64-bit word."""
         words = self.words64(count)
         words &= _LOW53
-        return words.view(np.int64) * _STEP53  # int64 converts faster than uint64
+        return np.multiply(words.view(np.int64), _STEP53, dtype=np.float64)  # int64 converts faster than uint64
 
     def below(self, count: int, probability: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Draw `count` doubles and tell which are less than `probability`, without making the doubles."""

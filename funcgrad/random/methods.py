@@ -1,4 +1,4 @@
-"""The methods that fill a tensor with random numbers (uniform_, normal_, random_, ...); `attach` puts them on Tensor."""
+"""The methods that fill a tensor with random numbers: uniform_, normal_, random_, ..."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 import ml_dtypes
 
 from funcgrad._base import dtypes
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in signatures
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tensor.call import scalar_type_name
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
 from funcgrad.random.draw import draw_into, require_floating
 from funcgrad.random.generator import Generator
 
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None, **named: Any) -> Tensor:
+
+def uniform_(
+    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None, **named: Any
+) -> Tensor:
     """Fill with numbers from [from, to). RuntimeError: from > to, or a bound that the dtype cannot hold."""
     low, high = _number(named.get("from", from_)), _number(to)
     require_floating(self.dtype, "check_uniform_bounds", complex_too=True)
@@ -23,9 +26,7 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Genera
         if not abs(bound) <= largest_float(self.dtype):
             raise RuntimeError(f"{name} is out of bounds for {_cpp_name(self.dtype)}")
     if low > high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     return draw_into(self, draw.UNIFORM, generator, (low, high), "UniformBackward0")
 
 
@@ -56,7 +57,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
 
 
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Fill with numbers from the Cauchy distribution around `median`, half of them within `sigma`. RuntimeError: sigma <= 0."""
+    """Fill with Cauchy's numbers around `median`, half of them within `sigma`. RuntimeError: sigma <= 0."""
     median, sigma = _number(median), _number(sigma)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
@@ -94,8 +95,8 @@ def random_(self: Tensor, *bounds: int | None, generator: Generator | None = Non
     Called as random_(), random_(to), random_(from, to); to = None means all from `from` on.
     RuntimeError: from >= to, or a bound that the dtype cannot hold.
     """
-    if self.dtype.is_complex or not 0 < self.dtype.itemsize - (self.dtype.category == dtypes.FLOAT):
-        require_floating(dtypes.complex64, "random_kernel_cpu")
+    if self.dtype.category >= dtypes.FLOAT:
+        require_floating(self.dtype, "random_kernel_cpu")
     if not bounds and not named:
         return draw_into(self, draw.INTEGERS_OF_DTYPE, generator, (), "RandomBackward2")
     low, high = (0, *bounds) if len(bounds) == 1 and not named else (*bounds, None, None)[:2]
@@ -103,7 +104,8 @@ def random_(self: Tensor, *bounds: int | None, generator: Generator | None = Non
     low = 0 if low is None else int(low)
     high = sampling.largest_integer(self.dtype.numpy) + 1 if high is None else int(high)
     require_range(self.dtype, low, high)
-    return draw_into(self, draw.INTEGERS, generator, (low, high), "RandomBackward1" if len(bounds) == 1 else "RandomBackward0")
+    name = "RandomBackward1" if len(bounds) == 1 else "RandomBackward0"
+    return draw_into(self, draw.INTEGERS, generator, (low, high), name)
 
 
 def require_std(std: float) -> None:
@@ -125,7 +127,8 @@ def require_range(dtype: DType, low: int, high: int) -> None:
     least, largest = sampling.smallest_integer(dtype.numpy), sampling.largest_integer(dtype.numpy)
     for name, bound in (("from", low), ("to - 1", high - 1)):
         if dtype.is_floating_point and not least <= bound <= largest and abs(bound) <= largest_float(dtype):
-            warnings.warn(f"{name} is out of bounds [{least}, {largest}]: beyond them {dtype} skips integers", stacklevel=3)
+            message = f"{name} is out of bounds [{least}, {largest}]: beyond them {dtype} skips integers"
+            warnings.warn(message, stacklevel=3)
         elif not least <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {_cpp_name(dtype)}")
 
@@ -159,9 +162,3 @@ def _cpp_name(dtype: DType) -> str:
 
 
 METHODS = (uniform_, normal_, log_normal_, exponential_, cauchy_, geometric_, bernoulli_, random_)
-
-
-def attach() -> None:
-    """Make these methods of Tensor."""
-    for method in METHODS:
-        setattr(Tensor, method.__name__, method)

@@ -55,7 +55,7 @@ def normal_float64(stream: MersenneTwister, count: int, mean: float = 0.0, std: 
 
 
 def normal_pairs(stream: MersenneTwister, count: int) -> Doubles:
-    """Draw `count` standard normal doubles one by one: r cos, r sin, with r = sqrt(-2 log(1 - u2)) and angle 2 pi u1."""
+    """Draw `count` standard normal doubles in pairs: r cos, r sin, with r = sqrt(-2 log(1 - u2)), angle 2 pi u1."""
     made = np.empty(count, _f64)
     filled = 0
     if count and stream.next_normal is not None:
@@ -94,12 +94,12 @@ def _blocks_float32(stream: MersenneTwister, count: int) -> Floats:
 
 
 def _multiply_add(a: Any, b: Any, c: Any) -> Floats:
-    """Return a * b + c rounded once, as the processor's fused instruction does (a float32 product is exact in float64)."""
+    """Return a * b + c rounded once, as a fused instruction does: a float32 product is exact in float64."""
     return (np.multiply(a, b, dtype=_f64) + c).astype(_f32)
 
 
 # Logarithm, sine and cosine are Cephes's single-precision polynomials (Moshier 1989, netlib.org/cephes), evaluated with
-# fused multiply-adds in the order in which torch's AVX kernel does: that makes the numbers equal to torch's in every bit.
+# fused multiply-adds in the order in which torch's AVX kernel does it: the numbers equal torch's in every bit.
 _LOG = tuple(map(_f32, (
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,

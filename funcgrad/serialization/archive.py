@@ -6,7 +6,7 @@ import os
 import struct
 import zipfile
 import zlib
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
@@ -100,7 +100,10 @@ class ArchiveReader:
 
 
 class ArchiveWriter:
-    """Writes records that torch can read and map: stored as they are, each at a multiple of 64 bytes."""
+    """Writes records that torch can read and map: stored as they are, each at a multiple of 64 bytes.
+
+    Used in a `with` block, at whose end the list of records is written; after an error it is not.
+    """
 
     def __init__(self, file: BinaryIO, folder: str) -> None:
         self.zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
@@ -119,6 +122,10 @@ class ArchiveWriter:
             for start in range(0, size, _CHUNK):
                 target.write(data[start : start + _CHUNK])
 
-    def close(self) -> None:
-        """Write the list of records."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            self.zip.fp = None  # else zipfile would end the archive, as if it were whole, when it is collected
         self.zip.close()

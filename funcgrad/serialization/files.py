@@ -49,5 +49,4 @@ def writing(f: Any) -> Iterator[BinaryIO]:
     if not callable(getattr(f, "write", None)):
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     yield f
-    if callable(getattr(f, "flush", None)):
-        f.flush()
+    f.flush()

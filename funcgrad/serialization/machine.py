@@ -6,7 +6,7 @@ import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from pickle import UnpicklingError
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 _CORRUPT = (IndexError, KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, struct.error)
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
@@ -71,34 +71,40 @@ class Machine:
 
     def load(self) -> Any:
         """Read up to the end of the pickle and return its object."""
+        read, steps = self.file.read, _STEPS
         try:
             while True:
-                code = self.take(1)[0]
-                if code == _STOP:
+                code = read(1)
+                step = steps.get(code)
+                if step is not None:
+                    step(self)
+                elif code == _STOP:
                     return self.stack.pop()
-                step = _STEPS.get(code)
-                if step is None:
-                    raise UnpicklingError(f"Unsupported operand {code}")
-                step(self)
+                elif not code:
+                    self._ends_too_early()
+                else:
+                    raise UnpicklingError(f"Unsupported operand {code[0]}")
         except _CORRUPT as error:
             raise UnpicklingError(f"the pickle is malformed: {type(error).__name__}: {error}") from error
 
     def take(self, count: int) -> bytes:
-        """Return the next `count` bytes; EOFError for an empty file, UnpicklingError where it ends too early."""
+        """Return the next `count` bytes; UnpicklingError where the file ends too early."""
+        if 0 <= count <= _CHUNK:
+            data = self.file.read(count)
+            return data if len(data) == count else self._ends_too_early()
         if count < 0:
             raise UnpicklingError(f"a length is negative: {count}")
-        data = self.file.read(min(count, _CHUNK))
-        while len(data) < count and (more := self.file.read(min(count - len(data), _CHUNK))):
-            data += more
-        if len(data) == count:
-            return data
-        if not data and not self.stack and not self.below:
+        return self.take(_CHUNK) + self.take(count - _CHUNK)
+
+    def number(self, layout: str) -> Any:
+        """Return the next number, in `struct`'s layout."""
+        known = _LAYOUTS[layout]
+        return known.unpack(self.take(known.size))[0]
+
+    def _ends_too_early(self) -> NoReturn:
+        if self.file.tell() == 0:
             raise EOFError("Ran out of input")
         raise UnpicklingError("pickle data was truncated")
-
-    def number(self, layout: str) -> int:
-        """Return the next number, in `struct`'s layout."""
-        return struct.unpack(layout, self.take(struct.calcsize(layout)))[0]
 
     def line(self) -> str:
         """Return the text up to the next line break."""
@@ -239,9 +245,10 @@ def _python_2_int(machine: Machine) -> Any:
     return line == "01" if line in ("00", "01") else int(line)
 
 
-_STOP = ord(".")
-_STEPS: dict[int, Step] = {
-    ord(code): step
+_STOP = b"."
+_LAYOUTS = {layout: struct.Struct(layout) for layout in ("<B", "<H", "<I", "<i", "<Q", ">d")}
+_STEPS: dict[bytes, Step] = {
+    code.encode("latin1"): step
     for code, step in {
         "\x80": lambda m: m.take(1) and None,  # PROTO
         "\x95": lambda m: m.take(8) and None,  # FRAME
@@ -279,7 +286,7 @@ _STEPS: dict[int, Step] = {
         "I": _pushing(_python_2_int),
         "\x8a": _long("<B"),
         "\x8b": _long("<I"),
-        "G": _pushing(lambda m: struct.unpack(">d", m.take(8))[0]),
+        "G": _pushing(lambda m: m.number(">d")),
         "X": _text("<I"),
         "\x8c": _text("<B"),
         "\x8d": _text("<Q"),

@@ -27,6 +27,10 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode(encoding)
 
 
+def _bytes(data: bytes | bytearray = b"") -> bytes:
+    return bytes(memoryview(data))
+
+
 def _bytearray(data: bytes | str = b"", encoding: str = "latin1") -> bytearray:
     return bytearray(data.encode(encoding) if isinstance(data, str) else memoryview(data))
 
@@ -54,6 +58,7 @@ _FUNCTIONS: dict[str, Any] = {f"torch._utils.{name}": function for name, functio
 CALLABLES: dict[str, Any] = {
     "_codecs.encode": _encode,
     "builtins.bytearray": _bytearray,
+    "builtins.bytes": _bytes,  # how protocol 2 writes b""; torch refuses it
     "builtins.complex": _complex,
     "builtins.set": _set,
     "collections.Counter": _counter,

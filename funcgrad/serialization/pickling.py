@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import pickle
 from collections import OrderedDict
 from types import FunctionType
@@ -86,6 +87,14 @@ class CheckpointPickler(_Pickler):
         self.memoize(obj)
 
     dispatch[FunctionType] = save_global
+
+    def save_bytes(self, obj: bytes) -> None:
+        if obj or self.proto >= 3:
+            super().save_bytes(obj)
+        else:  # Python's own way, a call of `bytes`, is one that torch's weights-only load refuses
+            self.save_reduce(codecs.encode, ("", "latin1"), obj=obj)
+
+    dispatch[bytes] = save_bytes
 
     def _stored(self, root: Tensor) -> StoredTensor:
         shared = shared_by(root)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type here, as in the rows
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call

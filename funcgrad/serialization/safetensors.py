@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type here, as in the rows
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization.files import writing

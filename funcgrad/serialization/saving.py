@@ -49,15 +49,14 @@ def _folder(f: Any) -> str:
 
 
 def _write_archive(file: BinaryIO, folder: str, pickled: bytes, storages: Iterable[StoredTensor]) -> None:
-    archive = ArchiveWriter(file, folder)
-    archive.write("data.pkl", pickled)
-    # No .format_version: with it torch may compute where records lie instead of looking them up.
-    archive.write(".storage_alignment", str(ALIGNMENT).encode())
-    archive.write("byteorder", sys.byteorder.encode())
-    for storage in storages:
-        archive.write(f"data/{storage.key}", _content(storage))
-    archive.write("version", b"3\n")
-    archive.close()
+    with ArchiveWriter(file, folder) as archive:
+        archive.write("data.pkl", pickled)
+        # No .format_version: with it torch may compute where records lie instead of looking them up.
+        archive.write(".storage_alignment", str(ALIGNMENT).encode())
+        archive.write("byteorder", sys.byteorder.encode())
+        for storage in storages:
+            archive.write(f"data/{storage.key}", _content(storage))
+        archive.write("version", b"3\n")
 
 
 def _write_legacy(file: BinaryIO, pickled: bytes, storages: Iterable[StoredTensor], protocol: int) -> None:

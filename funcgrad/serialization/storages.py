@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type here, as in the rows
+from funcgrad._base.dtypes import dtype as DType
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 

@@ -70,7 +70,7 @@ def _recorded(name: str, sample: Sample, key: str, arrays: dict[str, np.ndarray]
     for position, result in enumerate(results):
         arrays[f"{key}|result{position}"] = to_numpy(result)
     told = {
-        "kinds": [str(r.dtype)[6:] if isinstance(r, torch.Tensor) else type(r).__name__ for r in results],
+        "kinds": [str(r.dtype)[6:] if isinstance(r, torch.Tensor) else f"Python {type(r).__name__}" for r in results],
         "nodes": [tree(r.grad_fn) if isinstance(r, torch.Tensor) else "" for r in results],
     }
     return {**told, "grads": _gradients(name, sample, key, arrays, leaves, results)}

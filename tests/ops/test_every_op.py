@@ -1,6 +1,6 @@
-"""Every row against torch's recorded numbers: value, shape, dtype, gradient and the name of the node.
+"""Every public function against torch's recorded numbers: value, shape, dtype, gradient, graph, method, in-place, eager.
 
-FUNCGRAD_TEST_ROWS=1 calls the bare rows only, which is the quick check while writing one.
+FUNCGRAD_TEST_ROWS=1 holds the bare rows to them instead, one sample a test: the quick check while writing a row.
 """
 
 from __future__ import annotations
@@ -8,20 +8,29 @@ from __future__ import annotations
 import functools
 import json
 import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.ops.calling import RECORDED, every_sample, fingerprint, numpy_dtype
+from funcgrad._base.config import settings
+from funcgrad._ops.table import TABLE
+from tests.ops.calling import RECORDED, every_sample, family_names, fingerprint, numpy_dtype, samples_of
+from tests.ops.public import call_public, has_method, has_twin, read
 from tests.ops.rows import call_row, row_of
 from tests.ops.samples import Sample
 
-ALL = [pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2]}") for each in every_sample()]
+ROWS_ONLY = os.environ.get("FUNCGRAD_TEST_ROWS", "0") not in ("", "0")
+SAMPLES = [pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2]}") for each in every_sample()] if ROWS_ONLY else []
+NAMES = [
+    pytest.param(family, name, id=f"{family}-{name}") for family in family_names() for name in samples_of(family)
+]
 TOLERANCE = {
     "float16": (4e-3, 4e-3), "bfloat16": (3e-2, 3e-2), "float32": (3e-5, 1e-5), "float64": (1e-7, 1e-9),
     "complex64": (3e-5, 1e-5), "complex128": (1e-7, 1e-9),
 }  # fmt: skip
+REFUSALS = (RuntimeError, IndexError, TypeError, ValueError)
 
 
 @functools.cache
@@ -50,7 +59,8 @@ def told_by_torch(family: str, name: str, number: int, sample: Sample) -> tuple[
 def assert_close(what: str, ours: np.ndarray, theirs: np.ndarray, kind: str, sample: Sample) -> None:
     """Hold an array to torch's: shape, dtype, numbers."""
     assert ours.shape == theirs.shape, f"{what}: shape {ours.shape}, torch {theirs.shape}"
-    if kind in ("int", "float", "bool", "complex"):
+    if kind.startswith("Python "):
+        assert ours.dtype.kind == theirs.dtype.kind, f"{what}: {ours.dtype}, torch {kind}"
         assert ours.tolist() == pytest.approx(theirs.tolist())
         return
     assert ours.dtype == numpy_dtype(kind), f"{what}: dtype {ours.dtype}, torch {kind}"
@@ -64,43 +74,157 @@ def assert_close(what: str, ours: np.ndarray, theirs: np.ndarray, kind: str, sam
     np.testing.assert_allclose(ours.astype(wide), theirs.astype(wide), rtol, atol, equal_nan=True, err_msg=what)
 
 
-@pytest.mark.parametrize(("family", "name", "number", "sample"), ALL)
+def assert_answer(sample: Sample, entry: dict[str, Any], torchs: tuple[list[Any], list[Any]], ours: tuple[Any, Any]) -> None:
+    """Hold results and gradients to torch's."""
+    assert len(ours[0]) == len(torchs[0]), f"{len(ours[0])} results, torch {len(torchs[0])}"
+    for i, (mine, theirs) in enumerate(zip(ours[0], torchs[0], strict=True)):
+        assert_close(f"result {i}", mine, theirs, entry["kinds"][i], sample)
+    if torchs[1]:
+        assert len(ours[1]) == len(torchs[1]), f"no gradient, torch has {entry['nodes']}"
+    for i, (mine, theirs) in enumerate(zip(ours[1], torchs[1], strict=False)):
+        if theirs is None or mine is None:
+            assert mine is None or not np.any(mine), f"gradient {i}: torch has none"
+            assert theirs is None or not np.any(theirs), f"gradient {i}: only torch has one"
+        else:
+            kind = "bfloat16" if mine.dtype == numpy_dtype("bfloat16") else str(theirs.dtype)
+            assert_close(f"gradient {i}", mine, theirs, kind, sample)
+
+
+@pytest.mark.parametrize(("family", "name", "number", "sample"), SAMPLES)
 def test_row_equals_torch(family: str, name: str, number: int, sample: Sample) -> None:
     op = row_of(name, sample)
     if op is None:
         pytest.skip(f"{name} is a hand-written front, no row")
     entry, results, gradients = told_by_torch(family, name, number, sample)
     if sample.fails:
-        with pytest.raises((RuntimeError, IndexError, TypeError, ValueError)) as caught:
+        with pytest.raises(REFUSALS) as caught:
             call_row(op, name, sample)
         assert caught.typename == entry["error"], f"{caught.value!r}; torch: {entry['message']}"
         return
     ours, pulled, node = call_row(op, name, sample)
-    assert len(ours) == len(results)
-    for i, (mine, torchs) in enumerate(zip(ours, results, strict=True)):
-        assert_close(f"result {i}", mine, torchs, entry["kinds"][i], sample)
     if gradients and sample.graph:
-        shown = next(tree for tree in entry["nodes"] if tree)
-        assert node == shown.partition("(")[0]
-    if gradients:
-        assert op.grad is not None, f"{op} has no gradient, torch has {entry['nodes']}"
-        _assert_gradients(pulled, gradients, sample)
+        assert node == next(tree for tree in entry["nodes"] if tree).partition("(")[0]
+    assert_answer(sample, entry, (results, gradients), (ours, pulled))
 
 
-def _assert_gradients(ours: list[Any], torchs: list[Any], sample: Sample) -> None:
-    assert len(ours) == len(torchs)
-    for i, (mine, theirs) in enumerate(zip(ours, torchs, strict=True)):
-        if theirs is None:
-            assert mine is None or not np.any(mine)
-        else:
-            kind = "bfloat16" if mine.dtype == numpy_dtype("bfloat16") else str(theirs.dtype)
-            assert_close(f"gradient {i}", mine, theirs, kind, sample)
+class Faults:
+    """Gathers what is wrong with the samples of one name, so that one bad sample does not hide the others."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def check(self, number: int, sample: Sample, claim: Callable[[], None]) -> None:
+        """Run a claim and keep its complaint."""
+        try:
+            claim()
+        except (AssertionError, *REFUSALS) as error:
+            self.told.append(f"sample {number}: {sample.args} {sample.kwargs}: {type(error).__name__}: {error}")
+
+    def tell(self) -> None:
+        """Fail with all complaints."""
+        assert not self.told, "\n\n".join(self.told)
 
 
-def test_every_row_has_samples() -> None:
-    """A row with a public name needs samples under one of its names."""
-    raise AssertionError
+def _numbered(family: str, name: str, refused: bool = False) -> Iterator[tuple[int, Sample]]:
+    for number, sample in enumerate(samples_of(family)[name]):
+        if sample.fails is refused:
+            yield number, sample
 
 
-if os.environ.get("FUNCGRAD_TEST_ROWS"):
-    pass
+if not ROWS_ONLY:
+
+    @pytest.mark.parametrize(("family", "name"), NAMES)
+    def test_function_equals_torch(family: str, name: str) -> None:
+        faults, answers = Faults(), {}
+        for number, sample in _numbered(family, name):
+            faults.check(number, sample, lambda n=number, s=sample: answers.update({n: call_public(name, s)}))
+        for number, sample in _numbered(family, name):
+            if number in answers:
+                faults.check(number, sample, lambda n=number, s=sample: _assert_told(family, name, n, s, answers[n]))
+        faults.tell()
+
+    @pytest.mark.parametrize(("family", "name"), [p for p in NAMES if any(_numbered(*p.values, refused=True))])
+    def test_function_refuses_what_torch_refuses(family: str, name: str) -> None:
+        faults = Faults()
+        for number, sample in _numbered(family, name, refused=True):
+            faults.check(number, sample, lambda n=number, s=sample: _assert_refused(family, name, n, s))
+        faults.tell()
+
+    @pytest.mark.parametrize(("family", "name"), [p for p in NAMES if has_method(p.values[1])])
+    def test_method_equals_function(family: str, name: str) -> None:
+        _assert_spelling(family, name, f".{name}")
+
+    @pytest.mark.parametrize(("family", "name"), [p for p in NAMES if has_twin(p.values[1])])
+    def test_in_place_equals_out_of_place(family: str, name: str) -> None:
+        _assert_spelling(family, name, f".{name}_")
+
+    @pytest.mark.parametrize(("family", "name"), NAMES)
+    def test_eager_equals_fused(family: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        chosen = list(_numbered(family, name))[:2]
+        fused = {number: call_public(name, sample) for number, sample in chosen}
+        read([r for answer in fused.values() for r in answer.results + answer.gradients])
+        monkeypatch.setattr(settings, "eager", True)
+        faults = Faults()
+        for number, sample in chosen:
+            eager = call_public(name, sample)
+            faults.check(number, sample, lambda a=fused[number], b=eager, s=sample: _assert_same(a, b, s))
+        faults.tell()
+
+
+def _assert_told(family: str, name: str, number: int, sample: Sample, answer: Any) -> None:
+    entry, results, gradients = told_by_torch(family, name, number, sample)
+    assert_answer(sample, entry, (results, gradients), (read(answer.results), read(answer.gradients)))
+    if gradients and sample.graph:
+        assert answer.graphs == entry["nodes"]
+
+
+def _assert_refused(family: str, name: str, number: int, sample: Sample) -> None:
+    entry, _, _ = told_by_torch(family, name, number, sample)
+    with pytest.raises(REFUSALS) as caught:
+        call_public(name, sample)
+    assert caught.typename == entry["error"], f"{caught.value!r}; torch: {entry['message']}"
+
+
+def _assert_spelling(family: str, name: str, spelled: str) -> None:
+    """Hold another spelling to the plain function, on the first samples that it can take."""
+    faults, chosen = Faults(), []
+    for number, sample in _numbered(family, name):
+        if len(chosen) == 3 or not hasattr(sample.args[0], "array"):
+            continue
+        function = call_public(name, sample)
+        target = sample.args[0]
+        if spelled.endswith("_") and not (sample.in_place and _fits(function.results[0], target)):
+            continue
+        chosen.append((number, sample, function))
+    for number, sample, function in chosen:
+        faults.check(number, sample, lambda f=function, s=sample: _assert_same(f, call_public(name, s, spelled), s))
+    faults.tell()
+
+
+def _fits(result: Any, target: Any) -> bool:
+    return tuple(result.shape) == target.shape and result.dtype.name == target.dtype
+
+
+def _assert_same(first: Any, second: Any, sample: Sample) -> None:
+    for what in ("results", "gradients"):
+        ones, others = read(getattr(first, what)), read(getattr(second, what))
+        assert len(ones) == len(others)
+        for i, (one, other) in enumerate(zip(ones, others, strict=True)):
+            if one is None or other is None:
+                assert one is other
+            else:
+                kind = "bfloat16" if one.dtype == numpy_dtype("bfloat16") else str(one.dtype)
+                assert_close(f"{what} {i}", other, one, kind, sample)
+
+
+NO_SAMPLES: dict[str, str] = {}
+
+
+def test_every_public_row_has_samples() -> None:
+    sampled = {name for family in family_names() for name in samples_of(family)}
+    rows = {s.row for family in family_names() for listed in samples_of(family).values() for s in listed}
+    missing = [
+        op.name for op in TABLE.values()
+        if op.names and not sampled & set(op.names) and op.name not in rows and op.name not in NO_SAMPLES
+    ]  # fmt: skip
+    assert not missing, f"these rows need samples in tests/ops/samples/: {' '.join(sorted(missing))}"

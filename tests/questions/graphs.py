@@ -18,7 +18,7 @@ def nodes_behind(tensor: Any) -> list[Any]:
 
 
 def drawing(node: Any) -> Any:
-    """Return a graph as nested tuples of names: (name, what each input came from ...); None for an input without history."""
+    """Return a graph as nested tuples (name, what each input came from ...); None for an input without history."""
     if node is None:
         return None
     name = node.name().split("::")[-1]

@@ -119,7 +119,7 @@ def test_a_second_backward_raises_unless_the_graph_was_retained(function) -> Non
     """S09"""
     loss = function(scalar(3.0), torch.tensor(2.0))
     loss.backward()
-    with pytest.raises(RuntimeError, match="^Trying to backward through the graph a second time"):
+    with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time"):
         loss.backward()
 
 

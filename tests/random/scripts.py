@@ -1,4 +1,4 @@
-"""What the tests draw: expressions of torch's own words, evaluated by torch (`record`) and by funcgrad (`test_recorded`).
+"""What the tests draw: expressions in torch's words, evaluated by torch (`record`) and by funcgrad (`test_recorded`).
 
 After each script one more integer is drawn, so that what a script took from the stream counts too.
 """
@@ -47,7 +47,8 @@ def _add_integers() -> None:
         SCRIPTS[f"randint_{bound}"] = f"[torch.randint({bound}, (n,)) for n in (1, 20)]"
     SCRIPTS["random_full"] = "[torch.empty(9, dtype=torch.int64).random_(-2**63, None)]"
     SCRIPTS["random_from"] = "[torch.empty(9, dtype=torch.int64).random_(3, None)]"
-    SCRIPTS["randint_dtypes"] = "[torch.randint(2, 9, (5,), dtype=d) for d in (torch.uint8, torch.float32, torch.int16)]"
+    kinds = "(torch.uint8, torch.float32, torch.int16)"
+    SCRIPTS["randint_dtypes"] = f"[torch.randint(2, 9, (5,), dtype=d) for d in {kinds}]"
     for dtype in ("int64", "int32", "int16", "float32", "float64"):
         SCRIPTS[f"randperm_{dtype}"] = f"[torch.randperm(n, dtype=torch.{dtype}) for n in (0, 1, 2, 10, 300)]"
     SCRIPTS["randperm_large"] = "[torch.randperm(3000)]"
@@ -65,11 +66,13 @@ def _add_others() -> None:
         rates = f"torch.tensor(grid(50, 0, 60), dtype=torch.{dtype})"
         SCRIPTS[f"poisson_{dtype}"] = f"[torch.poisson({rates})]"
         probabilities = f"torch.tensor(grid(50, 0, 1), dtype=torch.{dtype})"
-        SCRIPTS[f"binomial_{dtype}"] = f"[torch.binomial(torch.tensor(grid(50, 0, 98), dtype=torch.{dtype}), {probabilities})]"
+        counts = f"torch.tensor(grid(50, 0, 98), dtype=torch.{dtype})"
+        SCRIPTS[f"binomial_{dtype}"] = f"[torch.binomial({counts}, {probabilities})]"
         SCRIPTS[f"gamma_{dtype}"] = f"[torch._standard_gamma({probabilities} * 4), torch.randn(3)]"
         SCRIPTS[f"dirichlet_{dtype}"] = f"[torch._sample_dirichlet({probabilities}[1:].reshape(7, 7) * 4)]"
     SCRIPTS["rand_like"] = (
-        "[torch.rand_like(torch.ones(3, 4)), torch.randn_like(torch.ones(17)), torch.randint_like(torch.ones(5), 2, 9), "
+        "[torch.rand_like(torch.ones(3, 4)), torch.randn_like(torch.ones(17)), "
+        "torch.randint_like(torch.ones(5), 2, 9), "
         "torch.rand_like(torch.ones(3), dtype=torch.float64)]"
     )
     SCRIPTS["interleaved"] = (
@@ -80,9 +83,9 @@ def _add_others() -> None:
 
 def _add_dropout() -> None:
     image = "torch.tensor(grid(96, -1, 1)).reshape(2, 4, 3, 4)"
-    for call in ("dropout({}, 0.3)", "dropout({}, 1.0)", "dropout2d({}, 0.3)", "dropout3d({}, 0.3)", "dropout1d({}[0], 0.3)",
-                 "alpha_dropout({}, 0.3, True)", "feature_alpha_dropout({}, 0.3, True)", "rrelu({}, training=True)",
-                 "rrelu({})", "gumbel_softmax({}, 0.7)", "gumbel_softmax({}, hard=True)"):  # fmt: skip
+    for call in ("dropout({}, 0.3)", "dropout({}, 1.0)", "dropout2d({}, 0.3)", "dropout3d({}, 0.3)",
+                 "dropout1d({}[0], 0.3)", "alpha_dropout({}, 0.3, True)", "feature_alpha_dropout({}, 0.3, True)",
+                 "rrelu({}, training=True)", "rrelu({})", "gumbel_softmax({}, 0.7)", "gumbel_softmax({}, hard=True)"):  # fmt: skip
         SCRIPTS[f"functional_{call}"] = f"[torch.nn.functional.{call.format(image)}]"
     for dtype in ("float64", "float16", "bfloat16"):
         SCRIPTS[f"functional_dropout_{dtype}"] = f"[torch.nn.functional.dropout({image}.to(torch.{dtype}), 0.1)]"

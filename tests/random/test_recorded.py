@@ -1,4 +1,4 @@
-"""Every script draws what torch drew: in every bit, except where a float64 formula may round its last bits otherwise."""
+"""Every script draws what torch drew: in every bit, except where float64 formulas may round otherwise."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.random import namespace
 from tests.random.scripts import SCRIPTS, SEEDS, grid
 
 # where a word appears in a script's name, the results may differ from torch's by so much, relatively
-_ROUNDED = {"float64": 1e-14, "complex128": 1e-14, "interleaved": 1e-14, "dirichlet_float32": 2e-7, "normal_around": 2e-7,
-            "gumbel": 2e-6, "alpha_dropout": 2e-7, "rrelu": 2e-7}  # fmt: skip
+_ROUNDED = {"float64": 1e-14, "complex128": 1e-14, "interleaved": 1e-14, "dirichlet_float32": 2e-7,
+            "normal_around": 2e-7, "gumbel": 2e-6, "alpha_dropout": 2e-7, "rrelu": 2e-7}  # fmt: skip
 
 
 @cache

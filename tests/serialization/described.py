@@ -20,4 +20,6 @@ def described(found: Any) -> Any:
         return {str(key): described(value) for key, value in found.items()}
     if isinstance(found, (list, tuple)) and not isinstance(found, Size):
         return [described(value) for value in found]
+    if isinstance(found, set):
+        return sorted(found)
     return found if isinstance(found, (bool, int, float, str, type(None))) else repr(found)

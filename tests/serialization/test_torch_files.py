@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from funcgrad._base import dtypes
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Parameter
+from funcgrad.serialization.archive import ArchiveReader, ArchiveWriter
 from tests.serialization.described import described
 
 RECORDED = Path(__file__).parent / "recorded"
 EXPECTED = json.loads((RECORDED / "expected.json").read_text())
 CASES = sorted(EXPECTED)
+serialization.register_parameter(Parameter)
 
 
 def saved(obj: Any, **options: Any) -> io.BytesIO:
@@ -32,6 +35,16 @@ def saved(obj: Any, **options: Any) -> io.BytesIO:
 
 def numbers(tensor: Tensor) -> list[Any]:
     return to_host(tensor).tolist()
+
+
+def rewritten(file: io.BytesIO, changes: dict[str, bytes]) -> io.BytesIO:
+    """Return the archive with the content of some records changed."""
+    old, new = ArchiveReader(file), io.BytesIO()
+    with ArchiveWriter(new, "archive") as writer:
+        for record in old.records:
+            writer.write(record, changes.get(record, old.read(record)))
+    new.seek(0)
+    return new
 
 
 def changed(tensor: Tensor) -> Tensor:
@@ -189,22 +202,59 @@ def test_a_file_from_another_device_loads_where_map_location_says() -> None:
 
 
 def test_big_endian_bytes_are_turned_around() -> None:
-    value = from_host(np.array([1.5, -2.0], np.float32))
-    content = saved(value).getvalue()
-    little, big = np.array([1.5, -2.0], "<f4").tobytes(), np.array([1.5, -2.0], ">f4").tobytes()
-    assert content.count(little) == 1
-    loaded = serialization.load(_without_checksums(content.replace(little, big).replace(b"little", b"big___")))
-    assert numbers(loaded) == [1.5, -2.0]
+    file = saved([from_host(np.array([1.5, -2.0], np.float32)), from_host(np.array([1 - 2j], np.complex128))])
+    big = {
+        "byteorder": b"big",
+        "data/0": np.array([1.5, -2.0], ">f4").tobytes(),
+        "data/1": np.array([1 - 2j], ">c16").tobytes(),
+    }
+    assert [numbers(tensor) for tensor in serialization.load(rewritten(file, big))] == [[1.5, -2.0], [1 - 2j]]
 
 
-def _without_checksums(content: bytes) -> io.BytesIO:
-    """Write the archive anew, as torch does with set_crc32_options(False)."""
-    import zipfile
+def test_a_file_written_without_checksums_loads() -> None:
+    assert numbers(serialization.load(RECORDED / "unchecked.pt")) == [1.0, 2.0]
 
-    file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
-        for info in old.infolist():
-            old.open
-            data = content[info.header_offset :]
-            new.writestr(info.filename, data)
-    return file
+
+def test_a_whole_module_needs_weights_only_false_and_a_counterpart() -> None:
+    with pytest.raises(
+        pickle.UnpicklingError, match=r"GLOBAL torch\.nn\.modules\.container\.Sequential was not an allowed"
+    ):
+        serialization.load(RECORDED / "module.pt")
+    unsafe = serialization.get_unsafe_globals_in_checkpoint(RECORDED / "module.pt")
+    assert unsafe == [
+        "torch.nn.modules.activation.ReLU", "torch.nn.modules.container.Sequential", "torch.nn.modules.linear.Linear",
+    ]  # fmt: skip
+
+
+class Point:
+    """A class of the user's."""
+
+    def __init__(self, x: int, where: Tensor) -> None:
+        self.x, self.where = x, where
+
+
+def test_objects_of_ones_own_load_where_they_are_trusted() -> None:
+    file = saved(Point(3, from_host(np.ones(2))))
+    with pytest.raises(pickle.UnpicklingError, match="add_safe_globals"):
+        serialization.load(file)
+    for options, safe in (({"weights_only": False}, []), ({}, [Point]), ({}, [(Point, f"{__name__}.Point")])):
+        file.seek(0)
+        with serialization.safe_globals(safe):
+            loaded = serialization.load(file, **options)
+        assert loaded.x == 3
+        assert numbers(loaded.where) == [1.0, 1.0]
+    assert serialization.get_safe_globals() == []
+
+
+def test_registered_classes_go_by_the_name_torch_gives_them() -> None:
+    serialization.register_globals({"torch.nn.modules.test_only.Point": Point})
+    file = saved(Point(4, from_host(np.ones(1))))
+    assert b"ctorch.nn.modules.test_only\nPoint\n" in file.getvalue()
+    assert serialization.load(file, weights_only=False).x == 4
+
+
+def test_other_pickle_protocols_load_too() -> None:
+    loaded = serialization.load(RECORDED / "containers.pt")
+    for protocol in (3, 4, 5):
+        again = serialization.load(saved(loaded, pickle_protocol=protocol))
+        assert described(again) == EXPECTED["containers"]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad._base import dtypes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -65,23 +66,23 @@ class PackedSequence(_Fields):
 
     def double(self) -> PackedSequence:
         """Return the sequence with float64 data."""
-        return self.to(dtype=fg.float64)
+        return self.to(dtype=dtypes.float64)
 
     def float(self) -> PackedSequence:
         """Return the sequence with float32 data."""
-        return self.to(dtype=fg.float32)
+        return self.to(dtype=dtypes.float32)
 
     def half(self) -> PackedSequence:
         """Return the sequence with float16 data."""
-        return self.to(dtype=fg.float16)
+        return self.to(dtype=dtypes.float16)
 
     def long(self) -> PackedSequence:
         """Return the sequence with int64 data."""
-        return self.to(dtype=fg.int64)
+        return self.to(dtype=dtypes.int64)
 
     def int(self) -> PackedSequence:
         """Return the sequence with int32 data."""
-        return self.to(dtype=fg.int32)
+        return self.to(dtype=dtypes.int32)
 
     def pin_memory(self) -> PackedSequence:
         """Return the sequence: JAX moves arrays itself."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._program.value import TracedValue
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.interop import from_host
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 
@@ -106,8 +107,18 @@ def _rebuild_mapping(like: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
 
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
-    """Stack tensors."""
-    return fg.stack(tuple(batch))
+    """Stack tensors: on the host where their numbers are here already, else as an op."""
+    arrays = [_host_numbers(tensor) for tensor in batch]
+    if any(array is None for array in arrays):
+        return fg.stack(tuple(batch))
+    return collate_numpy_array_fn(arrays)  # type: ignore[arg-type]  # none is None
+
+
+def _host_numbers(tensor: Tensor) -> np.ndarray[Any, Any] | None:
+    value = tensor._current().value
+    if tensor.requires_grad or value.is_pending or isinstance(value, TracedValue) or tensor.device.type != "cpu":
+        return None
+    return to_host(tensor)
 
 
 def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: CollateMap | None = None) -> Tensor:

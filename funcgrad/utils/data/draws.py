@@ -10,6 +10,7 @@ from funcgrad._base.devices import device as Device
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw
+from funcgrad.random.functions import multinomial
 from funcgrad.random.generator import Generator, manual_seed
 
 _CPU = Device("cpu")
@@ -42,7 +43,7 @@ def integers(high: int, count: int, generator: Generator | None) -> list[int]:
 
 def choices(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Sequence[int]:
     """Draw `count` indices, each as likely as its weight."""
-    return to_host(draw.multinomial(weights, count, replacement, generator)).tolist()
+    return to_host(multinomial(weights, count, replacement, generator=generator)).tolist()
 
 
 def _drawn(sampler: draw.Sampler, generator: Generator | None, count: int, *numbers: Any) -> list[int]:

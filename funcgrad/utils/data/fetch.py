@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from funcgrad._tensor.names import flush
+from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.collate import default_collate
 from funcgrad.utils.data.dataset import Rows
 
@@ -27,9 +29,11 @@ class Fetch(NamedTuple):
             return self.collate(self.dataset[index])
         at_once = getattr(self.dataset, "__getitems__", None)
         samples = at_once(index) if callable(at_once) else [self.dataset[i] for i in index]
-        if type(samples) is Rows and self.collate is not default_collate:
-            samples = list(samples)
-        return self.collate(samples)
+        if type(samples) is Rows:
+            return self.collate(samples if self.collate is default_collate else list(samples))
+        batch = self.collate(samples)
+        del samples  # nobody wants them any more, so the program need not produce them
+        return _computed(batch)
 
     def _stream(self) -> Callable[[Any], Any]:
         samples: Iterator[Any] = iter(self.dataset)
@@ -37,9 +41,26 @@ class Fetch(NamedTuple):
         def fetch(index: Any) -> Any:
             if not self.is_batched:
                 return self.collate(next(samples))
-            batch = [sample for _, sample in zip(index, samples, strict=False)]
-            if not batch or (self.drop_last and len(batch) < len(index)):
+            taken = [sample for _, sample in zip(index, samples, strict=False)]
+            if not taken or (self.drop_last and len(taken) < len(index)):
                 raise StopIteration
-            return self.collate(batch)
+            batch = self.collate(taken)
+            del taken
+            return _computed(batch)
 
         return fetch
+
+
+def _computed(batch: Any) -> Any:
+    """Run what was recorded to make a batch from tensor samples: it is a program of its own, not a part of every step."""
+    if _is_pending(batch):
+        flush()
+    return batch
+
+
+def _is_pending(batch: Any) -> bool:
+    if isinstance(batch, Tensor):
+        return batch._current().value.is_pending
+    if isinstance(batch, Mapping):
+        return any(map(_is_pending, batch.values()))
+    return isinstance(batch, (list, tuple)) and any(map(_is_pending, batch))

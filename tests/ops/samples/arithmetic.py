@@ -198,6 +198,8 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "logaddexp": [sample(given(2, 3), given(3)), sample(values([1000.0, -1000.0, 0.0]), values([1000.0, -1001.0, -_INF]))],
     "logaddexp2": [sample(given(2, 3), given(3)), sample(values([1000.0, -1000.0]), values([1000.0, -1001.0]))],
-    "ldexp": [sample(given(2, 3), given(3, dtype="int64")), sample(given(2, 3), given(3))],
+    "ldexp": [
+        sample(given(2, 3), given(3, dtype="int64")).but(gradient=False),  # torch 2.13 has 0 below 2^0 there, a fault
+        sample(given(2, 3), given(3))],
     "true_divide": [sample(given(3, dtype="int64"), 2)],
 }

@@ -76,6 +76,7 @@ _TRUTH = [
     sample(given(3, 4, dtype="bool"), (0, 1)),
     sample(given(3, 4, dtype="uint8", high=2), 0),
     sample(given(3, 4)),
+    sample(given(3, 4, dtype="bool"), ()),
     sample(given(0, 4, dtype="bool"), 0),
 ]
 _ARGUMENTS = [

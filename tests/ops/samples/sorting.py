@@ -71,8 +71,9 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "mode": [
         sample(values([[1.0, 2.0, 2.0, 3.0], [3.0, 1.0, 3.0, 1.0]]), 1),
-        sample(given(4, 30, dtype="int64", low=0, high=5), 1),
-        sample(given(30, 4, dtype="int64", low=0, high=5), 0, True),
+        # Beyond 16 elements torch's sort is not stable, so which of the places it names is its own affair.
+        sample(given(4, 12, dtype="int64", low=0, high=4), 1),
+        sample(given(15, 4, dtype="int64", low=0, high=4), 0, True),
         sample(given(3, 4)),
     ],
     "quantile": [each.but(graph=False) for each in [*_QUANTILES, sample(values([1.0, _NAN, 2.0], grad=False), 0.5)]],

@@ -1,0 +1,192 @@
+"""Rows: average pooling, adaptive too, and pooling by a power mean."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.checks import spread, wide
+from funcgrad._ops.pooling import adaptive_bounds, adaptive_sizes
+from funcgrad._ops.table import Array, Dims, op
+from funcgrad._ops.windows import Windows, batched, windows
+
+
+@op(
+    grad=("SqueezeBackward1", ("AvgPool2DBackward0", ("UnsqueezeBackward0", "input"))),
+    names="avg_pool1d nn.functional.avg_pool1d",
+)
+def avg_pool1d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """The mean of each window. Shape: input (N, C, L) or (C, L)."""
+    return _avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+@op(grad="AvgPool2DBackward0", names="nn.functional.avg_pool2d")
+def avg_pool2d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean of each window, or its sum over `divisor_override`. Shape: input (N, C, H, W) or (C, H, W)."""
+    return _avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@op(grad="AvgPool3DBackward0", names="nn.functional.avg_pool3d")
+def avg_pool3d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean of each window, or its sum over `divisor_override`. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
+    return _avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _adaptive_avg_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
+    inner = "MeanBackward1" if _is_one(statics[0]) else "AdaptiveAvgPool2DBackward0"
+    return ("SqueezeBackward1", (inner, ("UnsqueezeBackward0", "input")))
+
+
+@op(grad=_adaptive_avg_pool1d_grad, names="adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
+def adaptive_avg_pool1d(input: Array, output_size: Dims) -> Array:
+    """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
+    return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
+
+
+def _adaptive_avg_pool2d_grad(shapes: tuple, statics: tuple) -> str:
+    return "MeanBackward1" if _is_one(statics[0]) else "AdaptiveAvgPool2DBackward0"
+
+
+@op(grad=_adaptive_avg_pool2d_grad, names="nn.functional.adaptive_avg_pool2d")
+def adaptive_avg_pool2d(input: Array, output_size: Dims) -> Array:
+    """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
+    return _adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
+
+
+def _adaptive_avg_pool3d_grad(shapes: tuple, statics: tuple) -> str:
+    return "MeanBackward1" if _is_one(statics[0]) else "AdaptiveAvgPool3DBackward0"
+
+
+@op(grad=_adaptive_avg_pool3d_grad, names="nn.functional.adaptive_avg_pool3d")
+def adaptive_avg_pool3d(input: Array, output_size: Dims) -> Array:
+    """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
+    return _adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
+
+
+def _lp_pool_grad(inner: tuple) -> tuple:
+    size = ("MulBackward0", ("SignBackward0", inner), ("ReluBackward0", ("AbsBackward0", inner)))
+    return ("PowBackward0", ("MulBackward0", size))
+
+
+@op(
+    grad=_lp_pool_grad(("SqueezeBackward1", ("AvgPool2DBackward0", ("UnsqueezeBackward0", ("PowBackward0", "input"))))),
+    names="nn.functional.lp_pool1d",
+)
+def lp_pool1d(
+    input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None = None, ceil_mode: bool = False
+) -> Array:
+    """sum(input^p)^(1/p) of each window. Shape: input (N, C, L) or (C, L)."""
+    return _lp_pool("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@op(grad=_lp_pool_grad(("AvgPool2DBackward0", ("PowBackward0", "input"))), names="nn.functional.lp_pool2d")
+def lp_pool2d(
+    input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None = None, ceil_mode: bool = False
+) -> Array:
+    """sum(input^p)^(1/p) of each window. Shape: input (N, C, H, W) or (C, H, W)."""
+    return _lp_pool("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@op(grad=_lp_pool_grad(("AvgPool3DBackward0", ("PowBackward0", "input"))), names="nn.functional.lp_pool3d")
+def lp_pool3d(
+    input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None = None, ceil_mode: bool = False
+) -> Array:
+    """sum(input^p)^(1/p) of each window. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
+    return _lp_pool("lp_pool3d", 3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _avg_pool(
+    name: str, count: int, input: Array, kernel_size: Dims, stride: Dims | None, padding: Dims, ceil_mode: bool,
+    include_padding: bool, divisor: int | None,
+) -> Array:  # fmt: skip
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    whole = batched(name, input, count)
+    over = windows(name, whole, count, kernel_size, stride, padding, 1, ceil_mode)
+    total = _sums(wide(whole), over)
+    if divisor is None:
+        counts = over.covered(include_padding)
+        sizes = np.ones((1,) * count)
+        for d, c in enumerate(counts):
+            sizes = sizes * c.reshape(-1, *(1,) * (count - 1 - d))
+        divisor = int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else sizes
+    averages = total / (divisor if isinstance(divisor, int) else jnp.asarray(divisor, total.dtype))
+    result = averages.astype(input.dtype)
+    return result if whole is input else result[0]
+
+
+def _sums(input: Array, over: Windows) -> Array:
+    """Sum each window: by a reshape where windows tile the input, else tap by tap, one dimension after the other."""
+    if over.tile:
+        shape = [n for pair in zip(over.count, over.kernel, strict=True) for n in pair]
+        return input.reshape(*input.shape[:2], *shape).sum(tuple(range(3, 3 + 2 * len(over.count), 2)))
+    total = over.padded(input, 0)
+    for d, (k, s, c) in enumerate(zip(over.kernel, over.stride, over.count, strict=True)):
+        terms = [lax.slice_in_dim(total, t, t + (c - 1) * s + 1, s, 2 + d) for t in range(k)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+    return total
+
+
+def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Dims) -> Array:
+    whole = batched(name, input, count)
+    sizes = whole.shape[2:]
+    wanted = adaptive_sizes(output_size, sizes)
+    result = wide(whole)
+    if all(o and n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
+        shape = [part for n, o in zip(sizes, wanted, strict=True) for part in (o, n // o)]
+        result = result.reshape(*whole.shape[:2], *shape).mean(tuple(range(3, 3 + 2 * count, 2)))
+    else:
+        for d, (n, o) in enumerate(zip(sizes, wanted, strict=True)):
+            shares = jnp.asarray(_shares(n, o), result.dtype)
+            moved = jnp.tensordot(result, shares, ((2 + d,), (1,)), precision="highest")
+            result = jnp.moveaxis(moved, -1, 2 + d)
+    result = result.astype(input.dtype)
+    return result if whole is input else result[0]
+
+
+def _shares(size: int, count: int) -> np.ndarray:
+    """Return how much each element adds to each window's mean: (count, size)."""
+    starts, stops = adaptive_bounds(size, count)
+    places = np.arange(size)
+    inside = (places >= starts[:, None]) & (places < stops[:, None])
+    return inside / (stops - starts)[:, None]
+
+
+def _lp_pool(
+    name: str, count: int, input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None, ceil_mode: bool
+) -> Array:
+    mean = _avg_pool(name, count, input**norm_type, kernel_size, stride, (0,), ceil_mode, True, None)
+    size = math.prod(spread(kernel_size, count, "kernel_size"))
+    return (jnp.where(mean > 0, mean, 0) * size) ** (1.0 / norm_type)
+
+
+def _is_one(output_size: int | Dims) -> bool:
+    return all(o == 1 for o in ((output_size,) if isinstance(output_size, int) else output_size))

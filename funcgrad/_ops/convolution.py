@@ -1,0 +1,251 @@
+"""Rows: convolutions and their transposes in one to three dimensions, forward and backward lowered for speed on the CPU too.
+
+Layouts are torch's: input (N, C, *) or (C, *), weight (O, C / groups, *), transposed (C, O / groups, *).
+"""
+
+from __future__ import annotations
+
+from funcgrad._ops.checks import require_one_dtype, spread
+from funcgrad._ops.correlation import correlate, spread_out
+from funcgrad._ops.table import Array, Dims, op
+
+
+def _convolution_grad(shapes: tuple, statics: tuple) -> tuple:
+    batched = len(shapes[0]) == len(shapes[1])
+    if batched:
+        return ("ConvolutionBackward0", "input", "weight", "bias")
+    return ("SqueezeBackward1", ("ConvolutionBackward0", ("UnsqueezeBackward0", "input"), "weight", "bias"))
+
+
+@op(grad=_convolution_grad, names="conv1d nn.functional.conv1d")
+def conv1d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims | str = (0,),
+    dilation: Dims = (1,),
+    groups: int = 1,
+) -> Array:
+    """Slide each of O kernels over the input and sum the products.
+
+    Shape: input (N, C, L) or (C, L), weight (O, C / groups, K), bias (O,), result (N, O, L').
+    RuntimeError where channels, groups, dtypes or sizes do not fit. padding: numbers, "same" or "valid".
+    """
+    return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+@op(grad=_convolution_grad, names="conv2d nn.functional.conv2d")
+def conv2d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims | str = (0,),
+    dilation: Dims = (1,),
+    groups: int = 1,
+) -> Array:
+    """Slide each of O kernels over the image and sum the products.
+
+    Shape: input (N, C, H, W) or (C, H, W), weight (O, C / groups, KH, KW), bias (O,), result (N, O, H', W').
+    RuntimeError where channels, groups, dtypes or sizes do not fit. padding: numbers, "same" or "valid".
+    """
+    return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+@op(grad=_convolution_grad, names="conv3d nn.functional.conv3d")
+def conv3d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims | str = (0,),
+    dilation: Dims = (1,),
+    groups: int = 1,
+) -> Array:
+    """Slide each of O kernels over the volume and sum the products.
+
+    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, KD, KH, KW), bias (O,), result (N, O, D', H', W').
+    RuntimeError where channels, groups, dtypes or sizes do not fit. padding: numbers, "same" or "valid".
+    """
+    return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+@op(grad=_convolution_grad, names="conv_transpose1d nn.functional.conv_transpose1d")
+def conv_transpose1d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims = (0,),
+    output_padding: Dims = (0,),
+    groups: int = 1,
+    dilation: Dims = (1,),
+) -> Array:
+    """The gradient of conv1d with respect to its input, as an operation.
+
+    Shape: input (N, C, L) or (C, L), weight (C, O / groups, K), bias (O,), result (N, O, L') where
+    L' = (L - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
+    """
+    return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+@op(grad=_convolution_grad, names="conv_transpose2d nn.functional.conv_transpose2d")
+def conv_transpose2d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims = (0,),
+    output_padding: Dims = (0,),
+    groups: int = 1,
+    dilation: Dims = (1,),
+) -> Array:
+    """The gradient of conv2d with respect to its input, as an operation.
+
+    Shape: input (N, C, H, W) or (C, H, W), weight (C, O / groups, KH, KW), bias (O,), result (N, O, H', W'), H' as L' in
+    conv_transpose1d.
+    """
+    return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+@op(grad=_convolution_grad, names="conv_transpose3d nn.functional.conv_transpose3d")
+def conv_transpose3d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Dims = (1,),
+    padding: Dims = (0,),
+    output_padding: Dims = (0,),
+    groups: int = 1,
+    dilation: Dims = (1,),
+) -> Array:
+    """The gradient of conv3d with respect to its input, as an operation.
+
+    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, KD, KH, KW), bias (O,), result (N, O, D', H', W'),
+    D' as L' in conv_transpose1d.
+    """
+    return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _convolution(
+    name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: Dims | str,
+    dilation: Dims, groups: int,
+) -> Array:  # fmt: skip
+    batched = _batched(name, count, input, weight)
+    steps, gaps = _spread_steps(count, stride, dilation)
+    _check_channels(batched, weight, bias, groups, weight.shape[0], weight.shape[1] * groups, "")
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size {list(weight.shape)} instead"
+        )
+    pads = _pads(padding, count, steps, gaps, weight.shape[2:])
+    _check_kernel_fits(batched.shape[2:], weight.shape[2:], pads, gaps)
+    result = _plus_bias(correlate(batched, weight, steps, pads, gaps, groups), bias)
+    return result if batched is input else result[0]
+
+
+def _transposed(
+    name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: Dims,
+    output_padding: Dims, groups: int, dilation: Dims,
+) -> Array:  # fmt: skip
+    batched = _batched(name, count, input, weight)
+    steps, gaps = _spread_steps(count, stride, dilation)
+    extra = spread(output_padding, count, "output_padding")
+    _check_channels(batched, weight, bias, groups, weight.shape[1] * groups, weight.shape[0], "transposed=1, ")
+    for d in range(count):
+        if extra[d] >= max(steps[d], gaps[d]):
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, "
+                f"but got output_padding {list(extra)}, stride {list(steps)} and dilation {list(gaps)}"
+            )
+    pads = tuple((p, p) for p in _numbers(padding, count))
+    sizes = tuple(
+        (n - 1) * s - 2 * p[0] + g * (k - 1) + e + 1
+        for n, s, p, g, k, e in zip(batched.shape[2:], steps, pads, gaps, weight.shape[2:], extra, strict=True)
+    )
+    if min(sizes) < 1:
+        raise RuntimeError(
+            f"Given input size per channel: {list(batched.shape[1:])}. Calculated output size per channel: {list(sizes)}. "
+            "Output size is too small"
+        )
+    result = _plus_bias(spread_out(batched, weight, steps, pads, gaps, groups, sizes), bias)
+    return result if batched is input else result[0]
+
+
+def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
+    if weight.ndim != count + 2:
+        raise RuntimeError(f"expected weight to be {count + 2}-dimensional, but got {weight.ndim}-dimensional weight")
+    if input.ndim not in (count + 1, count + 2):
+        raise RuntimeError(
+            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, "
+            f"but got input of size: {list(input.shape)}"
+        )
+    return input if input.ndim == count + 2 else input[None]
+
+
+def _spread_steps(count: int, stride: Dims, dilation: Dims) -> tuple[Dims, Dims]:
+    steps, gaps = spread(stride, count, "stride"), spread(dilation, count, "dilation")
+    if min(steps) < 1:
+        raise RuntimeError(f"non-positive stride is not supported, but got {list(steps)}")
+    if min(gaps) < 1:
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
+    return steps, gaps
+
+
+def _numbers(padding: Dims, count: int) -> Dims:
+    numbers = spread(padding, count, "padding")
+    if min(numbers) < 0:
+        raise RuntimeError(f"negative padding is not supported, but got {list(numbers)}")
+    return numbers
+
+
+def _pads(padding: Dims | str, count: int, steps: Dims, gaps: Dims, kernel: Dims) -> tuple[tuple[int, int], ...]:
+    if padding == "valid":
+        return ((0, 0),) * count
+    if padding == "same":
+        if max(steps) > 1:
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        totals = [g * (k - 1) for g, k in zip(gaps, kernel, strict=True)]
+        return tuple((t // 2, t - t // 2) for t in totals)
+    if isinstance(padding, str):
+        raise RuntimeError(f"Invalid padding string: {padding!r}, expected 'same' or 'valid'")
+    return tuple((p, p) for p in _numbers(padding, count))
+
+
+def _check_channels(
+    input: Array, weight: Array, bias: Array | None, groups: int, outputs: int, inputs: int, transposed: str
+) -> None:
+    if groups < 1:
+        raise RuntimeError(f"non-positive groups is not supported, but got {groups}")
+    if input.shape[1] != inputs:
+        raise RuntimeError(
+            f"Given {transposed}groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} "
+            f"to have {inputs} channels, but got {input.shape[1]} channels instead"
+        )
+    if transposed and inputs % groups:
+        raise RuntimeError(
+            f"Given transposed=1, groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size {list(weight.shape)} instead"
+        )
+    if bias is not None and bias.shape != (outputs,):
+        raise RuntimeError(
+            f"Given {transposed}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
+            f"elements, but got bias of size {list(bias.shape)} instead"
+        )
+    require_one_dtype(input, weight, bias)
+
+
+def _check_kernel_fits(sizes: Dims, kernel: Dims, pads: tuple[tuple[int, int], ...], gaps: Dims) -> None:
+    padded = [n + low + high for n, (low, high) in zip(sizes, pads, strict=True)]
+    reach = [g * (k - 1) + 1 for g, k in zip(gaps, kernel, strict=True)]
+    if any(n < r for n, r in zip(padded, reach, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). "
+            f"Kernel size: ({' x '.join(map(str, reach))}). Kernel size can't be greater than actual input size"
+        )
+
+
+def _plus_bias(result: Array, bias: Array | None) -> Array:
+    return result if bias is None else result + bias.reshape(-1, *(1,) * (result.ndim - 2))

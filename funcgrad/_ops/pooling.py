@@ -1,0 +1,295 @@
+"""Rows: maximum pooling and its inverse; the gradient of a maximum goes to the first of equal elements, as in torch."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.checks import spread
+from funcgrad._ops.table import Array, Dims, Indices, op
+from funcgrad._ops.windows import Windows, batched, windows
+
+_MOST_TAPS = 64
+
+
+def _max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
+    return ("SqueezeBackward1", ("MaxPool2DWithIndicesBackward0", ("UnsqueezeBackward0", "input")))
+
+
+@op(grad=_max_pool1d_grad, names="max_pool1d nn.functional.max_pool1d")
+def max_pool1d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    dilation: Dims = (1,),
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Array | tuple[Array, Array]:
+    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, L) or (C, L)."""
+    return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@op(grad="MaxPool2DWithIndicesBackward0", names="max_pool2d nn.functional.max_pool2d")
+def max_pool2d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    dilation: Dims = (1,),
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Array | tuple[Array, Array]:
+    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, H, W) or (C, H, W)."""
+    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@op(grad="MaxPool3DWithIndicesBackward0", names="max_pool3d nn.functional.max_pool3d")
+def max_pool3d(
+    input: Array,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    dilation: Dims = (1,),
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Array | tuple[Array, Array]:
+    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, D, H, W) or without N."""
+    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _adaptive_max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
+    return ("SqueezeBackward1", ("AdaptiveMaxPool2DBackward0", ("UnsqueezeBackward0", "input")))
+
+
+@op(grad=_adaptive_max_pool1d_grad, names="nn.functional.adaptive_max_pool1d")
+def adaptive_max_pool1d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
+    return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
+
+
+@op(grad="AdaptiveMaxPool2DBackward0", names="nn.functional.adaptive_max_pool2d")
+def adaptive_max_pool2d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
+    return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
+
+
+@op(grad="AdaptiveMaxPool3DBackward0", names="nn.functional.adaptive_max_pool3d")
+def adaptive_max_pool3d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or without N."""
+    return _adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
+
+
+@op(
+    grad=("SqueezeBackward1", ("MaxUnpool2DBackward0", ("UnsqueezeBackward0", "input"))),
+    names="nn.functional.max_unpool1d",
+)
+def max_unpool1d(
+    input: Array,
+    indices: Indices,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    output_size: Dims | None = None,
+) -> Array:
+    """Put each element back where max_pool1d found it, among zeros. Shape: input, indices (N, C, L) or (C, L)."""
+    return _max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
+
+
+@op(grad="MaxUnpool2DBackward0", names="nn.functional.max_unpool2d")
+def max_unpool2d(
+    input: Array,
+    indices: Indices,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    output_size: Dims | None = None,
+) -> Array:
+    """Put each element back where max_pool2d found it, among zeros. Shape: input, indices (N, C, H, W) or (C, H, W)."""
+    return _max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@op(grad="MaxUnpool3DBackward0", names="nn.functional.max_unpool3d")
+def max_unpool3d(
+    input: Array,
+    indices: Indices,
+    kernel_size: Dims,
+    stride: Dims | None = None,
+    padding: Dims = (0,),
+    output_size: Dims | None = None,
+) -> Array:
+    """Put each element back where max_pool3d found it, among zeros. Shape: input, indices (N, C, D, H, W) or without N."""
+    return _max_unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _max_pool(
+    name: str, count: int, input: Array, kernel_size: Dims, stride: Dims | None, padding: Dims, dilation: Dims,
+    ceil_mode: bool, return_indices: bool,
+) -> Array | tuple[Array, Array]:  # fmt: skip
+    whole = batched(name, input, count)
+    over = windows(name, whole, count, kernel_size, stride, padding, dilation, ceil_mode)
+    largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else _largest
+    result = largest(whole, over)
+    results = (result, _places(whole, over)) if return_indices else (result,)
+    if whole is not input:
+        results = tuple(r[0] for r in results)
+    return results if return_indices else results[0]
+
+
+def _lowest(input: Array) -> float | int:
+    return -math.inf if jnp.issubdtype(input.dtype, jnp.floating) else int(jnp.iinfo(input.dtype).min)
+
+
+def _beats(candidate: Array, best: Array) -> Array:
+    """Tell where a later element takes over: where it is larger, or NaN."""
+    return (candidate > best) | (candidate != candidate)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _largest(input: Array, over: Windows) -> Array:
+    """Take the maximum tap by tap, as slices that XLA fuses, where reduce_window has a slow gradient.
+
+    Forward and backward of ReLU and 2x2 pooling on 64x64x24x24, 2 CPU cores: 3.5 ms; reduce_window 30 ms; torch 6.8 ms.
+    With 3x3, stride 2, on 8x64x56x56 the places of the maxima are found once, then used: 20 ms; 48 ms without.
+    """
+    padded = over.padded(input, _lowest(input))
+    best: Array | None = None
+    for tap in over.taps:
+        seen = over.seen(padded, tap)
+        best = seen if best is None else jnp.where(_beats(seen, best), seen, best)
+    assert best is not None
+    return best
+
+
+@_largest.defjvp
+def _largest_jvp(over: Windows, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    padded, padded_tangent = over.padded(primals[0], _lowest(primals[0])), over.padded(tangents[0], 0)
+    best = over.seen(padded, (0,) * len(over.kernel))
+    winner = jnp.zeros(best.shape, jnp.int32)
+    for i, tap in enumerate(over.taps):
+        seen = over.seen(padded, tap)
+        wins = _beats(seen, best)
+        best, winner = jnp.where(wins, seen, best), jnp.where(wins, jnp.int32(i), winner)
+    tangent = jnp.zeros_like(best)
+    for i, tap in enumerate(over.taps):
+        seen = over.seen(padded_tangent, tap)
+        tangent = tangent + jnp.where(winner == i, seen, jnp.zeros_like(seen))
+    return best, tangent
+
+
+def _largest_by_xla(input: Array, over: Windows) -> Array:
+    padded = over.padded(input, _lowest(input))
+    lowest = np.asarray(_lowest(input), input.dtype)
+    return lax.reduce_window(
+        padded, lowest, lax.max, (1, 1, *over.kernel), (1, 1, *over.stride), "VALID", window_dilation=(1, 1, *over.dilation)
+    )
+
+
+def _places(input: Array, over: Windows) -> Array:
+    """Return the index of each window's maximum in the flattened input."""
+    padded = over.padded(lax.stop_gradient(input), _lowest(input))
+    best: Array | None = None
+    place = jnp.zeros((), jnp.int64)
+    for tap in over.taps:
+        seen = over.seen(padded, tap)
+        position = jnp.broadcast_to(jnp.asarray(over.position(tap)), seen.shape)
+        wins = None if best is None else _beats(seen, best)
+        best = seen if wins is None else jnp.where(wins, seen, best)
+        place = position if wins is None else jnp.where(wins, position, place)
+    return place
+
+
+def _adaptive_max_pool(
+    name: str, count: int, input: Array, output_size: Dims, return_indices: bool
+) -> Array | tuple[Array, Array]:
+    whole = batched(name, input, count)
+    sizes = whole.shape[2:]
+    wanted = adaptive_sizes(output_size, sizes)
+    if all(n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
+        kernel = tuple(n // o for n, o in zip(sizes, wanted, strict=True))
+        return _max_pool(name, count, input, kernel, None, (0,), (1,), False, return_indices)
+    rows = whole.reshape(*whole.shape[:2], -1)[..., _members(sizes, wanted)]
+    inside = jnp.asarray(_inside(sizes, wanted))
+    masked = jnp.where(inside, rows, jnp.asarray(_lowest(input), input.dtype))
+    first = jnp.argmax(masked, -1, keepdims=True)
+    result = jnp.take_along_axis(masked, first, -1)[..., 0]
+    members = jnp.broadcast_to(jnp.asarray(_members(sizes, wanted)), masked.shape)
+    place = jnp.take_along_axis(members, first, -1)[..., 0]
+    results = (result, place) if whole is input else (result[0], place[0])
+    return results if return_indices else results[0]
+
+
+def adaptive_sizes(output_size: Dims, sizes: Dims) -> Dims:
+    """Return the number of windows in each dimension; None in `output_size` keeps the input's size."""
+    listed = spread(output_size, len(sizes), "output_size")
+    return tuple(n if o is None else o for o, n in zip(listed, sizes, strict=True))
+
+
+def adaptive_bounds(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each of `count` windows over `size` elements starts and stops."""
+    i = np.arange(count)
+    return i * size // count, -(-(i + 1) * size // count)
+
+
+def _members(sizes: Dims, wanted: Dims) -> np.ndarray:
+    """Return the flat index of each element of each window, (*wanted, M), clipped where a window is shorter."""
+    return _over_windows(sizes, wanted)[0]
+
+
+def _inside(sizes: Dims, wanted: Dims) -> np.ndarray:
+    return _over_windows(sizes, wanted)[1]
+
+
+def _over_windows(sizes: Dims, wanted: Dims) -> tuple[np.ndarray, np.ndarray]:
+    flat, inside = np.zeros((1,) * (2 * len(sizes)), np.int64), np.ones((1,) * (2 * len(sizes)), bool)
+    for d, (n, o) in enumerate(zip(sizes, wanted, strict=True)):
+        starts, stops = adaptive_bounds(n, o)
+        steps = np.arange(int((stops - starts).max()))
+        shape = [1] * (2 * len(sizes))
+        shape[d], shape[len(sizes) + d] = o, len(steps)
+        places = (starts[:, None] + steps).reshape(shape)
+        flat = flat * n + np.minimum(places, n - 1)
+        inside = inside & (places < stops.reshape([o if i == d else 1 for i in range(2 * len(sizes))]))
+    return flat.reshape(*wanted, -1), inside.reshape(*wanted, -1)
+
+
+def _max_unpool(
+    name: str, count: int, input: Array, indices: Array, kernel_size: Dims, stride: Dims | None, padding: Dims,
+    output_size: Dims | None,
+) -> Array:  # fmt: skip
+    if indices.dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.name}")
+    if indices.shape != input.shape:
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "
+            f"but got indices tensor with shape: {list(indices.shape)}"
+        )
+    whole = batched(name, input, count)
+    kernel, pads = spread(kernel_size, count, "kernel_size"), spread(padding, count, "padding")
+    steps = kernel if stride is None else spread(stride, count, "stride")
+    sizes = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(whole.shape[2:], steps, pads, kernel, strict=True))
+    if output_size is not None:
+        sizes = _checked_output_size(output_size, sizes, steps)
+    rows = whole.reshape(math.prod(whole.shape[:2]), -1)
+    zeros = jnp.zeros((rows.shape[0], math.prod(sizes)), input.dtype)
+    filled = zeros.at[jnp.arange(rows.shape[0])[:, None], indices.reshape(rows.shape)].set(rows, mode="drop")
+    result = filled.reshape(*whole.shape[:2], *sizes)
+    return result if whole is input else result[0]
+
+
+def _checked_output_size(output_size: Dims, default: Dims, stride: Dims) -> Dims:
+    wanted = output_size[-len(default) :]
+    if len(wanted) != len(default):
+        raise ValueError(
+            f"output_size should be a sequence containing {len(default)} or {len(default) + 2} elements, "
+            f"but it has a length of '{len(output_size)}'"
+        )
+    for w, n, s in zip(wanted, default, stride, strict=True):
+        if not n - s < w < n + s:
+            raise ValueError(f"invalid output_size {list(wanted)}: each size lies within a stride of {list(default)}")
+    return wanted

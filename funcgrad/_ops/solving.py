@@ -1,0 +1,347 @@
+"""Rows that invert matrices and solve linear equations. A singular matrix gives inf or NaN where torch raises LinAlgError."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+import jax.scipy.linalg
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.decompositions import adjoint_of, hermitian_from, needs_matrix, rank_threshold
+from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.table import Array, Indices, op
+
+_needs_square = partial(needs_matrix, square=True)
+
+
+def _failed(result: Array) -> Array:
+    """Return 1 for each matrix that holds no finite numbers: XLA does not say at which place it failed."""
+    return (~jnp.isfinite(result).all((-2, -1))).astype(np.int32)
+
+
+@op(
+    grad="LinalgInvExBackward0",
+    names="linalg.inv inverse .inverse",
+    keep="residuals",
+)
+def inv(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the inverses of square matrices; of a singular one, inf or NaN."""
+    _needs_square(A, "linalg.inv")
+    return jnp.linalg.inv(A)
+
+
+@op(grad="LinalgInvExBackward0", names="linalg.inv_ex", results="inverse info", keep="residuals")
+def inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+    """Return the inverses of square matrices, and for each whether it failed."""
+    result = inv(A)
+    return result, _failed(result)
+
+
+@op(grad="LinalgDetBackward0", names="linalg.det det .det", keep="residuals")
+def det(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the determinants of square matrices."""
+    _needs_square(A, "linalg.det")
+    return jnp.linalg.det(A)
+
+
+@op(
+    grad="LinalgSlogdetBackward0",
+    names="linalg.slogdet slogdet .slogdet",
+    results="sign logabsdet",
+    keep="residuals",
+)
+def slogdet(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+    """Return the signs of the determinants of square matrices and the logarithms of their absolute values."""
+    _needs_square(A, "linalg.slogdet")
+    sign, logarithm = jnp.linalg.slogdet(A)
+    return sign, logarithm
+
+
+@op(grad=("WhereBackward0", ("LinalgSlogdetBackward0", "input")), names="logdet .logdet", keep="residuals")
+def logdet(input: Array) -> Array:
+    """Return the logarithms of the determinants of square matrices: NaN for a negative one, -inf for zero."""
+    _needs_square(input, "logdet")
+    sign, logarithm = jnp.linalg.slogdet(input)
+    if sign.dtype.kind == "c":
+        return logarithm + jnp.log(sign)
+    return jnp.where(sign < 0, np.nan, logarithm)
+
+
+def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:  # noqa: N803 - torch's own spelling
+    """Check the equation's shapes and dtypes; tell whether `B` holds vectors."""
+    _needs_square(A, name)
+    if A.dtype != B.dtype:
+        raise RuntimeError(
+            f"{name}: Expected A and B to have the same dtype, but found A of type {scalar_name(A)} and B of type "
+            f"{scalar_name(B)} instead"
+        )
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    size = B.shape[-1] if is_vector else B.shape[-2 if left else -1]
+    if size != A.shape[-1]:
+        rows, columns = (B.shape[-1], 1) if is_vector else B.shape[-2:]
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+            f"({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+        )
+    if is_vector and not left:
+        raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False.")
+    return is_vector
+
+
+def _broadcast_batches(A: Array, B: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+    batch = broadcast_shape(A.shape[:-2], B.shape[:-2])
+    return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(B, (*batch, *B.shape[-2:]))
+
+
+def _solved(A: Array, B: Array, left: bool, name: str) -> Array:  # noqa: N803 - torch's own spelling
+    is_vector = _right_side(A, B, left, name)
+    A, B = _broadcast_batches(A, B[..., None] if is_vector else B)  # noqa: N806 - torch's own spelling
+    if left:
+        result = jnp.linalg.solve(A, B)
+        return result[..., 0] if is_vector else result
+    return jnp.swapaxes(jnp.linalg.solve(jnp.swapaxes(A, -1, -2), jnp.swapaxes(B, -1, -2)), -1, -2)
+
+
+@op(grad="LinalgSolveExBackward0", names="linalg.solve", keep="residuals")
+def solve(A: Array, B: Array, *, left: bool = True) -> Array:  # noqa: N803 - torch's own spelling
+    """Return X with A X = B (or X A = B): A (*, n, n), B (*, n, k) or (*, n)."""
+    return _solved(A, B, left, "linalg.solve")
+
+
+@op(grad="LinalgSolveExBackward0", names="linalg.solve_ex", results="result info", keep="residuals")
+def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
+    """Return what `linalg.solve` does, and for each matrix whether it failed."""
+    result = _solved(A, B, left, "linalg.solve")
+    wide = result if result.ndim >= A.ndim else result[..., None]
+    return result, _failed(wide)
+
+
+@op(grad="LinalgSolveTriangularBackward0", names="linalg.solve_triangular")
+def solve_triangular(
+    A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False  # noqa: N803 - torch's own
+) -> Array:  # fmt: skip
+    """Return X with A X = B (or X A = B) for triangular matrices, of which the other triangle is not read."""
+    _right_side(A, B, left, "linalg.solve_triangular")
+    A, B = _broadcast_batches(A, B)  # noqa: N806 - torch's own spelling
+    return lax.linalg.triangular_solve(A, B, left_side=left, lower=not upper, unit_diagonal=unitriangular)
+
+
+@op(
+    grad="TriangularSolveBackward0",
+    names="triangular_solve .triangular_solve",
+    results="solution cloned_coefficient",
+)
+def triangular_solve(
+    b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False  # noqa: N803
+) -> tuple[Array, Array]:  # fmt: skip
+    """Return X with A X = b for a triangular matrix, and the matrix. An older spelling of `linalg.solve_triangular`."""
+    _right_side(A, b, True, "triangular_solve")
+    A, b = _broadcast_batches(A, b)  # noqa: N806 - torch's own spelling
+    solution = lax.linalg.triangular_solve(
+        A, b, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
+    )
+    return solution, A
+
+
+def _lower_factor(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+    return lax.linalg.cholesky(hermitian_from(A, "L"), symmetrize_input=False)
+
+
+@op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky", keep="residuals")
+def linalg_cholesky(A: Array, *, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the lower triangular L with A = L L^H (or the upper L^H); NaN where A is not positive definite."""
+    _needs_square(A, "linalg.cholesky")
+    lower = _lower_factor(adjoint_of(A) if upper else A)
+    return adjoint_of(lower) if upper else lower
+
+
+@op(grad="CholeskyBackward0", names="cholesky .cholesky", keep="residuals")
+def cholesky(input: Array, upper: bool = False) -> Array:
+    """Return the lower triangular L with input = L L^H (or the upper L^H). An older spelling of `linalg.cholesky`."""
+    _needs_square(input, "cholesky")
+    lower = _lower_factor(adjoint_of(input) if upper else input)
+    return adjoint_of(lower) if upper else lower
+
+
+@op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky_ex", results="L info", keep="residuals")
+def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
+    """Return what `linalg.cholesky` does, and for each matrix whether it failed."""
+    result = linalg_cholesky(A, upper=upper)
+    return result, _failed(result)
+
+
+@op(grad="CholeskySolveBackward0", names="cholesky_solve .cholesky_solve")
+def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+    """Return X with A X = B, where L is the Cholesky factor of A."""
+    if B.ndim < 2:
+        raise RuntimeError(f"b should have at least 2 dimensions, but has {B.ndim} dimensions instead")
+    if L.ndim < 2:
+        raise RuntimeError(f"u should have at least 2 dimensions, but has {L.ndim} dimensions instead")
+    if L.shape[-1] != L.shape[-2]:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {L.shape[-2]} by {L.shape[-1]} matrices"
+        )
+    L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)  # noqa: N806 - torch's own spelling
+    half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
+    return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+
+
+@op(grad="CholeskyInverseBackward0", names="cholesky_inverse .cholesky_inverse")
+def cholesky_inverse(L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the inverse of the matrix whose Cholesky factor is L."""
+    return cholesky_solve(jnp.broadcast_to(jnp.eye(L.shape[-1], dtype=L.dtype), L.shape), L, upper)
+
+
+def _pseudo_inverse(A: Array, atol: float | None, rtol: float | None, hermitian: bool) -> Array:  # noqa: N803
+    if A.size == 0:
+        return jnp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
+    frozen = lax.stop_gradient(A)
+    sizes = jnp.abs(jnp.linalg.eigvalsh(frozen, symmetrize_input=False)) if hermitian else jnp.linalg.svd(frozen, compute_uv=False)
+    largest = sizes.max(-1)
+    threshold = rank_threshold(A.shape, sizes.dtype, largest, atol, rtol)
+    if hermitian:
+        A = A + lax.stop_gradient(hermitian_from(A, "L") - A)  # noqa: N806 - torch's own spelling
+    return jnp.linalg.pinv(A, threshold / jnp.where(largest == 0, 1, largest))
+
+
+@op(grad="LinalgPinvBackward0", names="linalg.pinv", keep="residuals")
+def pinv(
+    A: Array, rcond: float | None = None, hermitian: bool = False, *, atol: float | None = None, rtol: float | None = None  # noqa: N803
+) -> Array:  # fmt: skip
+    """Return the pseudo-inverses; singular values up to max(atol, rtol * the largest) count as zero."""
+    if A.ndim < 2:
+        raise RuntimeError(
+            f"linalg.pinv({scalar_name(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
+        )
+    needs_matrix(A, "linalg.pinv", square=hermitian)
+    return _pseudo_inverse(A, atol, rtol if rcond is None else rcond, hermitian)
+
+
+@op(grad="LinalgPinvBackward0", names="pinverse .pinverse", keep="residuals")
+def pinverse(input: Array, rcond: float = 1e-15) -> Array:
+    """Return the pseudo-inverses. An older spelling of `linalg.pinv`."""
+    needs_matrix(input, "linalg.pinv")
+    return _pseudo_inverse(input, None, rcond, False)
+
+
+@op(
+    grad="LinalgLstsqBackward0",
+    names="linalg.lstsq",
+    results="solution residuals rank singular_values",
+    keep="residuals",
+)
+def lstsq(
+    A: Array, B: Array, rcond: float | None = None, *, driver: str | None = None  # noqa: N803 - torch's own spelling
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Return the X of least norm among those for which |A X - B| is least, residuals, rank and singular values.
+
+    Residuals are there for tall matrices (torch leaves them out where one is not of full rank). The singular values are
+    empty but for the drivers "gelsd" and "gelss", the rank for "gels".
+    """
+    needs_matrix(A, "torch.linalg.lstsq")
+    is_vector = A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]
+    right = B[..., None] if is_vector else B
+    if A.shape[-2] != right.shape[-2]:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+    if A.dtype != B.dtype:
+        raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype")
+    solution = jnp.matmul(_pseudo_inverse(A, None, rcond, False), right)
+    rows, columns = A.shape[-2:]
+    apart = jnp.matmul(A, solution) - right
+    residuals = jnp.sum(jnp.real(apart * jnp.conj(apart)), -2)
+    singular = jnp.linalg.svd(lax.stop_gradient(A), compute_uv=False)
+    empty = jnp.zeros((0,), singular.dtype)
+    threshold = rank_threshold(A.shape, singular.dtype, singular.max(-1, keepdims=True), None, rcond)
+    rank = (singular > threshold).sum(-1, dtype=np.int64)
+    return (
+        solution[..., 0] if is_vector else solution,
+        residuals if rows > columns and driver != "gelsy" and driver is not None else empty,
+        jnp.zeros((0,), np.int64) if driver == "gels" else rank,
+        singular if driver in ("gelsd", "gelss") else empty,
+    )
+
+
+@op(
+    grad="LinalgMatrixExpBackward0",
+    names="linalg.matrix_exp matrix_exp .matrix_exp",
+    keep="residuals",
+)
+def matrix_exp(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the matrix exponentials: the sums of A^k / k!."""
+    _needs_square(A, "linalg.matrix_exp")
+    return jax.scipy.linalg.expm(A)
+
+
+@op(grad="LinalgLuSolveBackward0", names="linalg.lu_solve", keep="residuals")
+def lu_solve(
+    LU: Array, pivots: Indices, B: Array, *, left: bool = True, adjoint: bool = False  # noqa: N803 - torch's own
+) -> Array:  # fmt: skip
+    """Return X with A X = B (X A = B; A^H X = B) from the results of `lu_factor` of A."""
+    if LU.ndim < 2 or B.ndim < 2:
+        raise RuntimeError("linalg.lu_solve: The input tensors must have at least 2 dimensions.")
+    _right_side(LU, B[..., None, :, :] if B.ndim == LU.ndim - 1 else B, left, "linalg.lu_solve")
+    return _with_factors(LU, pivots, B, left, adjoint)
+
+
+@op(grad="LinalgLuSolveBackward0", names="lu_solve .lu_solve", keep="residuals")
+def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:  # noqa: N803 - torch's own spelling
+    """Return X with A X = b from the results of `lu_factor` of A. An older spelling of `linalg.lu_solve`."""
+    return _with_factors(LU_data, LU_pivots, b, True, False)
+
+
+def _with_factors(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool) -> Array:  # noqa: N803 - torch's own
+    places = lax.linalg.lu_pivots_to_permutation(pivots - 1, LU.shape[-1])
+    LU, B = _broadcast_batches(LU, B)  # noqa: N806 - torch's own spelling
+    places = jnp.broadcast_to(places, LU.shape[:-1])
+    if not left:  # X A = B is A^H X^H = B^H
+        return adjoint_of(_with_factors_left(LU, places, adjoint_of(B), not adjoint))
+    return _with_factors_left(LU, places, B, adjoint)
+
+
+def _with_factors_left(packed: Array, places: Array, right: Array, adjoint: bool) -> Array:
+    solve = partial(lax.linalg.triangular_solve, packed, left_side=True, transpose_a=adjoint, conjugate_a=adjoint)
+    if adjoint:
+        half = solve(right, lower=False)
+        full = solve(half, lower=True, unit_diagonal=True)
+        return jnp.take_along_axis(full, jnp.argsort(places, -1)[..., None], -2)
+    ordered = jnp.take_along_axis(right, places[..., None], -2)
+    return solve(solve(ordered, lower=True, unit_diagonal=True), lower=False)
+
+
+@op(grad="ReshapeAliasBackward0", names="linalg.tensorinv", keep="residuals")
+def tensorinv(A: Array, ind: int = 2) -> Array:  # noqa: N803 - torch's own spelling
+    """Return the inverse of A as a map of its last dimensions to its first `ind`."""
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    before, after = _sizes(A.shape[:ind]), _sizes(A.shape[ind:])
+    if before != after:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{after} != {before}"
+        )
+    inverse = jnp.linalg.inv(A.reshape(before, after))
+    return inverse.reshape(*A.shape[ind:], *A.shape[:ind])
+
+
+@op(grad=("ViewBackward0", ("LinalgSolveExBackward0", ("ViewBackward0", "A"), ("ViewBackward0", "B"))),
+    names="linalg.tensorsolve", keep="residuals")  # fmt: skip
+def tensorsolve(A: Array, B: Array, dims: tuple[int, ...] | None = None) -> Array:  # noqa: N803 - torch's own spelling
+    """Return X such that A summed with X over X's dimensions is B; `dims` of A are moved to the end before."""
+    moved = A if dims is None else jnp.moveaxis(A, dims, range(A.ndim - len(dims), A.ndim))
+    unknown = moved.shape[B.ndim :]
+    if _sizes(unknown) != B.size or moved.size != B.size**2:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            f"got {_sizes(unknown)} != {_sizes(moved.shape[: B.ndim])}"
+        )
+    return jnp.linalg.solve(moved.reshape(B.size, -1), B.reshape(-1)).reshape(unknown)
+
+
+def _sizes(shape: Sequence[int]) -> Any:
+    return int(np.prod(shape, dtype=np.int64))

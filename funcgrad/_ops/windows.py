@@ -1,0 +1,114 @@
+"""Windows that pooling slides over an input: their sizes, what one tap of them sees, and the checks of both."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.checks import spread
+from funcgrad._ops.table import Array, Dims
+
+
+class Windows(NamedTuple):
+    """Windows over the last dimensions of (N, C, *): where each starts, how long it is, and how many there are."""
+
+    sizes: Dims
+    kernel: Dims
+    stride: Dims
+    padding: Dims
+    dilation: Dims
+    count: Dims
+
+    @property
+    def taps(self) -> Iterator[Dims]:
+        """Yield the places in a window, row by row."""
+        return itertools.product(*map(range, self.kernel))
+
+    @property
+    def tile(self) -> bool:
+        """Tell whether the windows cover the input without overlap, padding or holes."""
+        plain = max(self.padding) == 0 and max(self.dilation) == 1
+        return plain and self.kernel == self.stride and all(n == k * c for n, k, c in zip(self.sizes, self.kernel, self.count, strict=True))
+
+    def padded(self, input: Array, value: float) -> Array:
+        """Return the input with `value` around it, as far as the windows reach."""
+        spans = zip(self.sizes, self.kernel, self.stride, self.padding, self.dilation, self.count, strict=True)
+        edges = [(p, (c - 1) * s + d * (k - 1) + 1 - n - p, 0) for n, k, s, p, d, c in spans]
+        if not any(map(any, edges)):
+            return input
+        return lax.pad(input, jnp.asarray(value, input.dtype), [(0, 0, 0)] * 2 + edges)
+
+    def seen(self, padded: Array, tap: Dims) -> Array:
+        """Return what this place of every window sees: (N, C, *count)."""
+        spans = zip(tap, self.stride, self.dilation, self.count, strict=True)
+        bounds = [(t * d, t * d + (c - 1) * s + 1) for t, s, d, c in spans]
+        starts, stops = zip(*bounds, strict=True)
+        return lax.slice(padded, (0, 0, *starts), (*padded.shape[:2], *stops), (1, 1, *self.stride))
+
+    def position(self, tap: Dims) -> np.ndarray:
+        """Return the index in the flattened input of this place of every window; negative or beyond in the padding."""
+        flat = np.zeros((), np.int64)
+        for d, (t, n) in enumerate(zip(tap, self.sizes, strict=True)):
+            places = np.arange(self.count[d]) * self.stride[d] - self.padding[d] + t * self.dilation[d]
+            flat = flat * n + places.reshape(-1, *(1,) * (len(self.sizes) - 1 - d))
+        return flat
+
+    def covered(self, include_padding: bool) -> list[np.ndarray]:
+        """Return for each dimension how many elements (or also paddings) each window covers."""
+        counts = []
+        for n, k, s, p, c in zip(self.sizes, self.kernel, self.stride, self.padding, self.count, strict=True):
+            starts = np.arange(c) * s - p
+            stops = np.minimum(starts + k, n + p)
+            counts.append(stops - starts if include_padding else np.minimum(stops, n) - np.maximum(starts, 0))
+        return counts
+
+
+def windows(
+    name: str, input: Array, count: int, kernel: int | Dims, stride: int | Dims | None, padding: int | Dims,
+    dilation: int | Dims = 1, ceil_mode: bool = False,
+) -> Windows:  # fmt: skip
+    """Return the windows over the last `count` dimensions of (N, C, *). RuntimeError where they do not fit."""
+    sizes = input.shape[2:]
+    kernels = spread(kernel, count, "kernel_size")
+    steps = kernels if stride is None or stride == () else spread(stride, count, "stride")
+    pads, gaps = spread(padding, count, "padding"), spread(dilation, count, "dilation")
+    _check_positive(name, kernels, steps, gaps)
+    counts = []
+    for n, k, s, p, d in zip(sizes, kernels, steps, pads, gaps, strict=True):
+        reach = d * (k - 1) + 1
+        if not 0 <= p <= reach // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
+        span = n + 2 * p - reach
+        c = (math.ceil(span / s) if ceil_mode else span // s) + 1
+        counts.append(c - 1 if ceil_mode and (c - 1) * s >= n + p else c)
+    if min(counts) < 1 or 0 in input.shape[1:]:
+        given, made = ("x".join(map(str, (input.shape[1], *these))) for these in (sizes, counts))
+        raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
+    return Windows(sizes, kernels, steps, pads, gaps, tuple(counts))
+
+
+def batched(name: str, input: Array, count: int) -> Array:
+    """Return (N, C, *) from that or from (C, *). RuntimeError for other numbers of dimensions."""
+    if input.ndim not in (count + 1, count + 2):
+        raise RuntimeError(
+            f"{name}: Expected {count + 1}D or {count + 2}D (batch mode) tensor expected for input, "
+            f"but got {list(input.shape)}"
+        )
+    return input if input.ndim == count + 2 else input[None]
+
+
+def _check_positive(name: str, kernel: Dims, stride: Dims, dilation: Dims) -> None:
+    if min(kernel) < 1:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)} ({name})")
+    if min(stride) < 1:
+        raise RuntimeError(f"stride should not be zero, but got {list(stride)} ({name})")
+    if min(dilation) < 1:
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)} ({name})")

@@ -1,0 +1,48 @@
+"""What was compiled and run, and which line of the user's asked for it: kept for `explain`, bounded.
+
+Compiles are always noted, since they are rare and costly; runs only while somebody watches.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+_PACKAGE = str(Path(__file__).parent.parent)
+
+
+class Compile(NamedTuple):
+    """One compile: the user's line, the number of instructions and results, and why (what this program did not have before)."""
+
+    line: str
+    instructions: int
+    results: int
+    reason: str
+
+
+class Run(NamedTuple):
+    """One run of a program: the user's line that needed it, and the number of instructions."""
+
+    line: str
+    instructions: int
+
+
+class Journal:
+    """The last compiles, and the last runs while `watching`."""
+
+    compiles: deque[Compile] = deque(maxlen=1000)
+    runs: deque[Run] = deque(maxlen=1000)
+    watching = False
+
+
+def user_line() -> str:
+    """Return "file:line" of the innermost frame that is not funcgrad's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_code.co_filename.startswith("<funcgrad")
+    ):
+        frame = frame.f_back
+    return "(no Python frame)" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,175 @@
+"""LRScheduler: what all schedules of learning rates share.
+
+Contract: a subclass writes `get_lr`, the rates for the present `last_epoch`, in terms of the groups' present "lr" (chainable), and
+where it can `_get_closed_form_lr`, the same from the start. Gift: stepping, checkpoints and warnings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.optimizer import Group, Optimizer
+
+Rate = Any  # float, or a one-element Tensor
+
+_EPOCH_IS_DEPRECATED = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler; with an epoch the closed form is used where there is one."
+)
+_HOW_TO = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+_OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to "
+    f"call `optimizer.step()` before `lr_scheduler.step()`. {_HOW_TO}"
+)
+_WRONG_ORDER = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: `optimizer.step()` "
+    "before `lr_scheduler.step()`; as it is, the first value of the learning rate schedule is skipped. " + _HOW_TO
+)
+
+
+class LRScheduler:
+    """Sets the "lr" of an optimizer's groups, once at the start and at each `step`.
+
+    last_epoch: -1 to start; else where to go on, with "initial_lr" in each group.
+    """
+
+    optimizer: Optimizer
+    last_epoch: int
+    base_lrs: list[Rate]
+    _last_lr: list[Rate]
+    _step_count: int
+    _get_lr_called_within_step = False
+    _is_initial = False
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        self.optimizer = require_optimizer(optimizer)
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", copied(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch "
+                    ">= 0: load the optimizer's state first, or leave last_epoch at -1 for a new run"
+                )
+        self.base_lrs = values_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        if optimizer._opt_called is None:
+            optimizer._opt_called = False
+        self._initial_step()
+
+    def get_lr(self) -> list[Rate]:
+        """Return the rates for the present epoch; a subclass writes it."""
+        raise NotImplementedError(f"{type(self).__name__} does not say which rates it sets: write its `get_lr` method")
+
+    def get_last_lr(self) -> list[Rate]:
+        """Return the rates that were set last."""
+        return self._last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch (or to `epoch`) and set its rates."""
+        if self._step_count == 1:
+            self._check_order()
+        self._step_count += 1
+        if epoch is not None:
+            warn_of_epoch()
+        self._update_lr(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that this schedule keeps, but for the optimizer."""
+        return {name: kept for name, kept in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` returned."""
+        self.__dict__.update(state_dict)
+
+    def _initial_step(self) -> None:
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def _check_order(self) -> None:
+        if not hasattr(self.optimizer.step, "hooked"):
+            warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=3)
+        elif not self.optimizer._opt_called:
+            warnings.warn(_WRONG_ORDER, UserWarning, stacklevel=3)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self._set(self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr))
+
+    def _set(self, rule: Callable[[], list[Rate]]) -> None:
+        """Set what a rule says; inside, it can tell that it is `step` that asks."""
+        self._get_lr_called_within_step = True
+        try:
+            rates = rule()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            set_value(group, "lr", rate)
+        self._last_lr = values_of(self.optimizer, "lr")
+
+    def _present(self) -> list[Rate]:
+        return values_of(self.optimizer, "lr")
+
+    def _scaled(self, factor: Any) -> list[Rate]:
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+    def _warn_outside_step(self) -> None:
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+class _LRScheduler(LRScheduler):
+    """The name that LRScheduler had before torch 2.0."""
+
+
+def require_optimizer(optimizer: Any) -> Optimizer:
+    """Return the optimizer, or raise TypeError for what is none."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+    return optimizer
+
+
+def copied(value: Any) -> Any:
+    """Return a number as it is, a Tensor as one that later changes do not reach."""
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def values_of(optimizer: Optimizer, name: str) -> list[Any]:
+    """Return an option of each group."""
+    return [copied(group[name]) for group in optimizer.param_groups]
+
+
+def set_value(group: Group, name: str, value: Any) -> None:
+    """Set an option of a group; where it is a Tensor, its number."""
+    if isinstance(group[name], Tensor):
+        group[name].fill_(value)
+    else:
+        group[name] = value
+
+
+def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return a value for each group: one for all, or a list of as many. Raises ValueError for a list of another length."""
+    if not isinstance(value, (list, tuple)):
+        return [copied(value) for _ in optimizer.param_groups]
+    if len(value) != len(optimizer.param_groups):
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has "
+            f"{len(optimizer.param_groups)}."
+        )
+    return [copied(one) for one in value]
+
+
+def warn_of_epoch() -> None:
+    """Say that `step(epoch)` is deprecated."""
+    warnings.warn(_EPOCH_IS_DEPRECATED, UserWarning, stacklevel=3)

@@ -1,0 +1,267 @@
+"""Workers: the same batches in the same order, made ahead by threads or by spawned processes."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from tests.data.test_datasets import Squares
+
+
+class Slow(Dataset):
+    """The lower the index, the longer it takes."""
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> int:
+        time.sleep(0.02 * (8 - index) / 8)
+        return index
+
+
+class Broken(Dataset):
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            raise KeyError("sample 3 is broken")
+        return index
+
+
+class Shared(IterableDataset):
+    """0 ... 9, of which every worker takes its part."""
+
+    def __iter__(self):
+        info = get_worker_info()
+        return iter(range(10)) if info is None else iter(range(info.id, 10, info.num_workers))
+
+
+class Configured(IterableDataset):
+    def __init__(self) -> None:
+        self.start, self.stop = 0, 10
+
+    def __iter__(self):
+        return iter(range(self.start, self.stop))
+
+
+def take_a_part(worker: int) -> None:
+    info = get_worker_info()
+    assert info.id == worker
+    info.dataset.start, info.dataset.stop = 5 * worker, 5 * worker + 5
+
+
+class Seeds(Dataset):
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> tuple[int, int, float]:
+        info = get_worker_info()
+        return info.id, info.seed, float(np.random.rand())
+
+
+class Tensors(Dataset):
+    def __init__(self) -> None:
+        self.x = torch.arange(12.0).view(6, 2)
+
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return self.x[index] * 2
+
+
+class NoReturnError(Exception):
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+class Odd(Squares):
+    def __getitem__(self, index: int) -> int:
+        raise NoReturnError(index, 1)
+
+
+def values(loader: DataLoader) -> list:
+    return [batch.tolist() for batch in loader]
+
+
+@pytest.mark.parametrize("prefetch", [1, 2, 5])
+def test_batches_come_in_order_however_long_each_takes(prefetch) -> None:
+    loader = DataLoader(Slow(), batch_size=2, num_workers=3, prefetch_factor=prefetch)
+    assert values(loader) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_without_order_all_batches_still_come() -> None:
+    loader = DataLoader(Slow(), batch_size=2, num_workers=2, in_order=False)
+    assert sorted(values(loader)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_batches_are_made_ahead() -> None:
+    seen = []
+
+    class Watched(Squares):
+        def __getitem__(self, index):
+            seen.append(index)
+            return index
+
+    iterator = iter(DataLoader(Watched(10), num_workers=2, prefetch_factor=2))
+    deadline = time.monotonic() + 5
+    while len(seen) < 4 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sorted(seen) == [0, 1, 2, 3]
+    assert [next(iterator).item() for _ in range(10)] == list(range(10))
+
+
+def test_a_workers_exception_reaches_the_loop_with_the_line_that_raised_it() -> None:
+    loader = DataLoader(Broken(), batch_size=2, num_workers=2)
+    received = []
+    with pytest.raises(KeyError, match="sample 3 is broken") as caught:
+        for batch in loader:
+            received.append(batch.tolist())
+    assert received == [[0, 1]]
+    assert "in __getitem__" in "".join(traceback.format_tb(caught.value.__traceback__))
+    assert caught.value.__notes__ == ["Caught in DataLoader worker 1 of 2."]
+
+
+def test_after_an_exception_the_other_batches_still_come() -> None:
+    iterator = iter(DataLoader(Broken(), batch_size=2, num_workers=2))
+    next(iterator)
+    with pytest.raises(KeyError):
+        next(iterator)
+    assert next(iterator).tolist() == [4, 5]
+
+
+def test_a_stream_is_shared_out_by_worker_info() -> None:
+    loader = DataLoader(Shared(), batch_size=2, num_workers=3)
+    assert values(loader) == [[0, 3], [1, 4], [2, 5], [6, 9], [7], [8]]
+
+
+@pytest.mark.parametrize("context", [None, "spawn"])
+def test_a_worker_may_change_its_own_copy_of_the_dataset(context) -> None:
+    dataset = Configured()
+    loader = DataLoader(
+        dataset, batch_size=5, num_workers=2, worker_init_fn=take_a_part, multiprocessing_context=context
+    )
+    assert values(loader) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert (dataset.start, dataset.stop) == (0, 10)
+
+
+def test_an_exception_in_worker_init_fn_reaches_the_loop() -> None:
+    def fail(worker: int) -> None:
+        raise OSError(f"no disk for {worker}")
+
+    with pytest.raises(OSError, match="no disk for 0"):
+        list(DataLoader(Squares(4), num_workers=2, worker_init_fn=fail))
+
+
+def test_a_stream_that_ends_early_leaves_the_others_their_turn() -> None:
+    class Uneven(IterableDataset):
+        def __iter__(self):
+            return iter(range(10 * get_worker_info().id, 10 * get_worker_info().id + 1 + 3 * get_worker_info().id))
+
+    assert values(DataLoader(Uneven(), num_workers=2)) == [[0], [10], [11], [12], [13]]
+
+
+def test_a_timeout_is_an_error() -> None:
+    class Stuck(Squares):
+        def __getitem__(self, index):
+            time.sleep(0.5)
+            return index
+
+    with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.05 seconds"):
+        list(DataLoader(Stuck(2), num_workers=1, timeout=0.05))
+
+
+def workers_alive() -> int:
+    return sum(thread.name.startswith("DataLoader worker") for thread in threading.enumerate())
+
+
+def test_workers_end_with_the_pass() -> None:
+    before = workers_alive()
+    list(DataLoader(Squares(4), num_workers=2))
+    assert workers_alive() == before
+
+
+def test_workers_end_when_a_loop_is_left() -> None:
+    before = workers_alive()
+    for _ in itertools.islice(DataLoader(Squares(40), num_workers=2), 3):
+        pass
+    gc.collect()
+    assert workers_alive() == before
+
+
+def test_persistent_workers_stay_for_the_next_pass() -> None:
+    before = set(threading.enumerate())
+    loader = DataLoader(Squares(5), batch_size=2, num_workers=2, persistent_workers=True)
+    assert values(loader) == [[0, 1], [4, 9], [16]]
+    workers = set(threading.enumerate()) - before
+    next(iter(loader))
+    assert values(loader) == [[0, 1], [4, 9], [16]]
+    assert set(threading.enumerate()) - before == workers
+    assert len(workers) == 2
+
+
+def test_a_workers_seed_is_the_base_seed_and_its_number() -> None:
+    torch.manual_seed(0)
+    base = int(torch.empty((), dtype=torch.int64).random_().item())
+    torch.manual_seed(0)
+    ids, seeds, _ = zip(*DataLoader(Seeds(), num_workers=2, collate_fn=lambda batch: batch[0]), strict=True)
+    assert list(ids) == [0, 1, 0, 1]
+    assert list(seeds) == [base, base + 1, base, base + 1]
+
+
+def test_a_thread_has_random_sources_of_its_own() -> None:
+    class Draws(Squares):
+        def __getitem__(self, index):
+            rng = get_worker_info().rng
+            return (
+                rng.random_generator.random(),
+                rng.numpy_generator.random(),
+                torch.rand(2, generator=rng.torch_generator).tolist(),
+            )
+
+    def drawn():
+        torch.manual_seed(0)
+        return list(DataLoader(Draws(6), num_workers=2, batch_size=None))
+
+    assert drawn() == drawn()
+
+
+def test_tensors_may_be_made_in_threads() -> None:
+    assert values(DataLoader(Tensors(), batch_size=3, num_workers=2)) == [
+        [[0, 2], [4, 6], [8, 10]],
+        [[12, 14], [16, 18], [20, 22]],
+    ]
+    x = torch.arange(6.0)
+    assert [x.tolist() for (x,) in DataLoader(TensorDataset(x), batch_size=3, num_workers=2)] == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_processes_make_the_same_batches() -> None:
+    arguments = {"batch_size": 3, "num_workers": 2, "multiprocessing_context": "spawn"}
+    assert values(DataLoader(Tensors(), **arguments)) == values(DataLoader(Tensors(), batch_size=3))
+
+
+def test_a_processs_random_numbers_are_those_of_torchs_workers() -> None:
+    torch.manual_seed(0)
+    batches = list(DataLoader(Seeds(), batch_size=None, num_workers=1, multiprocessing_context="spawn"))
+    base = batches[0][1]
+    state = np.random.SeedSequence([0, base & 0xFFFFFFFF, base >> 32, 0]).generate_state(4)
+    assert batches[0][2] == np.random.RandomState(state).rand()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "kind", "message"),
+    [(Broken(), KeyError, "sample 3 is broken"), (Odd(2), RuntimeError, "0 and 1")],
+)
+def test_a_processs_exception_reaches_the_loop_with_its_traceback(dataset, kind, message) -> None:
+    with pytest.raises(kind, match=message) as caught:
+        list(DataLoader(dataset, num_workers=1, multiprocessing_context="spawn"))
+    assert "in __getitem__" in str(caught.value.__cause__)

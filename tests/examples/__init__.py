@@ -1,0 +1,1 @@
+"""Tests that the examples do what they say."""

@@ -1,0 +1,123 @@
+"""What a step costs: one program, compiled once, whatever the numbers do; and nothing half done after Ctrl-C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad._program.counters import counted
+from funcgrad.optim import recorded
+from tests.optim.running import parameter
+
+
+def train(optimizer: Any, w: torch.Tensor, times: int) -> None:
+    for _ in range(times):
+        optimizer.zero_grad()
+        (w * w).sum().backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "ASGD", "Adafactor"])
+def test_the_first_step_is_the_same_program_as_the_second(name: str) -> None:
+    w = parameter(np.full((5, 3), 2.0, "float32"))
+    options = {"momentum": 0.9} if name == "SGD" else {}
+    optimizer = getattr(torch.optim, name)([w], lr=0.0625, **options)
+    with counted() as seen:
+        train(optimizer, w, 5)
+    assert (seen.compiles, seen.runs) == (1, 5)
+
+
+def test_what_set_the_parameters_up_is_not_part_of_the_first_step() -> None:
+    w = (torch.ones(7) * 3).requires_grad_()
+    with counted() as seen:
+        optimizer = torch.optim.SGD([w], lr=0.125)
+    assert seen.runs == 1
+    with counted() as seen:
+        train(optimizer, w, 3)
+    assert (seen.compiles, seen.runs) == (1, 3)
+
+
+def test_a_rate_that_changes_compiles_once_more_and_never_again() -> None:
+    w = parameter(np.ones(11, "float32"))
+    optimizer = torch.optim.AdamW([w], lr=0.03)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=40)
+    with counted() as seen:
+        for _ in range(30):
+            train(optimizer, w, 1)
+            scheduler.step()
+    assert seen.runs == 30
+    assert seen.compiles <= 2
+
+
+def test_parameters_in_lockstep_share_one_count() -> None:
+    params = [parameter([float(i)]) for i in range(4)]
+    optimizer = torch.optim.Adam(params)
+    for param in params:
+        param.grad = torch.ones(1)
+    optimizer.step()
+    counts = [optimizer.state[param]["step"] for param in params]
+    assert len({id(count) for count in counts}) == 4
+    assert len({id(count._variable.value) for count in counts}) == 1
+    params[0].grad = None
+    optimizer.step()
+    assert [count.item() for count in counts] == [1.0, 2.0, 2.0, 2.0]
+
+
+def test_counts_are_shared_again_after_loading() -> None:
+    params = [parameter([float(i)]) for i in range(3)]
+    optimizer = torch.optim.Adam(params)
+    for param in params:
+        param.grad = torch.ones(1)
+    optimizer.step()
+    again = torch.optim.Adam(params)
+    again.load_state_dict(optimizer.state_dict())
+    assert len({id(again.state[param]["step"]._variable.value) for param in params}) == 1
+
+
+def test_a_step_waits_for_nothing() -> None:
+    w = parameter([2.0])
+    optimizer = torch.optim.Adam([w])
+    with counted() as seen:
+        train(optimizer, w, 1)
+        loss = (w * w).sum()
+    assert seen.runs == 1
+    assert loss._variable.value.is_pending
+
+
+def test_ctrl_c_before_the_names_change_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    w = parameter([2.0])
+    optimizer = torch.optim.Adam([w], lr=0.5)
+    train(optimizer, w, 1)
+    before = w.tolist(), optimizer.state[w]["exp_avg"].tolist()
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(recorded, "rebind", interrupt)
+        train(optimizer, w, 1)
+    assert (w.tolist(), optimizer.state[w]["exp_avg"].tolist()) == before
+    assert optimizer.state[w]["step"].item() == 1.0
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "NAdam", "RAdam"])
+def test_numbers_keep_their_precision_when_they_become_inputs(name: str) -> None:
+    """1 - beta2 in float32 would be wrong in the fifth digit."""
+    w, v = (parameter(np.array([0.3, -2.0, 5.0], "float64")) for _ in range(2))
+    options = {"lr": 0.01, "momentum": 0.9} if name == "SGD" else {"lr": 0.01, "betas": (0.9, 0.999)}
+    changing = getattr(torch.optim, name)([w], **options)
+    key = "momentum" if name == "SGD" else "betas"
+    other = 0.8 if name == "SGD" else (0.8, 0.99)
+    for turn in range(4):
+        changing.param_groups[0][key] = options[key] if turn % 2 else other
+        train(changing, w, 1)
+    wanted = getattr(torch.optim, name)([v], **options)
+    for turn in range(4):
+        wanted.param_groups[0][key] = torch.tensor(0.0) if False else (options[key] if turn % 2 else other)
+        with torch.no_grad():
+            pass
+        train(wanted, v, 1)
+    np.testing.assert_allclose(w.detach().numpy(), v.detach().numpy(), rtol=1e-14)

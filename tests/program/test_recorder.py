@@ -1,0 +1,247 @@
+"""The recorder: promises, weakly held results, errors where they are made, threads, JAX's own transformations."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad._base.config import settings
+from funcgrad._base.errors import FlushError
+from funcgrad._program import record, run
+from funcgrad._program.counters import counted
+from funcgrad._program.trie import forest
+
+
+def test_nothing_is_computed_until_a_number_is_asked_for() -> None:
+    with counted() as cost:
+        y = torch.ones(3) * 2 + 1
+    assert cost.runs == 0
+    with counted() as cost:
+        assert y.tolist() == [3, 3, 3]
+    assert cost.runs == 1
+
+
+def test_a_result_that_nobody_holds_is_not_produced() -> None:
+    x = torch.randn(4)
+    y = x * 2
+    z = y + 1
+    del y
+    torch.explain.flush()
+    program = z._variable.value
+    assert program.array is not None
+    with counted() as cost:
+        z.sum().item()
+    assert cost.runs == 1
+
+
+def test_a_shape_error_is_raised_at_the_line_that_makes_it() -> None:
+    a, b = torch.zeros(2, 3), torch.zeros(4, 5)
+    with pytest.raises(RuntimeError, match=r"mat1 and mat2 shapes cannot be multiplied \(2x3 and 4x5\)"):
+        a @ b
+    with pytest.raises(RuntimeError, match=r"size of tensor a \(3\) must match the size of tensor b \(5\)"):
+        a + b
+    assert (a + 1).sum().item() == 6
+
+
+def test_an_error_while_compiling_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(3)
+    y = x * 3
+
+    def broken(*_: object) -> None:
+        raise ValueError("no compiler today")
+
+    monkeypatch.setattr(run, "plan", broken)
+    with pytest.raises(ValueError, match="no compiler today"):
+        y.tolist()
+    monkeypatch.undo()
+    assert np.allclose(y.tolist(), [3 * v for v in x.tolist()])
+
+
+def test_ctrl_c_while_running_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    parameter = torch.ones(3).requires_grad_()
+    optimizer = torch.optim.SGD([parameter], lr=0.5)
+    (parameter * 2).sum().backward()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "plan", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        optimizer.step()
+    monkeypatch.undo()
+    assert parameter.tolist() == [0, 0, 0]
+    assert parameter.grad is not None and parameter.grad.tolist() == [2, 2, 2]
+
+
+def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.tensor([1.0, 2.0])
+    x += 1  # the first array is free to be donated
+
+    def plan(*_: object) -> object:
+        def execute(given: list[jax.Array], kept: object, numbers: object) -> None:
+            for array in given:
+                array.delete()
+            raise RuntimeError("out of memory")
+
+        return execute
+
+    monkeypatch.setattr(run, "plan", plan)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        x.tolist()
+    with pytest.raises(FlushError, match="was lost") as caught:
+        x.tolist()
+    assert "out of memory" in str(caught.value.__cause__)
+
+
+def test_each_thread_records_its_own_program_and_reads_the_others() -> None:
+    here = torch.arange(4) * 2
+    seen: dict[str, object] = {}
+
+    def work() -> None:
+        there = torch.arange(4) + 1
+        seen["sum"] = (here + there).tolist()
+        seen["promise"] = there * 10
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen["sum"] == [1, 4, 7, 10]
+    assert (seen["promise"] + here).tolist() == [10, 22, 34, 46]  # type: ignore[operator]
+
+
+def test_many_threads_share_parameters() -> None:
+    weight, failures = torch.randn(5, 5), []
+
+    def work(k: int) -> None:
+        try:
+            for _ in range(20):
+                y = (weight * k) @ weight
+                assert y.shape == (5, 5)
+                y.sum().item()
+        except Exception as error:  # noqa: BLE001 - any failure of a thread fails the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failures
+
+
+def test_a_forked_child_gets_a_clear_error() -> None:
+    script = (
+        "import os, funcgrad as torch\n"
+        "torch.ones(2).sum().item()\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    try:\n"
+        "        (torch.ones(2) + 1).sum().item()\n"
+        "    except RuntimeError as error:\n"
+        "        os._exit(7 if 'forked child' in str(error) and 'spawn' in str(error) else 1)\n"
+        "    os._exit(2)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], env={**os.environ, "FUNCGRAD_CACHE": "off"}, timeout=120
+    )
+    assert ran.returncode == 0
+
+
+def test_jax_transformations_run_straight_through() -> None:
+    weight = torch.tensor([1.0, 2.0, 3.0])
+
+    def loss(array: jax.Array) -> jax.Array:
+        x = torch.from_jax(array)
+        return ((x * weight).tanh() ** 2).sum().jax()
+
+    def reference(array: jax.Array) -> jax.Array:
+        return (jnp.tanh(array * jnp.array([1.0, 2.0, 3.0])) ** 2).sum()
+
+    at = jnp.array([0.1, -0.2, 0.3])
+    assert np.allclose(jax.jit(loss)(at), reference(at))
+    assert np.allclose(jax.grad(loss)(at), jax.grad(reference)(at))
+    assert np.allclose(jax.vmap(loss)(jnp.stack([at, 2 * at])), jax.vmap(reference)(jnp.stack([at, 2 * at])))
+
+
+def test_functions_called_with_jax_arrays_are_pure_jax() -> None:
+    x = jnp.array([[1.0, -2.0]])
+    result = torch.nn.functional.relu(x)
+    assert isinstance(result, jax.Array)
+    assert jax.jit(torch.tanh)(x).tolist() == jnp.tanh(x).tolist()
+
+
+def test_eager_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute() -> list[float]:
+        torch.manual_seed(1)
+        x = torch.randn(4, 4, requires_grad=True)
+        y = (x @ x.T).softmax(1)[1:, :2].sum() * 0.3
+        y.backward()
+        assert x.grad is not None
+        return x.grad.flatten().tolist()
+
+    fused = compute()
+    monkeypatch.setattr(settings, "eager", True)
+    with counted() as cost:
+        eager = compute()
+    assert cost.runs == 0
+    assert np.allclose(fused, eager, atol=1e-6)
+
+
+def test_a_long_program_is_run_in_pieces() -> None:
+    x = torch.zeros(2)
+    with counted() as cost:
+        for _ in range(settings.length * 2 + 10):
+            x = x + 1
+        assert x.tolist() == [settings.length * 2 + 10] * 2
+    assert cost.runs == 3
+
+
+def test_programs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "programs", 5)
+    for size in range(1, 15):
+        (torch.arange(size).float() * 1.5).sum().item()
+    before = forest.size()
+    for size in range(15, 30):
+        (torch.arange(size).float() * 1.5).sum().item()
+    assert forest.size() <= before + 5
+
+
+def test_memory_goes_with_the_last_reference_without_the_garbage_collector() -> None:
+    gc.disable()
+    try:
+        x = torch.randn(10, requires_grad=True)
+        y = (x * x).exp()
+        loss = y.sum()
+        value = weakref.ref(y._variable.value)
+        node = weakref.ref(y.grad_fn)
+        loss.backward()
+        del y
+        assert value() is None
+        del loss
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+def test_the_longest_way_round_int64_and_float64_are_real() -> None:
+    assert not jax.config.jax_enable_x64
+    x = torch.tensor(2**60) + 1
+    assert x.item() == 2**60 + 1
+    assert (torch.tensor(1.0, dtype=torch.float64) / 3).item() == 1 / 3
+    assert jnp.arange(3).dtype == jnp.int32
+
+
+def test_record_is_the_only_gate() -> None:
+    x = torch.ones(2)
+    before = len(record.thread.program.results)
+    _ = x + x
+    assert len(record.thread.program.results) > before

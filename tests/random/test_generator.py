@@ -1,0 +1,126 @@
+"""Generators: seeds, states, copies, the default ones, and fork_rng."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from funcgrad import random
+from funcgrad._base import dtypes
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import to_host
+from funcgrad.random import Generator, functions
+from funcgrad.random import generator as generators
+from funcgrad.random.generator import generator_of
+from tests.random.keys import holding_key
+
+
+def numbers(generator: Generator | None = None) -> list[float]:
+    return to_host(functions.randn(3, generator=generator)).tolist()
+
+
+@pytest.fixture(params=["stream", "key"])
+def generator(request: pytest.FixtureRequest) -> Generator:
+    return (holding_key() if request.param == "key" else Generator()).manual_seed(11)
+
+
+def test_the_same_seed_gives_the_same_numbers(generator: Generator) -> None:
+    first, second = numbers(generator), numbers(generator)
+    assert first != second
+    assert [numbers(generator.manual_seed(11)), numbers(generator)] == [first, second]
+    assert numbers(generator.manual_seed(12)) != first
+
+
+def test_state_goes_round(generator: Generator) -> None:
+    numbers(generator)
+    state = generator.get_state()
+    assert state.dtype is dtypes.uint8
+    first = numbers(generator)
+    assert numbers(generator.set_state(state)) == first
+    assert generator.initial_seed() == 11
+
+
+def test_copies_go_on_alike_and_apart(generator: Generator) -> None:
+    numbers(generator)
+    copies = [generator.clone(), generator.clone_state(), copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))]
+    expected = numbers(generator)
+    assert [numbers(each) for each in copies if (each.key is None) == (generator.key is None)][:2] == [expected] * 2
+    if generator.stream is not None:
+        assert all(numbers(each.set_state(copies[0].get_state())) == numbers(copies[0].clone()) for each in copies[1:])
+
+
+def test_seed_is_new_each_time(generator: Generator) -> None:
+    seeds = {generator.seed() for _ in range(3)}
+    assert len(seeds) == 3
+    assert generator.initial_seed() in seeds
+
+
+def test_seeds_have_64_bits_with_or_without_sign() -> None:
+    assert Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+    assert Generator().manual_seed(2**64 - 1).initial_seed() == 2**64 - 1
+    assert Generator().initial_seed() == 67280421310721
+    for seed in (2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match="Overflow"):
+            Generator().manual_seed(seed)
+
+
+def test_only_a_state_of_its_kind_is_taken(generator: Generator) -> None:
+    with pytest.raises(TypeError, match=r"RNG state must be a torch\.ByteTensor"):
+        generator.set_state(fg.zeros(5056))
+    with pytest.raises(RuntimeError, match="RNG state is wrong size"):
+        generator.set_state(fg.zeros(5, dtype=dtypes.uint8))
+
+
+def test_manual_seed_starts_all_defaults_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = holding_key()
+    monkeypatch.setitem(generators._defaults, generators.Device("cuda", 0), other)
+    assert random.manual_seed(3) is random.default_generator
+    first = numbers(), numbers(generator_of("cuda"))
+    numbers()
+    random.manual_seed(3)
+    assert (numbers(), numbers(other)) == first
+    assert random.initial_seed() == other.initial_seed() == 3
+
+
+def test_fork_rng_puts_everything_back() -> None:
+    random.manual_seed(4)
+    with random.fork_rng():
+        inside = numbers()
+        random.manual_seed(5)
+    assert numbers() == inside
+    with random.fork_rng(enabled=False):
+        random.manual_seed(6)
+    assert random.initial_seed() == 6
+
+
+def test_fork_rng_puts_everything_back_after_an_error() -> None:
+    random.manual_seed(4)
+    with pytest.raises(ZeroDivisionError), random.fork_rng(devices=[]):
+        random.manual_seed(5)
+        raise ZeroDivisionError
+    assert random.initial_seed() == 4
+
+
+def test_rng_state_of_the_module_is_the_cpus() -> None:
+    random.manual_seed(4)
+    state = random.get_rng_state()
+    first = numbers()
+    random.set_rng_state(state)
+    assert numbers() == first
+    assert random.seed() == random.initial_seed()
+
+
+def test_a_generator_given_leaves_the_default_alone() -> None:
+    random.manual_seed(4)
+    first = numbers()
+    random.manual_seed(4)
+    numbers(Generator())
+    assert numbers() == first
+
+
+def test_seed_zero_gives_the_numbers_everybody_knows() -> None:
+    random.manual_seed(0)
+    np.testing.assert_array_equal(to_host(functions.rand(2)), np.float32([0.4962565898895264, 0.7682217955589294]))

@@ -1,0 +1,136 @@
+"""A path that is saved to holds the old file or the new one, whole; anything that can be written to will do."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from funcgrad import serialization
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.serialization import saving
+from funcgrad.serialization.archive import ArchiveReader
+
+
+def ones(count: int = 3) -> Tensor:
+    return from_host(np.ones(count, np.float32))
+
+
+def test_a_path_gets_a_file_whose_folder_has_its_name(tmp_path: Path) -> None:
+    for path in (tmp_path / "model.v2.pt", str(tmp_path / "model.v2.pt")):
+        serialization.save({"w": ones()}, path)
+        assert to_host(serialization.load(path)["w"]).tolist() == [1.0, 1.0, 1.0]
+    with (tmp_path / "model.v2.pt").open("rb") as file:
+        assert ArchiveReader(file).folder == "model.v2"
+    assert os.listdir(tmp_path) == ["model.v2.pt"]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.pt"
+    serialization.save(1, path)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        serialization.save(lambda: None, path)
+
+    def fail(tensor: Tensor) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(saving, "to_host", fail)
+    with pytest.raises(KeyboardInterrupt):
+        serialization.save([2, ones()], path)
+    assert serialization.load(path) == 1
+    assert os.listdir(tmp_path) == ["model.pt"]
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    serialization.save(1, path)
+    fresh = stat.S_IMODE(path.stat().st_mode)
+    (tmp_path / "plain").touch()
+    assert fresh == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+    path.chmod(0o640)
+    serialization.save(2, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "latest.pt").symlink_to(tmp_path / "epoch3.pt")
+    serialization.save(3, tmp_path / "latest.pt")
+    assert (tmp_path / "latest.pt").is_symlink()
+    assert serialization.load(tmp_path / "epoch3.pt") == 3
+
+
+def test_what_is_no_regular_file_is_written_in_place() -> None:
+    serialization.save(ones(), os.devnull)
+    assert not Path(os.devnull).is_file()
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"Parent directory .*absent does not exist"):
+        serialization.save(1, tmp_path / "absent" / "model.pt")
+
+
+def test_what_can_not_be_written_to_is_refused() -> None:
+    with pytest.raises(AttributeError, match="expected 'f' to be string, path, or a file-like object"):
+        serialization.save(1, 5)  # type: ignore[arg-type]  # that is the point
+
+
+class Pipe:
+    """A file that can only be written, as a socket."""
+
+    def __init__(self) -> None:
+        self.content = b""
+
+    def write(self, data: Any) -> int:
+        self.content += bytes(data)
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("new_format", [True, False])
+def test_a_pipe_will_do(new_format: bool) -> None:
+    pipe: Any = Pipe()
+    serialization.save({"w": ones(1000)}, pipe, _use_new_zipfile_serialization=new_format)
+    assert to_host(serialization.load(io.BytesIO(pipe.content))["w"]).sum() == 1000
+
+
+@pytest.mark.parametrize("new_format", [True, False])
+def test_a_file_may_be_written_and_read_in_its_middle(new_format: bool) -> None:
+    file = io.BytesIO(b"header")
+    file.seek(6)
+    serialization.save([ones()], file, _use_new_zipfile_serialization=new_format)
+    file.seek(6)
+    assert to_host(serialization.load(file)[0]).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_pending_value_is_computed_when_it_is_saved() -> None:
+    file = io.BytesIO()
+    serialization.save(ones() * 2 + 1, file)
+    file.seek(0)
+    assert to_host(serialization.load(file)).tolist() == [3.0, 3.0, 3.0]
+
+
+def test_what_needs_gradients_is_loaded_as_a_leaf() -> None:
+    file = io.BytesIO()
+    serialization.save(ones().requires_grad_() * 2, file)
+    file.seek(0)
+    loaded = serialization.load(file)
+    assert loaded.requires_grad
+    assert loaded.is_leaf
+
+
+def test_an_optimizers_state_comes_back(tmp_path: Path) -> None:
+    state = {"state": {0: {"step": from_host(np.array(3.0, np.float32)), "exp_avg": ones()}}, "param_groups": [{
+        "lr": 0.1, "betas": (0.9, 0.999), "foreach": None, "params": [0]}]}  # fmt: skip
+    serialization.save(state, tmp_path / "o.pt")
+    loaded = serialization.load(tmp_path / "o.pt")
+    assert loaded["param_groups"] == state["param_groups"]
+    assert loaded["state"][0]["step"].item() == 3.0

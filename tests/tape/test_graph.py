@@ -1,0 +1,302 @@
+"""The graph: torch's names and chains, hooks, freeing, double backward, gradients of what was changed in place."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import autograd, nn
+
+
+def names_of(node: object) -> list[object]:
+    """Return the graph below a node as nested lists of names."""
+    return [node.name(), *[names_of(n) for n, _ in node.next_functions if n is not None]]  # type: ignore[attr-defined]
+
+
+LEAF = ["torch::autograd::AccumulateGrad"]
+
+
+def test_the_chain_of_an_mlp_is_torchs() -> None:
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 1), nn.Sigmoid())
+    loss = nn.BCELoss()(model(torch.rand(5, 4)), torch.ones(5, 1))
+    assert names_of(loss.grad_fn) == [
+        "BinaryCrossEntropyBackward0",
+        ["SigmoidBackward0",
+         ["AddmmBackward0", LEAF,
+          ["ReluBackward0", ["AddmmBackward0", LEAF, ["TBackward0", LEAF]]],
+          ["TBackward0", LEAF]]],
+    ]  # fmt: skip
+    bias, relu, transposed = loss.grad_fn.next_functions[0][0].next_functions[0][0].next_functions
+    assert bias[0].variable is model[2].bias
+    assert transposed[0].next_functions[0][0].variable is model[2].weight
+    assert type(relu[0]).__name__ == "ReluBackward0"
+
+
+def test_the_same_node_is_the_same_object() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).exp()
+    assert y.grad_fn is y.grad_fn
+    assert y.grad_fn.next_functions[0][0] is y.grad_fn.next_functions[0][0]
+
+
+def test_a_hook_replaces_the_gradient() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    seen = []
+    handle = y.register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+    y.sum().backward()
+    assert seen == [[1, 1]] and x.grad.tolist() == [30, 30]
+    handle.remove()
+    x.grad = None
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_a_hook_on_a_leaf_sees_the_whole_gradient_once() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append(g.item()))
+    (x * x + x).backward()
+    assert seen == [5.0]
+
+
+def test_a_post_accumulate_hook_comes_after_the_gradient() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    seen = []
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.item()))
+    (x * x).backward()
+    (x * x).backward()
+    assert seen == [4.0, 8.0]
+
+
+def test_node_hooks_see_gradients_on_both_sides() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * 3
+    seen = []
+    y.grad_fn.register_prehook(lambda outs: seen.append(("before", outs[0].item())))
+    y.grad_fn.register_hook(lambda ins, outs: seen.append(("after", ins[0].item(), outs[0].item())))
+    (y * 2).backward()
+    assert seen == [("before", 2.0), ("after", 6.0, 2.0)]
+
+
+def test_saved_values_are_shown_and_freed() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    assert y.grad_fn._saved_self.tolist() == [1.0, 2.0]
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        _ = y.grad_fn._saved_self
+
+
+def test_a_node_that_saved_nothing_can_be_passed_twice() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x + x
+    y.backward()
+    y.backward()
+    assert x.grad.item() == 4
+
+
+def test_double_backward_to_any_order() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x**4
+    orders = []
+    for _ in range(4):
+        (y,) = autograd.grad(y, x, create_graph=True)
+        orders.append(y.item())
+    assert orders == [32.0, 48.0, 48.0, 24.0]
+
+
+def test_a_gradient_penalty_reaches_the_weights() -> None:
+    torch.manual_seed(0)
+    layer = nn.Linear(3, 1)
+    x = torch.randn(5, 3, requires_grad=True)
+    (gradient,) = autograd.grad(layer(x).tanh().sum(), x, create_graph=True)
+    ((gradient.norm(2, dim=1) - 1) ** 2).mean().backward()
+    assert layer.weight.grad.abs().sum() > 0
+    assert autograd.gradgradcheck(lambda v: (v.tanh() * v).sum(), (torch.randn(3, dtype=torch.float64, requires_grad=True),))
+
+
+def test_grad_leaves_dot_grad_alone_and_names_what_is_unused() -> None:
+    x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    (gx,) = autograd.grad(x * x, x)
+    assert gx.item() == 4 and x.grad is None
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        autograd.grad(x * x, (x, y))
+    assert autograd.grad(x * x, (x, y), allow_unused=True)[1] is None
+    assert autograd.grad(x * x, (x, y), materialize_grads=True)[1].item() == 0
+
+
+def test_grad_of_an_intermediate() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    h = x * 3
+    (gh,) = autograd.grad(h * h, h)
+    assert gh.item() == 12
+
+
+def test_backward_with_inputs_fills_only_those() -> None:
+    x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    (x * y).backward(inputs=[x])
+    assert x.grad.item() == 3 and y.grad is None
+
+
+def test_batched_gradients() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (jacobian,) = autograd.grad(x**2, x, grad_outputs=torch.eye(3), is_grads_batched=True)
+    assert jacobian.tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
+
+
+def test_in_place_keeps_what_backward_saved() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 2
+    y = h * h
+    h.add_(100)
+    y.sum().backward()
+    assert x.grad.tolist() == [8, 16]
+
+
+def test_strict_raises_torchs_error_instead() -> None:
+    autograd.set_strict(True)
+    try:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        h = x * 2
+        y = h * h
+        h.add_(100)
+        with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+            y.sum().backward()
+    finally:
+        autograd.set_strict(False)
+
+
+def test_writing_into_a_tensor_sends_gradients_both_ways() -> None:
+    x = torch.ones(3, requires_grad=True)
+    v = torch.tensor(5.0, requires_grad=True)
+    y = x * 2
+    y[1] = v * 3
+    (y * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert x.grad.tolist() == [2, 0, 200]
+    assert v.grad.item() == 30
+
+
+def test_views_of_views_write_through_with_gradients() -> None:
+    x = torch.zeros(2, 3, requires_grad=True)
+    base = x * 1
+    row = base[1]
+    row[1:].mul_(3)
+    row += 1
+    (base * base).sum().backward()
+    assert base.tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert x.grad.tolist() == [[0, 0, 0], [2, 6, 6]]
+    assert base.grad_fn.name() == "CopySlices"
+
+
+def test_a_function_of_ones_own() -> None:
+    class Cube(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x**2
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Cube.apply(x)
+    assert y.grad_fn.name() == "CubeBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 12]
+    (first,) = autograd.grad(Cube.apply(x).sum(), x, create_graph=True)
+    assert autograd.grad(first.sum(), x)[0].tolist() == [6, 12]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+
+
+def test_a_function_with_several_arguments_and_none() -> None:
+    class Scale(autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor, y):
+            ctx.factor = factor
+            ctx.mark_non_differentiable(mask := x > 0)
+            return x * factor + y, mask
+
+        @staticmethod
+        def backward(ctx, grad, grad_mask):
+            assert ctx.needs_input_grad == (True, False, False)
+            assert grad_mask.sum().item() == 0
+            return grad * ctx.factor, None, None
+
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    y, mask = Scale.apply(x, 4, torch.ones(2))
+    assert y.requires_grad and not mask.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [4, 4]
+
+
+def test_grad_modes_nest_and_decorate() -> None:
+    x = torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+        with torch.enable_grad():
+            assert (x * 2).requires_grad
+    with torch.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    assert torch.is_grad_enabled()
+
+    @torch.no_grad()
+    def forward(v):
+        return v * 2
+
+    @torch.inference_mode
+    def infer(v):
+        return v * 2
+
+    assert not forward(x).requires_grad and not infer(x).requires_grad and (x * 2).requires_grad
+
+
+def test_anomaly_mode_names_the_forward_line() -> None:
+    x = torch.tensor(0.0, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught, autograd.detect_anomaly():
+        warnings.simplefilter("always")
+        y = (x - 1).sqrt() * 0  # the line to be named
+        with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
+            y.backward()
+    assert any("the line to be named" in str(w.message) for w in caught)
+
+
+def test_ten_thousand_nodes_deep() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(10_000):
+        y = y + 0.0
+    y.backward()
+    assert x.grad.item() == 1
+
+
+def test_gradcheck_finds_a_wrong_gradient() -> None:
+    class Wrong(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert autograd.gradcheck(lambda v: (v * v).sin(), (x,))
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        autograd.gradcheck(Wrong.apply, (x,))
+
+
+def test_a_gradient_that_is_not_given_is_zero() -> None:
+    x = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+    values, indices = x.sort()
+    first, _ = values.split([1, 2])
+    first.sum().backward()
+    assert x.grad.tolist() == [0, 1, 0]
+    assert not indices.requires_grad
+
+

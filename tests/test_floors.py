@@ -1,0 +1,81 @@
+"""The house keeps its floors: imports go down only, none is inside a function, and few rooms speak to jax and optax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import funcgrad
+
+PACKAGE = Path(funcgrad.__file__).parent
+FLOORS = (
+    ("_base",),
+    ("_ops",),
+    ("_program",),
+    ("_tape",),
+    ("_tensor",),
+    ("random",),
+    ("autograd", "linalg", "optim", "serialization", "special", "utils"),
+    ("nn", "cuda", "backends", "version", "compiling"),
+    ("accelerator", "amp", "func"),
+    ("explain",),
+    ("__init__", "__main__"),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+MAY_IMPORT_JAX = {"_ops", "_program", "_tape", "_tensor", "random", "optim", "cuda", "accelerator", "func", "explain"}
+MAY_IMPORT_OPTAX = {"optim"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: relative import"
+            module = node.module or ""
+            yield from (
+                ((f"{module}.{alias.name}", node.lineno) if module == "funcgrad" else (module, node.lineno))
+                for alias in node.names
+            )
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {room_of(path) for path in FILES}
+    assert rooms <= set(FLOOR_OF), f"rooms without a floor: {rooms - set(FLOOR_OF)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down(path: Path) -> None:
+    room = room_of(path)
+    for name, line in imports(ast.parse(path.read_text())):
+        words = name.split(".")
+        if words[0] == "funcgrad":
+            assert len(words) > 1, f"{path}:{line} imports the front door"
+            other = words[1]
+            assert other == room or FLOOR_OF[other] < FLOOR_OF[room], f"{path}:{line}: {room} imports {other}"
+        elif words[0] in ("jax", "jaxlib"):
+            assert room in MAY_IMPORT_JAX, f"{path}:{line}: {room} may not import jax"
+        elif words[0] == "optax":
+            assert room in MAY_IMPORT_OPTAX, f"{path}:{line}: {room} may not import optax"
+        assert words[0] != "torch", f"{path}:{line} imports torch"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_import_is_inside_a_function(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inside = [n.lineno for n in ast.walk(node) if isinstance(n, (ast.Import, ast.ImportFrom))]
+            assert not inside, f"{path}:{inside} imports inside {node.name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_every_file_says_first_what_it_knows(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), f"{path} has no docstring"
