@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Arrays, op
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # torch sorts the letters of an implicit result so

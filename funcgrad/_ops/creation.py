@@ -22,7 +22,9 @@ def full(fill_value: Scalar, size: Dims, dtype: DType) -> Array:
     return jnp.broadcast_to(cast(jnp.asarray(fill_value), dtype.numpy), size)
 
 
-_LONGEST_CONSTANT = 1 << 16  # elements that a program holds as numbers, equal to torch's to the last bit; more are computed
+_LONGEST_CONSTANT = (
+    1 << 16
+)  # elements that a program holds as numbers, equal to torch's to the last bit; more are computed
 
 
 def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
@@ -43,7 +45,7 @@ def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
 
 
 def _counted_up(count: int, start: float, step: float, dtype: DType) -> Array:
-    """Return start + step * i as torch's CPU loop rounds it: in steps of 32 bytes, whose first number is rounded first."""
+    """Return start + step * i as torch's CPU rounds it: in groups of 32 bytes, whose first number is rounded first."""
     kind, places = dtype.numpy, np.arange(count)
     plain = (start + step * places).astype(kind)
     lanes = 32 // dtype.itemsize
@@ -65,7 +67,7 @@ def arange(start: float, end: float, step: float, dtype: DType) -> Array:
 
 
 def _spaced(start: float, end: float, steps: int, dtype: DType) -> Array:
-    """Return evenly spaced float64 numbers: the first half counted from the start, the second from the end, as in torch."""
+    """Return evenly spaced float64 numbers, the first half counted from the start and the second from the end."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     kind = dtype.numpy if dtype.is_floating_point else np.dtype(np.float64)

@@ -21,7 +21,8 @@ def needs_matrix(array: Array, name: str, *, square: bool = False) -> None:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if square and array.shape[-1] != array.shape[-2]:
         raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
+            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by "
+            f"{array.shape[-1]} matrices"
         )
     needs_float(array, name)
     if array.dtype.itemsize == 2:
@@ -119,7 +120,7 @@ def _symmetric_parts(A: Array, UPLO: str, name: str) -> tuple[Array, Array]:  # 
     needs_matrix(A, name, square=True)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    values, vectors = jnp.linalg.eigh(hermitian_from(A, UPLO.upper()), symmetrize_input=False)
+    values, vectors = jnp.linalg.eigh(hermitian_from(A, UPLO.upper()), UPLO.upper(), symmetrize_input=False)
     return values, vectors
 
 
@@ -165,9 +166,7 @@ def _lower_and_upper(packed: Array) -> tuple[Array, Array]:
 def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:  # noqa: N803 - torch's own spelling
     """Return a permutation P, a unit lower triangular L and an upper triangular U with A = P L U."""
     if A.ndim < 2:
-        raise RuntimeError(
-            f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
-        )
+        raise RuntimeError(f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead")
     needs_matrix(A, "linalg.lu")
     _needs_pivot(pivot, "linalg.lu")
     packed, _, places = lax.linalg.lu(A)
@@ -209,7 +208,7 @@ def lu_unpack(
 
 
 def rank_threshold(shape: Sequence[int], kind: Any, largest: Array, atol: float | None, rtol: float | None) -> Any:
-    """Return below which singular values count as zero: max(atol, rtol * largest), by default rtol = eps * max(n, m)."""
+    """Return below what singular values count as zero: max(atol, rtol * largest); rtol is eps * max(n, m) by default."""
     if rtol is None:
         rtol = 0.0 if atol is not None and atol > 0 else float(np.finfo(kind).eps) * max(shape[-2:])
     return jnp.maximum(rtol * largest, 0.0 if atol is None else atol)
@@ -242,7 +241,7 @@ def _condition_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 
 @op(grad=_condition_node, names="linalg.cond", keep="residuals")
 def cond(A: Array, p: Any = None) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the condition number: the p-norm of A times that of its inverse; for p = 2 the ratio of singular values."""
+    """Return the condition number: the p-norm of A times that of its inverse; the ratio of singular values for p = 2."""
     needs_matrix(A, "linalg.cond")
     if p in (None, 2, -2):
         singular = jnp.linalg.svd(A, compute_uv=False)

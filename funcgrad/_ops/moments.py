@@ -126,7 +126,7 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
 @op(grad="LinalgVectorNormBackward0")
 def norm(
     input: Array,
-    p: float | str | None = "fro",
+    p: str | float | None = "fro",
     dim: Dims | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,

@@ -23,9 +23,7 @@ _SVD = ("LinalgSvdBackward0", ("PermuteBackward0", "input"))
 def needs_float(array: Array, name: str) -> None:
     """Raise torch's error for integers."""
     if not dtypes.of_numpy(array.dtype).is_differentiable:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {scalar_name(array)}"
-        )
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar_name(array)}")
 
 
 def vector_size(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
@@ -104,8 +102,7 @@ def linalg_norm(
     input, dim = _cast(input, dtype), _dims_from(dim)
     if ord is not None and dim is None and input.ndim not in (1, 2):
         raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{input.ndim}D."
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."
         )
     if ord is not None and (len(dim) == 2 if dim is not None else input.ndim == 2):
         return matrix_size(input, ord, (-2, -1) if dim is None else dim, keepdim)

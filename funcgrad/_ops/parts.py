@@ -216,7 +216,7 @@ def _needs_complex(input: Array, name: str) -> None:
 
 @op(
     grad=("SelectBackward0", ("ViewAsRealBackward0", "input")),
-    names="real",
+    names="real .real",
     write_back=lambda base, new: lax.complex(new, base.imag) if base.dtype.kind == "c" else new,
 )
 def real(input: Array) -> Array:
@@ -226,7 +226,7 @@ def real(input: Array) -> Array:
 
 @op(
     grad=("SelectBackward0", ("ViewAsRealBackward0", "input")),
-    names="imag",
+    names="imag .imag",
     write_back=lambda base, new: lax.complex(base.real, new),
 )
 def imag(input: Array) -> Array:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array, Scalar, op
 from funcgrad._ops.views import expanded
 

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, op
 

@@ -1,4 +1,4 @@
-"""Rows that invert matrices and solve linear equations. A singular matrix gives inf or NaN where torch raises LinAlgError."""
+"""Rows that invert matrices and solve equations. A singular matrix gives inf or NaN, where torch raises LinAlgError."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import jax.scipy.linalg
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.decompositions import adjoint_of, hermitian_from, needs_matrix, rank_threshold
-from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Indices, op
 
 _needs_square = partial(needs_matrix, square=True)
@@ -201,7 +201,11 @@ def _pseudo_inverse(A: Array, atol: float | None, rtol: float | None, hermitian:
     if A.size == 0:
         return jnp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     frozen = lax.stop_gradient(A)
-    sizes = jnp.abs(jnp.linalg.eigvalsh(frozen, symmetrize_input=False)) if hermitian else jnp.linalg.svd(frozen, compute_uv=False)
+    sizes = (
+        jnp.abs(jnp.linalg.eigvalsh(frozen, symmetrize_input=False))
+        if hermitian
+        else jnp.linalg.svd(frozen, compute_uv=False)
+    )
     largest = sizes.max(-1)
     threshold = rank_threshold(A.shape, sizes.dtype, largest, atol, rtol)
     if hermitian:
@@ -241,8 +245,8 @@ def lstsq(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Return the X of least norm among those for which |A X - B| is least, residuals, rank and singular values.
 
-    Residuals are there for tall matrices (torch leaves them out where one is not of full rank). The singular values are
-    empty but for the drivers "gelsd" and "gelss", the rank for "gels".
+    Residuals are there for tall matrices and the drivers but "gelsy" (torch leaves them out where one is not of full rank).
+    Singular values are empty but for the drivers "gelsd" and "gelss", the rank for "gels".
     """
     needs_matrix(A, "torch.linalg.lstsq")
     is_vector = A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]
@@ -337,8 +341,8 @@ def tensorsolve(A: Array, B: Array, dims: tuple[int, ...] | None = None) -> Arra
     unknown = moved.shape[B.ndim :]
     if _sizes(unknown) != B.size or moved.size != B.size**2:
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
-            f"got {_sizes(unknown)} != {_sizes(moved.shape[: B.ndim])}"
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {_sizes(unknown)} != {_sizes(moved.shape[: B.ndim])}"
         )
     return jnp.linalg.solve(moved.reshape(B.size, -1), B.reshape(-1)).reshape(unknown)
 

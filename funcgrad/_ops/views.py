@@ -145,7 +145,7 @@ def t(input: Array) -> Array:
     return input.T
 
 
-@op(grad="PermuteBackward0", names="", write_back=lambda base, new: new.T)
+@op(grad="PermuteBackward0", names=".T", write_back=lambda base, new: new.T)
 def T(input: Array) -> Array:  # noqa: N802 - torch's own spelling
     """Turn the order of all dimensions around."""
     return input.T
@@ -166,14 +166,14 @@ def _adjoint_back(base: Array, new: Array) -> Array:
     return jnp.conj(_transposed(new))
 
 
-@op(grad="TransposeBackward0", names="", write_back=lambda base, new: _transposed(new))
+@op(grad="TransposeBackward0", names=".mT", write_back=lambda base, new: _transposed(new))
 def mT(input: Array) -> Array:  # noqa: N802 - torch's own spelling
     """Swap the last two dimensions. RuntimeError for a vector."""
     _is_matrix(input, "mT")
     return _transposed(input)
 
 
-@op(grad="TransposeBackward0", names="", write_back=_adjoint_back)
+@op(grad="TransposeBackward0", names=".mH", write_back=_adjoint_back)
 def mH(input: Array) -> Array:  # noqa: N802 - torch's own spelling
     """Swap the last two dimensions and conjugate. RuntimeError for a vector."""
     _is_matrix(input, "mH")
@@ -187,7 +187,7 @@ def adjoint(input: Array) -> Array:
     return jnp.conj(_transposed(input))
 
 
-@op(grad="TransposeBackward0", names="", write_back=_adjoint_back)
+@op(grad="TransposeBackward0", names=".H", write_back=_adjoint_back)
 def H(input: Array) -> Array:  # noqa: N802 - torch's own spelling
     """Swap the dimensions of a matrix and conjugate. RuntimeError for what is no matrix."""
     if input.ndim not in (0, 2):

@@ -14,17 +14,9 @@ from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.modes import enable_grad, no_grad
 from funcgrad._tape.nodes import GradSlot, Node
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
-
-
-class Names:
-    """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets them at import."""
-
-    wrap: Callable[[Variable], Any]
-    unwrap: Callable[[Any], Variable]
-    write: Callable[[Any, Variable], None]
 
 
 class Pass:

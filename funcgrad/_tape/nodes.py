@@ -10,7 +10,7 @@ from weakref import ref
 from funcgrad._base.config import settings
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 
 SECOND_TIME = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -168,7 +168,8 @@ class GradNode(Node):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
-        return self.pullback.saved_by_name(self.saved, name.removeprefix("_saved_"), self.signature)
+        saved = self.pullback.saved_by_name(self.saved, name.removeprefix("_saved_"), self.signature)
+        return Names.wrap(saved) if isinstance(saved, Variable) else saved
 
 
 class _Drawn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad._program.value import Aval, Value
@@ -26,3 +27,11 @@ class Variable:
     def detached(self) -> Variable:
         """Return the same value without its history."""
         return self if self.node is None else Variable(self.value)
+
+
+class Names:
+    """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets them at import."""
+
+    wrap: Callable[[Variable], Any]
+    unwrap: Callable[[Any], Variable]
+    write: Callable[[Any, Variable], None]

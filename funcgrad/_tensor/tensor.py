@@ -14,10 +14,9 @@ from funcgrad._base.dtypes import dtype
 from funcgrad._base.size import Size
 from funcgrad._program.record import array_of
 from funcgrad._program.value import CONSTANT
-from funcgrad._tape.engine import Names
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import GradSlot, Handle
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.aliases import Cell, View, cell_of, write
 from funcgrad._tensor.placement import device_of
 

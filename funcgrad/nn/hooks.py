@@ -237,7 +237,7 @@ class BackwardHookFunction(Function):
     def forward(ctx: Any, seen: Callable[..., Any], *tensors: Tensor) -> Any:
         ctx.seen = seen
         ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        return tuple(tensor.view_as(tensor) for tensor in tensors)
+        return tuple(tensor.clone() for tensor in tensors)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> Any:

@@ -17,6 +17,7 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.names import assign_host
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.random.functions import randperm
 
 _LINEAR = frozenset(
     ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
@@ -167,7 +168,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     rows, columns = tensor.shape
     made = _drawn_normals(tensor, 0.0, std, generator)
     for column in range(columns):
-        made[to_host(fg.randperm(rows))[: math.ceil(sparsity * rows)], column] = 0
+        made[to_host(randperm(rows))[: math.ceil(sparsity * rows)], column] = 0
     return assigned(tensor, made)
 
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Self
 
+from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg

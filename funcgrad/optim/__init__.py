@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from funcgrad.optim import lr_scheduler, swa_utils
 from funcgrad.optim.adadelta import Adadelta
 from funcgrad.optim.adafactor import Adafactor
 from funcgrad.optim.adagrad import Adagrad
@@ -12,6 +13,7 @@ from funcgrad.optim.asgd import ASGD
 from funcgrad.optim.muon import Muon
 from funcgrad.optim.lbfgs import LBFGS
 from funcgrad.optim.nadam import NAdam
+from funcgrad.optim.optax_transformation import Optax
 from funcgrad.optim.optimizer import Optimizer
 from funcgrad.optim.radam import RAdam
 from funcgrad.optim.rmsprop import RMSprop

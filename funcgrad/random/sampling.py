@@ -1,9 +1,9 @@
 """How torch's CPU kernels turn the stream's words into samples: one function per distribution, arrays out.
 
 Every function takes the stream, the number of samples and their numpy dtype, draws what torch draws, in torch's order,
-and returns a flat array. Arguments are trusted: `methods` and `functions` check them. On processors where torch itself
-asks MKL for `bernoulli_`, `exponential_` and what rests on them (Intel's), torch draws other numbers than these, which
-are those of all other processors.
+and returns a flat array. Arguments are trusted: `methods` and `functions` check them. Checked on an AMD processor; if
+torch hands `bernoulli_` and `exponential_` to MKL (Intel processors), torch's numbers for these two, and
+for dropout and multinomial that rest on them, are others.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ from funcgrad.serialization.storages import Bytes
 
 ALIGNMENT = 64
 _CHUNK = 1 << 24
+_UNREADABLE = (
+    zipfile.BadZipFile, struct.error, EOFError, OSError, ValueError, NotImplementedError, OverflowError, RuntimeError,
+)  # fmt: skip
 _LOCAL_HEADER = 30
 _ZIP64_FROM = 1 << 31
 _ADVICE = (
@@ -37,7 +40,7 @@ class ArchiveReader:
         self.file = file
         try:
             found = zipfile.ZipFile(file).infolist()
-        except (zipfile.BadZipFile, struct.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        except _UNREADABLE as error:
             raise RuntimeError(
                 f"PytorchStreamReader failed reading zip archive: failed finding central directory ({error}). {_ADVICE}"
             ) from error

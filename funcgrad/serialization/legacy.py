@@ -22,7 +22,7 @@ PROTOCOL_VERSION = 1001
 _TAR_MAGIC_AT = 257
 
 
-def load(file: BinaryIO, read: Callable[[BinaryIO, LoadStorage], Any], restore: Restore, weights_only: bool) -> Any:
+def load(file: BinaryIO, read: Callable[[BinaryIO, LoadStorage], Any], restore: Restore) -> Any:
     """Load from the file's position on; `read` unpickles one object."""
     _refuse_tar(file)
     if _plain(file) != MAGIC_NUMBER:

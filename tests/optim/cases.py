@@ -68,6 +68,11 @@ SCHEDULES: dict[str, Build] = {
     ),
     "chained": lambda s, o: s.ChainedScheduler([s.ConstantLR(o, 0.1, total_iters=3), s.ExponentialLR(o, 0.9)]),
 }
+SWA_SCHEDULES: dict[str, Build] = {
+    "cos": lambda s, o: s.SWALR(o, [0.05, 0.02], anneal_epochs=8),
+    "linear": lambda s, o: s.SWALR(o, 0.05, anneal_epochs=5, anneal_strategy="linear"),
+    "at once": lambda s, o: s.SWALR(o, 0.05, anneal_epochs=0),
+}
 EPOCHS = 20
 
 

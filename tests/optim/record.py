@@ -17,7 +17,7 @@ if "expecttest" not in sys.modules:  # torch.testing imports it for a base class
     sys.modules["expecttest"].TestCase = unittest.TestCase  # type: ignore[attr-defined]
 
 import torch
-from torch.optim import lr_scheduler
+from torch.optim import lr_scheduler, swa_utils
 from torch.testing._internal.common_optimizers import optim_db
 
 from tests.optim import cases
@@ -88,7 +88,8 @@ def record_schedules() -> dict[str, Any]:
 
     schedules = {name: cases.schedule(build, lr_scheduler, optimizer()) for name, build in cases.SCHEDULES.items()}
     plateaus = {name: cases.plateau(lr_scheduler, optimizer(), options) for name, options in cases.PLATEAUS.items()}
-    return {"schedules": schedules, "plateaus": plateaus}
+    swa = {name: cases.schedule(build, swa_utils, optimizer()) for name, build in cases.SWA_SCHEDULES.items()}
+    return {"schedules": schedules, "plateaus": plateaus, "swa": swa}
 
 
 def record_searches() -> dict[str, Any]:

@@ -20,8 +20,8 @@ def recorded(name: str) -> Any:
 
 
 def parameter(array: Any) -> torch.Tensor:
-    """Return a leaf that requires grad."""
-    return torch.tensor(np.asarray(array), requires_grad=True)
+    """Return a leaf that requires grad: of an array in its dtype, of numbers in float32."""
+    return torch.tensor(array, requires_grad=True)
 
 
 def options_of(options: dict[str, Any]) -> dict[str, Any]:

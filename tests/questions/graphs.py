@@ -1,8 +1,10 @@
-"""Walking a backward graph, as the questions' tests need it."""
+"""Walking a backward graph and comparing gradients, as the questions' tests need it."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 
 def nodes_behind(tensor: Any) -> list[Any]:
@@ -23,3 +25,8 @@ def drawing(node: Any) -> Any:
         return None
     name = node.name().split("::")[-1]
     return (name, *(drawing(following) for following, _ in node.next_functions)) if node.next_functions else name
+
+
+def assert_close(first: Any, second: Any) -> None:
+    """Assert that two tensors are equal up to float32 rounding."""
+    np.testing.assert_allclose(first.detach().numpy(), second.detach().numpy(), rtol=1e-5, atol=1e-6)

@@ -8,6 +8,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from tests.questions.graphs import assert_close
 
 
 class Net(nn.Module):
@@ -82,7 +83,7 @@ def test_step_subtracts_the_scaled_gradients_from_the_parameters() -> None:
     before = net.fc.weight.detach().clone()
     net(torch.ones(1, 4)).sum().backward()
     optimiser.step()
-    torch.testing.assert_close(net.fc.weight.detach(), before - 0.25 * net.fc.weight.grad)
+    assert_close(net.fc.weight.detach(), before - 0.25 * net.fc.weight.grad)
 
 
 def test_the_optimizer_holds_the_very_parameters_it_was_given() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from tests.questions.graphs import assert_close
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def test_an_input_that_requires_grad_gets_one_too() -> None:
     """S43"""
     net, x = nn.Linear(2, 1), torch.ones(1, 2, requires_grad=True)
     net(x).sum().backward()
-    torch.testing.assert_close(x.grad, net.weight.detach())
+    assert_close(x.grad, net.weight.detach())
 
 
 def test_zero_grad_leaves_what_the_optimizer_remembers() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
-from tests.questions.graphs import drawing, nodes_behind
+from tests.questions.graphs import assert_close, drawing, nodes_behind
 
 IS_TORCH = torch.__name__ == "torch"
 AS_PERCEPTRON = (
@@ -164,7 +164,7 @@ def test_a_detached_trunk_gathers_its_heads_gradients_and_goes_backward_once() -
     trunk.zero_grad()
     hidden = trunk(x).tanh()
     sum(head(hidden).pow(2).sum() for head in heads).backward()
-    torch.testing.assert_close(in_pieces, trunk.weight.grad)
+    assert_close(in_pieces, trunk.weight.grad)
 
 
 def test_only_parameters_that_contributed_get_a_gradient() -> None:
@@ -181,8 +181,8 @@ def test_a_linear_layers_gradient_is_the_error_times_its_input() -> None:
     torch.manual_seed(0)
     net, x, error = nn.Linear(3, 2), torch.randn(5, 3), torch.randn(5, 2)
     net(x).backward(error)
-    torch.testing.assert_close(net.weight.grad, (x.T @ error).T)
-    torch.testing.assert_close(net.bias.grad, error.sum(0))
+    assert_close(net.weight.grad, (x.T @ error).T)
+    assert_close(net.bias.grad, error.sum(0))
 
 
 def test_a_function_with_its_own_backward_gives_the_same_gradient() -> None:
@@ -201,13 +201,13 @@ def test_the_input_of_cross_entropys_backward_graph_is_softmax_minus_one_hot() -
     loss = nn.CrossEntropyLoss()(outputs, target)
     (error,) = torch.autograd.grad(loss, outputs, retain_graph=True)
     expected = (outputs.softmax(1) - nn.functional.one_hot(target, 4)) / 5
-    torch.testing.assert_close(error, expected.detach())
+    assert_close(error, expected.detach())
 
     outputs.backward(error, retain_graph=True)
     through_error = net.weight.grad.clone()
     net.zero_grad()
     loss.backward()
-    torch.testing.assert_close(through_error, net.weight.grad)
+    assert_close(through_error, net.weight.grad)
 
 
 def test_backward_starts_from_1_or_from_the_gradient_it_is_given() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from tests.questions.graphs import assert_close
 
 
 def scalar(value: float) -> torch.Tensor:
@@ -84,7 +85,7 @@ def test_one_backward_of_the_sum_equals_two_backwards(chain) -> None:
     net.zero_grad()
     net(x).sum().backward()
     net(x).pow(2).mean().backward()
-    torch.testing.assert_close(net.weight.grad, at_once)
+    assert_close(net.weight.grad, at_once)
 
 
 def test_a_frozen_network_passes_the_gradient_on_and_keeps_none(chain) -> None:
@@ -193,4 +194,4 @@ def test_the_sum_of_two_mean_losses_of_4_has_twice_the_gradient_of_the_mean_over
     of_the_sum = net.weight.grad
     net.weight.grad = None
     net(torch.cat([first, second])).mean().backward()
-    torch.testing.assert_close(of_the_sum / net.weight.grad, torch.full((1, 3), 2.0))
+    assert_close(of_the_sum / net.weight.grad, torch.full((1, 3), 2.0))

@@ -85,7 +85,8 @@ def _add_dropout() -> None:
     image = "torch.tensor(grid(96, -1, 1)).reshape(2, 4, 3, 4)"
     for call in ("dropout({}, 0.3)", "dropout({}, 1.0)", "dropout2d({}, 0.3)", "dropout3d({}, 0.3)",
                  "dropout1d({}[0], 0.3)", "alpha_dropout({}, 0.3, True)", "feature_alpha_dropout({}, 0.3, True)",
-                 "rrelu({}, training=True)", "rrelu({})", "gumbel_softmax({}, 0.7)", "gumbel_softmax({}, hard=True)"):  # fmt: skip
+                 "rrelu({}, training=True)", "rrelu({})",
+                 "gumbel_softmax({}, 0.7)", "gumbel_softmax({}, hard=True)"):  # fmt: skip
         SCRIPTS[f"functional_{call}"] = f"[torch.nn.functional.{call.format(image)}]"
     for dtype in ("float64", "float16", "bfloat16"):
         SCRIPTS[f"functional_dropout_{dtype}"] = f"[torch.nn.functional.dropout({image}.to(torch.{dtype}), 0.1)]"

@@ -13,7 +13,7 @@ F = torch.nn.functional
 BYTES, LONGS = "torch.zeros(3, dtype=torch.uint8)", "torch.zeros(3, dtype=torch.int64)"
 
 REFUSED = {
-    "torch.zeros(3).uniform_(2, 1)": (RuntimeError, "uniform_ expects to return a [from, to) range, but found from=2 > to=1"),
+    "torch.zeros(3).uniform_(2, 1)": (RuntimeError, "expects to return a [from, to) range, but found from=2 > to=1"),
     "torch.zeros(3).uniform_(0, float('inf'))": (RuntimeError, "to is out of bounds for float"),
     "torch.zeros(3).normal_(0, -1)": (RuntimeError, "normal expects std >= 0.0, but found std -1"),
     "torch.zeros(3).exponential_(-1)": (RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=-1"),
@@ -23,7 +23,7 @@ REFUSED = {
     "torch.zeros(3).bernoulli_(1.5)": (RuntimeError, "bernoulli_ expects p to be in [0, 1], but got p=1.5"),
     "torch.bernoulli(torch.tensor([0.5, 2.0]))": (RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true"),
     "torch.bernoulli(torch.tensor([1, 0]))": (NotImplementedError, "not implemented for 'Long'"),
-    "torch.zeros(3).random_(5, 5)": (RuntimeError, "random_ expects 'from' to be less than 'to', but got from=5 >= to=5"),
+    "torch.zeros(3).random_(5, 5)": (RuntimeError, "expects 'from' to be less than 'to', but got from=5 >= to=5"),
     "torch.zeros(3).random_(0)": (RuntimeError, "random_ expects 'from' to be less than 'to', but got from=0 >= to=0"),
     f"{BYTES}.random_(0, 300)": (RuntimeError, "to - 1 is out of bounds for unsigned char"),
     f"{BYTES}.random_(-1, 30)": (RuntimeError, "from is out of bounds for unsigned char"),
@@ -45,21 +45,21 @@ REFUSED = {
     "torch.randperm(5.0)": (TypeError, "argument 'n' (position 1) must be int, not float"),
     "torch.randperm(3000, dtype=torch.float16)": (RuntimeError, "n cannot be greater than 2049 for Half type"),
     "torch.normal(1.0, 2.0)": (TypeError, "normal() received an invalid combination of arguments"),
-    "torch.normal(torch.zeros(2), torch.ones(3))": (RuntimeError, "The size of tensor a (2) must match the size of tensor b"),
-    "torch.normal(torch.zeros(2), torch.tensor([-1.0, 1.0]))": (RuntimeError, "normal expects all elements of std >= 0.0"),
-    "torch.multinomial(torch.ones(2), 3)": (RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples without"),
-    "torch.multinomial(torch.zeros(2), 1)": (RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"),
-    "torch.multinomial(torch.tensor([-1.0, 0.0]), 1)": (RuntimeError, "probability tensor contains either `inf`, `nan`"),
+    "torch.normal(torch.zeros(2), torch.ones(3))": (RuntimeError, "The size of tensor a (2) must match the size"),
+    "torch.normal(torch.zeros(2), torch.tensor([-1.0, 1.0]))": (RuntimeError, "expects all elements of std >= 0.0"),
+    "torch.multinomial(torch.ones(2), 3)": (RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples"),
+    "torch.multinomial(torch.zeros(2), 1)": (RuntimeError, "invalid multinomial distribution (sum of"),
+    "torch.multinomial(torch.tensor([-1.0, 0.0]), 1)": (RuntimeError, "probability tensor contains either `inf`"),
     "torch.multinomial(torch.ones(2), 0)": (RuntimeError, "cannot sample n_sample <= 0 samples"),
     "torch.multinomial(torch.tensor([1, 1]), 1)": (RuntimeError, "multinomial only supports floating-point dtypes"),
     "torch.multinomial(torch.ones(2, 2, 2), 1)": (RuntimeError, "prob_dist must be 1 or 2 dim"),
     "torch.poisson(torch.tensor([-1.0]))": (RuntimeError, "invalid Poisson rate, expected rate to be non-negative"),
-    "torch.binomial(torch.tensor([3]), torch.tensor([0.5]))": (ValueError, "binomial only supports floating-point dtypes"),
+    "torch.binomial(torch.tensor([3]), torch.tensor([0.5]))": (ValueError, "binomial only supports floating-point"),
     "F.dropout(torch.ones(3), 1.5)": (ValueError, "dropout probability has to be between 0 and 1, but got 1.5"),
-    "F.dropout(torch.ones(3, dtype=torch.int64))": (RuntimeError, "result type Float can't be cast to the desired output"),
+    "F.dropout(torch.ones(3, dtype=torch.int64))": (RuntimeError, "result type Float can't be cast to the desired"),
     "F.dropout1d(torch.ones(3))": (RuntimeError, "dropout1d: Expected 2D or 3D input, but received a 1D input"),
     "F.dropout2d(torch.ones(3))": (RuntimeError, "Feature dropout requires at least 2 dimensions in the input"),
-    "F.rrelu(torch.ones(3), 0.5, 0.1, True)": (RuntimeError, "Lower bound should be less than or equal to the upper bound"),
+    "F.rrelu(torch.ones(3), 0.5, 0.1, True)": (RuntimeError, "Lower bound should be less than or equal to"),
 }  # fmt: skip
 
 

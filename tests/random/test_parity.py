@@ -21,12 +21,14 @@ CALLS = (
     "torch.zeros({n}, dtype=torch.float64).uniform_(-{a}, {a})", "torch.zeros({n}).normal_({a}, {a})",
     "torch.randint({k}, ({n},))", "torch.randint(-{k}, {k}, ({n},))", "torch.zeros({n}, dtype=torch.int64).random_()",
     "torch.zeros({n}).random_()", "torch.randperm({n})", "torch.randperm({n} * 40, dtype=torch.int32)",
-    "torch.zeros({n}).bernoulli_({a} / 4)", "torch.bernoulli(torch.full(({n},), {a} / 4))", "torch.zeros({n}).exponential_({a})",
-    "torch.zeros({n}).cauchy_(0, {a})", "torch.zeros({n}).log_normal_(0, {a})", "torch.zeros({n}).geometric_({a} / 4)",
-    "torch.poisson(torch.full(({n},), {a} * 8))", "torch.binomial(torch.full(({n},), 40.0), torch.full(({n},), {a} / 4))",
+    "torch.zeros({n}).bernoulli_({a} / 4)", "torch.bernoulli(torch.full(({n},), {a} / 4))",
+    "torch.zeros({n}).exponential_({a})", "torch.zeros({n}).cauchy_(0, {a})", "torch.zeros({n}).log_normal_(0, {a})",
+    "torch.zeros({n}).geometric_({a} / 4)", "torch.poisson(torch.full(({n},), {a} * 8))",
+    "torch.binomial(torch.full(({n},), 40.0), torch.full(({n},), {a} / 4))",
     "torch._standard_gamma(torch.full(({n},), {a}))", "torch.multinomial(torch.ones({n} + 1), {n} + 1)",
     "torch.multinomial(torch.ones({n} + 1), 2 * {n} + 1, True)", "torch.normal(torch.zeros({n}), torch.ones({n}))",
-    "torch.nn.functional.dropout(torch.ones({n}), {a} / 4)", "torch.nn.functional.rrelu(-torch.ones({n}), training=True)",
+    "torch.nn.functional.dropout(torch.ones({n}), {a} / 4)",
+    "torch.nn.functional.rrelu(-torch.ones({n}), training=True)",
 )  # fmt: skip
 ROUNDED = ("float64", "_standard_gamma", "normal_(", "normal(", "randn", "rrelu")
 
@@ -35,7 +37,7 @@ call = st.tuples(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(-(2**63), 2**64 - 1), calls=st.lists(call, min_size=1, max_size=8))
 def test_any_calls_in_any_order_draw_what_torch_draws(seed: int, calls: list[tuple[str, int, float, int]]) -> None:
     torch.manual_seed(seed)
@@ -64,6 +66,7 @@ def test_many_numbers_are_torchs_in_every_bit() -> None:
     for count in (10_001, 100_000, 1_000_003):
         torch.manual_seed(count)
         ours.manual_seed(count)
-        for script in ("torch.rand({0})", "torch.randn({0})", "torch.zeros({0}).normal_(0.3, 1.7)", "torch.randperm({0})"):
+        for word in ("rand({0})", "randn({0})", "zeros({0}).normal_(0.3, 1.7)", "randperm({0})"):
+            script = f"torch.{word}"
             expected = eval(script.format(count), {"torch": torch}).numpy()
             np.testing.assert_array_equal(to_host(eval(script.format(count), {"torch": ours})), expected)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from funcgrad import serialization
+from funcgrad import nn, serialization
 from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Parameter
@@ -106,6 +106,18 @@ def test_our_copy_of_a_file_is_torchs(make: str, mmap: bool, tmp_path: Any) -> N
     assert record.described(back) == record.described(made)
     for name in {"base", "again", "part", "flipped", "column", "expanded"} & made.keys():
         assert back[name].stride() == made[name].stride()
+
+
+def test_a_whole_module_of_ours_loads_in_torch() -> None:
+    torch = recorder().torch
+    ours = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.ReLU(), nn.Dropout())
+    file = io.BytesIO()
+    serialization.save(ours, file)
+    file.seek(0)
+    theirs = torch.load(file, weights_only=False)
+    assert repr(theirs) == repr(ours)
+    assert recorder().described(dict(theirs.state_dict())) == described(dict(ours.state_dict()))
+    assert theirs(torch.ones(2, 3)).shape == (2, 2)
 
 
 def test_ties_are_tied_in_torch() -> None:

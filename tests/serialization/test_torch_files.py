@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import serialization
+from funcgrad import nn, serialization
 from funcgrad._base import dtypes
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -224,6 +224,14 @@ def test_a_whole_module_needs_weights_only_false_and_a_counterpart() -> None:
     assert unsafe == [
         "torch.nn.modules.activation.ReLU", "torch.nn.modules.container.Sequential", "torch.nn.modules.linear.Linear",
     ]  # fmt: skip
+
+
+def test_a_whole_module_of_torch_loads_as_ours_and_computes() -> None:
+    loaded = serialization.load(RECORDED / "module.pt", weights_only=False)
+    assert type(loaded) is nn.Sequential
+    (result,) = numbers(loaded(from_host(np.ones((1, 2), np.float32))))
+    weight, bias = numbers(loaded[0].weight), numbers(loaded[0].bias)
+    assert result == pytest.approx([max(sum(row) + b, 0.0) for row, b in zip(weight, bias, strict=True)], abs=1e-6)
 
 
 class Point:

@@ -258,11 +258,15 @@ def test_grad_modes_nest_and_decorate() -> None:
 
 def test_anomaly_mode_names_the_forward_line() -> None:
     x = torch.tensor(0.0, requires_grad=True)
-    with warnings.catch_warnings(record=True) as caught, autograd.detect_anomaly():
+    with warnings.catch_warnings(record=True) as announced:
+        warnings.simplefilter("always")
+        detecting = autograd.detect_anomaly()
+    with warnings.catch_warnings(record=True) as caught, detecting:
         warnings.simplefilter("always")
         y = (x - 1).sqrt() * 0  # the line to be named
         with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
             y.backward()
+    assert any("Anomaly Detection has been enabled" in str(w.message) for w in announced)
     assert any("the line to be named" in str(w.message) for w in caught)
 
 

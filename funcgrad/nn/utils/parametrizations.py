@@ -19,6 +19,7 @@ from funcgrad.nn.utils.weight_norm import norm_except_dim, weight_of
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
+_solve = fg.lookup("linalg")("solve")
 _MAPS = ("matrix_exp", "cayley", "householder")
 
 
@@ -162,7 +163,7 @@ class _Orthogonal(Module):
         if self.orthogonal_map == "matrix_exp":
             return skew.matrix_exp()[..., :columns]
         identity = fg.eye(rows, dtype=skew.dtype, device=skew.device)
-        return fg.linalg_solve(identity - 0.5 * skew, identity + 0.5 * skew)[..., :columns]
+        return _solve(identity - 0.5 * skew, identity + 0.5 * skew)[..., :columns]
 
     def _reflected(self, tall: Tensor) -> Tensor:
         """Return the product of Householder's reflections, its columns signed by the diagonal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.ops.samples import Given, Sample, given, kind, sample, values
+from tests.ops.samples import Given, Sample, given, sample, values
 
 _INF = float("inf")
 

@@ -1,0 +1,369 @@
+"""Module keeps its members, hooks, state and looks as torch's Module does."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+
+
+class Net(nn.Module):
+    """A module with every kind of member."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 2, bias=False)
+        self.scale = nn.Parameter(torch.ones(2))
+        self.register_buffer("mean", torch.zeros(2))
+        self.register_buffer("scratch", torch.zeros(1), persistent=False)
+        self.note = "plain"
+
+    def forward(self, x: Any, twice: bool = False) -> Any:
+        y = self.second(self.first(x).relu()) * self.scale - self.mean
+        return 2 * y if twice else y
+
+
+def test_members_are_found_by_dotted_names() -> None:
+    net = Net()
+    names = ["scale", "first.weight", "first.bias", "second.weight"]
+    assert [name for name, _ in net.named_parameters()] == names
+    assert [name for name, _ in net.named_buffers()] == ["mean", "scratch"]
+    assert [name for name, _ in net.named_modules()] == ["", "first", "second"]
+    assert [name for name, _ in net.named_children()] == ["first", "second"]
+    assert list(net.state_dict()) == ["scale", "mean", "first.weight", "first.bias", "second.weight"]
+    assert net.get_parameter("first.weight") is net.first.weight
+    assert net.get_submodule("second") is net.second
+    assert net.get_buffer("mean") is net.mean
+    assert "first" in dir(net) and "scale" in dir(net)
+
+
+def test_a_shared_parameter_is_yielded_once() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    assert [name for name, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
+    assert len(list(net.named_parameters(remove_duplicate=False))) == 4
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
+def test_assignment_moves_a_name_between_kinds_of_members() -> None:
+    net = Net()
+    net.note = nn.Linear(1, 1)
+    assert "note" in net._modules and "note" not in net.__dict__
+    net.note = nn.Parameter(torch.zeros(1))
+    assert "note" in net._parameters and "note" not in net._modules
+    net.note = None
+    assert net.note is None and "note" in net._parameters
+    del net.note
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'note'"):
+        _ = net.note
+    net.mean = torch.ones(2)
+    assert "mean" in net._buffers
+    net.kept = nn.Buffer(torch.ones(3), persistent=False)
+    assert "kept" in net._buffers and "kept" not in net.state_dict()
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "message"),
+    [
+        (lambda net: setattr(net, "scale", torch.ones(2)), TypeError,
+         r"cannot assign 'torch.FloatTensor' as parameter 'scale' \(torch.nn.Parameter or None expected\)"),
+        (lambda net: setattr(net, "first", 3), TypeError,
+         r"cannot assign 'int' as child module 'first' \(torch.nn.Module or None expected\)"),
+        (lambda net: setattr(net, "mean", 3), TypeError, r"cannot assign 'int' as buffer 'mean'"),
+        (lambda net: net.register_buffer("a.b", None), KeyError, "buffer name can"),
+        (lambda net: net.register_parameter("", None), KeyError, "be empty string"),
+        (lambda net: net.register_parameter("mean", None), KeyError, "attribute 'mean' already exists"),
+        (lambda net: net.register_parameter("w", net.scale * 2), TypeError, "cannot assign .* object to parameter 'w'"),
+        (lambda net: net.add_module("m", 3), TypeError, "int is not a Module subclass"),
+        (lambda net: net.get_submodule("third"), AttributeError, "Net has no attribute `third`"),
+        (lambda net: net.get_parameter("first"), AttributeError, "`first` is not an nn.Parameter"),
+        (lambda net: net.train("yes"), ValueError, "training mode is expected to be boolean"),
+        (lambda net: net.to(torch.int64), TypeError, "nn.Module.to only accepts floating point or complex dtypes"),
+        (lambda net: nn.Module()(1), NotImplementedError, r'Module \[Module\] is missing the required "forward" function'),
+        (lambda net: nn.Module(3), TypeError, "takes 1 positional argument but 2 were given"),
+    ],
+)  # fmt: skip
+def test_misuse_is_told_in_torchs_words(act: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        act(Net())
+
+
+def test_members_before_init_are_refused() -> None:
+    class Early(nn.Module):
+        def __init__(self) -> None:
+            self.weight = nn.Parameter(torch.zeros(1))
+
+    class EarlyChild(nn.Module):
+        def __init__(self) -> None:
+            self.child = nn.ReLU()
+
+    with pytest.raises(AttributeError, match=r"cannot assign parameters before Module.__init__\(\) call"):
+        Early()
+    with pytest.raises(AttributeError, match=r"cannot assign module before Module.__init__\(\) call"):
+        EarlyChild()
+
+
+def test_loading_copies_into_the_same_parameters() -> None:
+    net, other = Net(), Net()
+    weight = net.first.weight
+    assert repr(net.load_state_dict(other.state_dict())) == "<All keys matched successfully>"
+    assert net.first.weight is weight
+    for ours, theirs in zip(net.state_dict().values(), other.state_dict().values(), strict=True):
+        assert torch.equal(ours, theirs)
+    with torch.no_grad():
+        other.first.weight.zero_()
+    assert net.first.weight.abs().sum() > 0
+
+
+def test_assign_takes_the_tensors_themselves() -> None:
+    net, state = Net(), Net().state_dict()
+    net.load_state_dict(state, assign=True)
+    assert isinstance(net.first.weight, nn.Parameter) and net.first.weight.requires_grad
+    assert net.mean is state["mean"]
+
+
+def test_loading_tells_all_that_is_wrong_at_once() -> None:
+    net = Net()
+    state = net.state_dict()
+    del state["scale"]
+    state["third.weight"] = torch.zeros(1)
+    state["first.bias"] = torch.zeros(9)
+    with pytest.raises(RuntimeError) as caught:
+        net.load_state_dict(state)
+    assert str(caught.value) == (
+        "Error(s) in loading state_dict for Net:\n\t"
+        'Missing key(s) in state_dict: "scale". \n\t'
+        'Unexpected key(s) in state_dict: "third.weight". \n\t'
+        "size mismatch for first.bias: copying a param with shape torch.Size([9]) from checkpoint, "
+        "the shape in current model is torch.Size([4])."
+    )
+    del state["first.bias"]
+    found = net.load_state_dict(state, strict=False)
+    assert found.missing_keys == ["scale", "first.bias"] and found.unexpected_keys == ["third.weight"]
+    assert repr(found).startswith("_IncompatibleKeys(missing_keys=['scale', 'first.bias'], unexpected_keys=")
+
+
+def test_extra_state_travels() -> None:
+    class Counting(nn.Module):
+        count = 0
+
+        def get_extra_state(self) -> Any:
+            return {"count": self.count}
+
+        def set_extra_state(self, state: Any) -> None:
+            self.count = state["count"]
+
+    module = nn.Sequential(Counting())
+    module[0].count = 5
+    state = module.state_dict()
+    assert state["0._extra_state"] == {"count": 5}
+    fresh = nn.Sequential(Counting())
+    fresh.load_state_dict(state)
+    assert fresh[0].count == 5
+
+
+def test_state_hooks_see_and_change_the_state() -> None:
+    net, seen = Net(), []
+    net.register_state_dict_pre_hook(lambda module, prefix, keep_vars: seen.append(("pre", prefix)))
+    net.register_state_dict_post_hook(lambda module, state, prefix, metadata: state.__delitem__("scale"))
+    state = net.state_dict()
+    assert "scale" not in state and seen == [("pre", "")]
+
+    def restore(module: Any, state: Any, prefix: str, *rest: Any) -> None:
+        seen.append(type(module).__name__)
+        state["scale"] = torch.full((2,), 7.0)
+
+    net.register_load_state_dict_pre_hook(restore)
+    net.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+    net.load_state_dict(state)
+    assert seen[-1] == "Net" and net.scale.tolist() == [7.0, 7.0]
+
+
+def test_forward_hooks_change_arguments_and_results() -> None:
+    layer = nn.Identity()
+    before = layer.register_forward_pre_hook(lambda module, args: args[0] + 1)
+    after = layer.register_forward_hook(lambda module, args, result: result * 10)
+    assert layer(1) == 20
+    before.remove()
+    assert layer(1) == 10
+    after.remove()
+    assert layer(1) == 1
+
+
+def test_hooks_may_take_keyword_arguments_and_come_first() -> None:
+    class Sum(nn.Module):
+        def forward(self, x: int, y: int = 0) -> int:
+            return x + y
+
+    layer, order = Sum(), []
+    layer.register_forward_pre_hook(lambda module, args, kwargs: (args, {"y": kwargs["y"] + 1}), with_kwargs=True)
+    layer.register_forward_hook(lambda *given: order.append("second"))
+    layer.register_forward_hook(lambda *given: order.append("first"), prepend=True)
+    layer.register_forward_hook(lambda module, args, kwargs, result: result + kwargs["y"], with_kwargs=True)
+    assert layer(1, y=1) == 5
+    assert order == ["first", "second"]
+
+
+def test_an_always_called_hook_runs_after_an_error() -> None:
+    class Failing(nn.Module):
+        def forward(self) -> None:
+            raise ValueError("no")
+
+    layer, calls = Failing(), []
+    layer.register_forward_hook(lambda *given: calls.append(len(given)), always_call=True)
+    layer.register_forward_hook(lambda *given: calls.append("never"))
+    with pytest.raises(ValueError, match="no"):
+        layer()
+    assert calls == [3]
+
+
+def test_global_hooks_see_every_module() -> None:
+    seen: list[str] = []
+    note = nn.modules.module.register_module_forward_hook(lambda module, args, result: seen.append(type(module).__name__))
+    with note:
+        nn.Sequential(nn.ReLU(), nn.Tanh())(torch.zeros(1))
+    nn.ReLU()(torch.zeros(1))
+    assert seen == ["ReLU", "Tanh", "Sequential"]
+
+
+def test_full_backward_hooks_see_gradients_of_inputs_and_results() -> None:
+    layer, seen = nn.Linear(3, 2), []
+    layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append((inputs[0].shape, outputs[0].shape)))
+    x = torch.randn(4, 3, requires_grad=True)
+    layer(x).sum().backward()
+    assert seen == [((4, 3), (4, 2))]
+    assert torch.equal(x.grad, layer.weight.sum(0).detach().expand(4, 3))
+
+
+def test_full_backward_hooks_may_replace_gradients() -> None:
+    layer = nn.Linear(3, 2)
+    layer.register_full_backward_pre_hook(lambda module, outputs: (outputs[0] * 2,))
+    layer.register_full_backward_hook(lambda module, inputs, outputs: (inputs[0] * 5,))
+    x = torch.randn(4, 3, requires_grad=True)
+    layer(x).sum().backward()
+    assert torch.allclose(x.grad, 10 * layer.weight.sum(0).detach().expand(4, 3))
+    assert torch.equal(layer.bias.grad, torch.full((2,), 8.0))
+
+
+def test_a_backward_hook_runs_where_no_input_needs_a_gradient() -> None:
+    layer, seen = nn.Linear(3, 2), []
+    layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(inputs))
+    layer(torch.zeros(1, 3)).sum().backward()
+    assert seen == [(None,)]
+
+
+def test_both_kinds_of_backward_hooks_do_not_mix() -> None:
+    layer = nn.Linear(3, 2)
+    layer.register_full_backward_hook(lambda *given: None)
+    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks"):
+        layer.register_backward_hook(lambda *given: None)
+
+
+def test_repr_is_torchs() -> None:
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Sequential(OrderedDict(first=nn.Linear(2, 3), second=nn.ReLU()))
+            self.heads = nn.ModuleList([nn.Linear(3, 1), nn.Linear(3, 1), nn.Linear(3, 2)])
+            self.empty = nn.ModuleDict()
+
+        def extra_repr(self) -> str:
+            return "a=1\nb=2"
+
+    assert repr(Outer()) == (
+        "Outer(\n  a=1\n  b=2\n"
+        "  (body): Sequential(\n    (first): Linear(in_features=2, out_features=3, bias=True)\n    (second): ReLU()\n  )\n"
+        "  (heads): ModuleList(\n    (0-1): 2 x Linear(in_features=3, out_features=1, bias=True)\n"
+        "    (2): Linear(in_features=3, out_features=2, bias=True)\n  )\n  (empty): ModuleDict()\n)"
+    )
+    assert repr(nn.Parameter(torch.zeros(1))) == "Parameter containing:\ntensor([0.], requires_grad=True)"
+
+
+def test_copies_are_independent_and_keep_ties() -> None:
+    net = Net()
+    net.second.weight.requires_grad_(False)
+    net.tied = net.first.weight
+    net.first.weight.register_hook(lambda grad: None)
+    twin = copy.deepcopy(net)
+    assert twin.first.weight is not net.first.weight and twin.tied is twin.first.weight
+    assert not twin.second.weight.requires_grad and isinstance(twin.scale, nn.Parameter)
+    with torch.no_grad():
+        twin.first.weight.zero_()
+    assert net.first.weight.abs().sum() > 0
+
+
+def test_a_module_can_be_pickled() -> None:
+    net = Net()
+    twin = pickle.loads(pickle.dumps(net))
+    x = torch.randn(2, 3)
+    assert torch.equal(net(x), twin(x))
+    assert isinstance(twin.first.weight, nn.Parameter) and twin.first.weight.requires_grad
+
+
+def test_modes_and_flags_reach_all_modules() -> None:
+    net = nn.Sequential(nn.Dropout(), Net())
+    assert not any(module.training for module in net.eval().modules())
+    assert all(module.training for module in net.train().modules())
+    net.requires_grad_(False)
+    assert not any(parameter.requires_grad for parameter in net.parameters())
+
+
+def test_conversion_keeps_the_parameters_objects() -> None:
+    net = Net()
+    net(torch.zeros(1, 3)).sum().backward()
+    weight = net.first.weight
+    net.double()
+    assert net.first.weight is weight and weight.dtype is torch.float64 and weight.grad.dtype is torch.float64
+    assert net.mean.dtype is torch.float64
+    net.to("cpu", torch.float32)
+    assert weight.dtype is torch.float32 and weight.requires_grad and weight.is_leaf
+    assert net.share_memory() is net and net.compile() is None
+
+
+def test_zero_grad_drops_or_fills() -> None:
+    net = Net()
+    net(torch.zeros(1, 3)).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert net.scale.grad.tolist() == [0.0, 0.0]
+    net.zero_grad()
+    assert net.scale.grad is None
+
+
+def test_apply_goes_from_the_leaves_to_the_root() -> None:
+    order: list[str] = []
+    Net().apply(lambda module: order.append(type(module).__name__))
+    assert order == ["Linear", "Linear", "Net"]
+
+
+def test_a_module_dies_with_its_last_name() -> None:
+    gc.disable()
+    try:
+        net = Net()
+        net.register_load_state_dict_pre_hook(lambda *given: None)
+        net(torch.zeros(1, 3)).sum().backward()
+        place = weakref.ref(net.first.weight)
+        del net
+        assert place() is None
+    finally:
+        gc.enable()
+
+
+def test_parameter_shares_the_storage_of_its_data() -> None:
+    data = torch.zeros(2)
+    parameter = nn.Parameter(data)
+    data.add_(1)
+    assert parameter.tolist() == [1.0, 1.0]
+    nn.init.constant_(parameter, 3.0)
+    assert data.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="can require gradients"):
+        nn.Parameter(torch.zeros(2, dtype=torch.int64))
+    assert not nn.Parameter(torch.zeros(2, dtype=torch.int64), requires_grad=False).requires_grad

@@ -1,0 +1,79 @@
+"""L-BFGS goes torch's way, evaluation by evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad._program.counters import counted
+from tests.optim import cases
+from tests.optim.running import parameter, recorded
+
+SEARCHES = recorded("searches")
+
+
+@pytest.mark.parametrize("name", list(cases.SEARCHES))
+def test_losses_and_evaluations_equal_torch(name: str) -> None:
+    losses, evaluations = cases.fit(torch.tensor, parameter, torch.optim.LBFGS, cases.SEARCHES[name])
+    wanted, count = SEARCHES[name]
+    np.testing.assert_allclose(losses, wanted, rtol=1e-8)
+    assert evaluations == count
+
+
+def quadratic(lr: float = 1, **options: object) -> tuple[torch.Tensor, torch.optim.LBFGS, object]:
+    w = parameter([3.0, -2.0])
+    optimizer = torch.optim.LBFGS([w], lr=lr, **options)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (w * w * torch.tensor([1.0, 10.0])).sum()
+        loss.backward()
+        return loss
+
+    return w, optimizer, closure
+
+
+def test_programs_do_not_depend_on_the_length_of_the_history() -> None:
+    w, optimizer, closure = quadratic(lr=0.1, max_iter=3)
+    for _ in range(2):
+        optimizer.step(closure)
+    with counted() as seen:
+        for _ in range(3):
+            optimizer.step(closure)
+    assert seen.compiles == 0
+    assert len(optimizer.state[w]["old_dirs"]) > 8
+
+
+def test_a_checkpoint_goes_on_where_it_was() -> None:
+    w, optimizer, closure = quadratic(lr=0.1, max_iter=4)
+    optimizer.step(closure)
+    v, again, other = quadratic(max_iter=4)
+    saved = optimizer.state_dict()
+    assert isinstance(saved["state"][0]["d"], torch.Tensor)
+    with torch.no_grad():
+        v.copy_(w)
+    again.load_state_dict(saved)
+    optimizer.step(closure)
+    again.step(other)
+    np.testing.assert_allclose(v.detach().numpy(), w.detach().numpy(), rtol=1e-6)
+
+
+def test_complex_parameters_are_pairs_of_real_ones() -> None:
+    w = parameter(np.array([1 + 2j, -3j], "complex64"))
+    optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = ((w - (2 + 1j)) * (w - (2 + 1j)).conj()).real.sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    np.testing.assert_allclose(w.detach().numpy(), [2 + 1j, 2 + 1j], atol=1e-5)
+
+
+def test_an_unknown_line_search_is_refused() -> None:
+    _, optimizer, closure = quadratic(line_search_fn="golden")
+    with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
+        optimizer.step(closure)
