@@ -28,3 +28,4 @@ from funcgrad._ops import decompositions as decompositions
 from funcgrad._ops import solving as solving
 from funcgrad._ops import pooling as pooling
 from funcgrad._ops import average_pooling as average_pooling
+from funcgrad._ops import normalization as normalization

@@ -80,6 +80,8 @@ def diff(
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input
     parts = [part for part in (prepend, input, append) if part is not None]
     joined = jnp.concatenate(parts, dim) if len(parts) > 1 else input
     for _ in range(n):

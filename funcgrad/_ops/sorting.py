@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -210,7 +211,7 @@ def _quantile(input: Array, q: Array, dim: int | None, keepdim: bool, interpolat
     ordered = sorted_with_places(moved, moved.ndim - 1)[0]
     missing = jnp.sum(jnp.isnan(ordered), -1, keepdims=True)
     last = moved.shape[-1] - 1 - (missing if ignore_nan else 0)
-    rank = lax.stop_gradient(wanted.reshape(-1) * jnp.maximum(last, 0).astype(input.dtype))
+    rank = wanted.reshape(-1) * jnp.maximum(last, 0).astype(input.dtype)
     if not ignore_nan:
         rank = jnp.where(missing > 0, moved.shape[-1] - 1, rank)
     found = jnp.moveaxis(_at_fraction(ordered, jnp.broadcast_to(rank, (*moved.shape[:-1], wanted.size)), interpolation), -1, 0)
@@ -238,8 +239,9 @@ def _searched(sequence: Array, values: Array, right: bool) -> Array:
     side = "right" if right else "left"
     if sequence.ndim == 1:
         return jnp.searchsorted(sequence, values, side=side, method="sort" if values.size > 64 else "scan")
-    rows = sequence.reshape(-1, sequence.shape[-1])
-    columns = values.reshape(rows.shape[0], -1)
+    count = math.prod(sequence.shape[:-1])
+    rows = sequence.reshape(count, sequence.shape[-1])
+    columns = values.reshape(count, values.shape[-1])
     return jax.vmap(lambda s, v: jnp.searchsorted(s, v, side=side))(rows, columns).reshape(values.shape)
 
 

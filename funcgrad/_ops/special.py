@@ -43,7 +43,25 @@ def lgamma(input: Array) -> Array:
 @op(grad="DigammaBackward0", promote="float", names="digamma .digamma .digamma_ special.digamma special.psi")
 def digamma(input: Array) -> Array:
     """The derivative of lgamma."""
+    return _digamma(input)
+
+
+@jax.custom_jvp
+def _digamma(input: Array) -> Array:
     return jnp.where(input == 0, jnp.copysign(np.asarray(np.inf, input.dtype), -input), lax.digamma(input))
+
+
+@_digamma.defjvp
+def _digamma_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """JAX's own rule is wrong below 0."""
+    return _digamma(primals[0]), trigamma(primals[0]) * tangents[0]
+
+
+def trigamma(input: Array) -> Array:
+    """The derivative of digamma, by reflection below 1/2: (pi / sin(pi x))^2 - trigamma(1 - x)."""
+    low = input < 0.5
+    right = special.polygamma(1, jnp.where(low, 1 - input, input))
+    return jnp.where(low, (math.pi / lax.sin(math.pi * jnp.where(low, input, 0.5))) ** 2 - right, right)
 
 
 @op(grad="PolygammaBackward0", names="polygamma special.polygamma")
@@ -62,7 +80,9 @@ def _polygamma(input: Array, n: int) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     input = _to_float(input)
-    return digamma(input) if n == 0 else special.polygamma(n, input)
+    if n < 2:
+        return trigamma(input) if n else digamma(input)
+    return special.polygamma(n, input)
 
 
 def _to_float(input: Array) -> Array:
@@ -231,7 +251,7 @@ def heaviside(input: Array, values: Array) -> Array:
     return jnp.where(input == 0, values, jnp.where(input < 0, 0, 1).astype(input.dtype))
 
 
-@op(promote="common", names="nextafter .nextafter .nextafter_", grad="NextafterBackward0")
+@op(promote="common", names="nextafter .nextafter .nextafter_")
 def nextafter(input: Array, other: Array) -> Array:
     """The next representable number from `input` towards `other`. Shape: broadcast."""
     require_floating(input, "nextafter_cpu")

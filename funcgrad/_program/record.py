@@ -177,7 +177,7 @@ def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]
     program.leaf_avals.append(value.aval)
     program.leaf_refs.append(place)
     program.leaf_slots[place] = slot
-    if value.shared:
+    if value.is_shared:
         program.pinned.append(value)
     key += (slot, value.aval)
 

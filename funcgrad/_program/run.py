@@ -141,7 +141,7 @@ def _make_constant(value: Value) -> None:
     if recipe.host is None:
         (made,) = record.record(recipe.op, recipe.inputs, recipe.statics)[1]
         value.array = record.array_of(made)
-        value.shared = True  # two Values hold this array
+        value.share()  # two Values hold this array
     else:
         value.array = put(recipe.host())
     value.program = None

@@ -64,15 +64,26 @@ class Value:
     or `program` is CONSTANT, and `slot` is the Recipe for it.
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "program", "shared", "slot")
+    __slots__ = ("__weakref__", "array", "aval", "program", "slot")
 
     def __init__(self, array: jax.Array | None, program: Any, slot: Any, aval: Aval) -> None:
-        self.array, self.program, self.slot, self.aval = array, program, slot, aval
-        self.shared = False
+        self.array = array
+        self.program = program
+        self.slot = slot
+        self.aval = aval
 
     @property
-    def is_pending(self) -> bool:
-        return self.array is None
+    def is_shared(self) -> bool:
+        """Whether others hold the array too, so that its memory must not be reused."""
+        return self.slot is SHARED
+
+    def share(self) -> None:
+        """Say that others hold the array too. It is here already."""
+        assert self.array is not None
+        self.slot = SHARED
+
+
+SHARED = object()  # the `slot` of a Value whose array others hold too
 
 
 class TracedValue(Value):
@@ -102,9 +113,7 @@ CONSTANT = _Constant()
 def of_array(array: jax.Array, *, shared: bool = False) -> Value:
     """Return the Value of an array that is here. `shared`: others hold it too, so it is never donated."""
     kind = TracedValue if isinstance(array, jax.core.Tracer) else Value
-    value = kind(array, None, 0, aval_of(array))
-    value.shared = shared
-    return value
+    return kind(array, None, SHARED if shared else 0, aval_of(array))
 
 
 def constant(recipe: Recipe, aval: Aval) -> Value:

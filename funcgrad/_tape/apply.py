@@ -17,32 +17,39 @@ from funcgrad._tape.vjp import pullback_of
 
 def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` and return its results. inputs: Variables, Python numbers or None, in the op's order."""
-    values, has_history = [], False
+    values, edges, wanted, bit = [], [], 0, 1
     for x in inputs:
         if type(x) is Variable:
             values.append(x.value)
             if x.node is not None:
-                has_history = True
+                wanted += bit
+                edges.append((x.node, x.index))
         else:
             values.append(x)
-    if not has_history or not thread.grad or op.grad is None:
-        return [Variable(value) for value in record(op, values, statics)[1]]
-    wanted = tuple(
-        [i for i, x in enumerate(inputs) if type(x) is Variable and x.node is not None and x.value.aval.differentiable]
-    )
+        bit += bit
+    if not wanted or not thread.grad or op.grad is None:
+        _, results = record(op, values, statics)
+        if len(results) == 1:
+            return [Variable(results[0])]
+        return [Variable(value) for value in results]
     if op.keep == "residuals":
-        return _keeping_residuals(op, inputs, values, statics, wanted)
+        return _keeping_residuals(op, inputs, values, statics, wanted, edges)
     signature, results = record(op, values, statics)
     pullback = signature.pullbacks.get(wanted)
     if pullback is None:
         pullback = pullback_of(signature, wanted)
-    return _with_history(signature, results, pullback, pullback.save(inputs), inputs)
+    return _with_history(signature, results, pullback, pullback.save(inputs), edges)
 
 
 def only_record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` whatever the grad mode, without history: how a plain backward applies pull-backs."""
-    values = [x.value if type(x) is Variable else x for x in inputs]
-    return [Variable(value) for value in record(op, values, statics)[1]]
+    values = []
+    for x in inputs:
+        values.append(x.value if type(x) is Variable else x)
+    _, results = record(op, values, statics)
+    if len(results) == 1:
+        return [Variable(results[0])]
+    return [Variable(value) for value in results]
 
 
 apply.keeps_history = True  # type: ignore[attr-defined]  # read by pull-backs that have a cheaper way without history
@@ -50,24 +57,25 @@ only_record.keeps_history = False  # type: ignore[attr-defined]
 
 
 def _keeping_residuals(
-    op: Any, inputs: Sequence[Any], values: list[Any], statics: tuple[Any, ...], wanted: tuple[int, ...]
+    op: Any, inputs: Sequence[Any], values: list[Any], statics: tuple[Any, ...], wanted: int, edges: list[Any]
 ) -> list[Variable]:
     signature = signature_of(op, tuple([known_of(x, exact=True) for x in values]), statics)
     pullback = pullback_of(signature, wanted)
     _, results = record(pullback.forward, values, statics)  # type: ignore[attr-defined]  # a ResidualPullback
     count = len(signature.avals)
     residuals = tuple([Variable(value) for value in results[count:]])
-    return _with_history(signature, results[:count], pullback, (tuple(inputs), residuals), inputs)
+    return _with_history(signature, results[:count], pullback, (tuple(inputs), residuals), edges)
 
 
 def _with_history(
-    signature: Signature, results: list[Value], pullback: Any, saved: tuple[Any, ...], inputs: Sequence[Any]
+    signature: Signature, results: list[Value], pullback: Any, saved: tuple[Any, ...], edges: list[Any]
 ) -> list[Variable]:
-    edges = tuple([(inputs[i].node, inputs[i].index) for i in pullback.wanted])
     kind = signature.node_class or node_class(signature)
-    node = kind(signature, pullback, saved, edges)
+    node = kind(signature, pullback, saved, tuple(edges))
     if Anomalies.on:
         remember_line(node)
+    if len(results) == 1 and results[0].aval.differentiable:
+        return [Variable(results[0], node)]
     return [
         Variable(value, node, i) if value.aval.differentiable else Variable(value) for i, value in enumerate(results)
     ]

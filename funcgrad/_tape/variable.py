@@ -14,7 +14,9 @@ class Variable:
     __slots__ = ("index", "node", "value")
 
     def __init__(self, value: Value, node: Any = None, index: int = 0) -> None:
-        self.value, self.node, self.index = value, node, index
+        self.value = value
+        self.node = node
+        self.index = index
 
     @property
     def aval(self) -> Aval:

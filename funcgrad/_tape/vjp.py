@@ -199,12 +199,13 @@ class BackwardHalf:
         return pull(results)
 
 
-def pullback_of(signature: Signature, wanted: tuple[int, ...]) -> Pullback:
-    """Return the pull-back of this signature for the wanted inputs, derived once."""
+def pullback_of(signature: Signature, wanted: int) -> Pullback:
+    """Return the pull-back of this signature for the wanted inputs, derived once. wanted: bit i stands for input i."""
     found = signature.pullbacks.get(wanted)
     if found is None:
         kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
-        found = signature.pullbacks[wanted] = kind(signature, wanted)
+        places = tuple(i for i in range(len(signature.arguments)) if wanted >> i & 1)
+        found = signature.pullbacks[wanted] = kind(signature, places)
     return found
 
 

@@ -42,8 +42,9 @@ def from_jax(array: jax.Array, requires_grad: bool = False) -> Tensor:
 def to_jax(tensor: Tensor) -> jax.Array:
     """Return the JAX array behind a tensor without copying it; funcgrad will not reuse its memory any more."""
     value = tensor._current().value
-    value.shared = True
-    return array_of(value)
+    array = array_of(value)
+    value.share()
+    return array
 
 
 def from_data(data: Any, dtype: DType | None, device: Any, requires_grad: bool) -> Tensor:

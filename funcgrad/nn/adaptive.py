@@ -24,8 +24,8 @@ class _ASMoutput(NamedTuple):
 class AdaptiveLogSoftmaxWithLoss(Module):
     """log softmax by a head for frequent classes and clusters, and a tail for each cluster.
 
-    All clusters are computed for all samples: which of them torch skips depends on values, and would compile anew for each
-    batch. Source: Grave et al. 2016, https://arxiv.org/abs/1609.04309.
+    All clusters are computed for all samples: which of them torch skips depends on values, and would compile anew for
+    each batch. Source: Grave et al. 2016, https://arxiv.org/abs/1609.04309.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             second.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
-        """Return the targets' log probabilities and the loss. Shape: input (N, in_features), target (N), or without N."""
+        """Return the targets' log probabilities and the loss. Shape: input (N, in_features), target (N), or no N."""
         if target_.dim() > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if input_.dim() != target_.dim() + 1:

@@ -98,8 +98,8 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return (attention output, attention weights or None).
 
-        Shape: query (L, N, E), key (S, N, kdim), value (S, N, vdim), result (L, N, E); batch first where so made; without
-        N for a single sequence. In boolean masks True forbids; other masks are added to the scores.
+        Shape: query (L, N, E), key (S, N, kdim), value (S, N, vdim), result (L, N, E); batch first where so made;
+        without N for a single sequence. In boolean masks True forbids; other masks are added to the scores.
         """
         swap = self.batch_first and query.dim() == 3
         if swap:

@@ -41,7 +41,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Return (attention output, attention weights or None). Shape: query (L, N, E), key and value (S, N, *), or without N.
+    """Return (attention output, attention weights or None). Shape: query (L, N, E), key and value (S, N, *), or no N.
 
     `is_causal` is a hint that `attn_mask` is the causal mask, which must be given all the same.
     """
@@ -119,7 +119,7 @@ def _by_head(part: Tensor, heads: int) -> Tensor:
 
 
 def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
-    """Return a mask to be added to the scores, wide enough for the keys that were added: -inf where a boolean one is True."""
+    """Return a mask to be added to the scores, -inf where a boolean one is True, wide enough for the added keys."""
     if mask is None:
         return None
     if mask.dtype is dtypes.bool_:
@@ -133,7 +133,7 @@ def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
 def _with_padding(
     mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int
 ) -> Tensor | None:
-    """Add the mask of padded keys (batch, keys). Shape: mask (L, S) or (batch * heads, L, S), result (batch * heads or 1, L, S)."""
+    """Add the mask of padded keys (N, S). Shape: mask (L, S) or (N * heads, L, S), result (N * heads or 1, L, S)."""
     if mask is not None and mask.dim() == 2:
         mask = mask.unsqueeze(0)
     scores = _as_scores(padding, dtype, added)

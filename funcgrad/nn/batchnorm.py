@@ -163,13 +163,13 @@ class _InstanceNorm(_NormBase):
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool, *lists: list[str]
     ) -> None:
-        """Load; running statistics of files from before torch 0.4, which kept them always, are refused with an advice."""
+        """Load; statistics that this layer does not keep, as files from before torch 0.4 have them, are refused."""
         if local_metadata.get("version") is None and not self.track_running_stats:
             found = [prefix + name for name in ("running_mean", "running_var") if prefix + name in state_dict]
             if found:
                 lists[-1].append(
-                    f"Unexpected running stats buffer(s) {' and '.join(map(repr, found))} for {type(self).__name__} with "
-                    "track_running_stats=False. Remove these keys, or set track_running_stats=True to use them."
+                    f"Unexpected running stats buffer(s) {' and '.join(map(repr, found))} for {type(self).__name__} "
+                    "with track_running_stats=False. Remove these keys, or set track_running_stats=True to use them."
                 )
                 for key in found:
                     state_dict.pop(key)
@@ -209,7 +209,7 @@ class BatchNorm3d(_Over3d, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of any number of dimensions. A batch spread over devices is one array here, so nothing is left to synchronize."""
+    """BatchNorm of any number of dimensions. A batch spread over devices is one array: nothing to synchronize."""
 
     def __init__(
         self,

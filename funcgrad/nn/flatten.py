@@ -36,7 +36,8 @@ class Unflatten(Module):
         if not isinstance(dim, int):
             raise TypeError(f"Unflatten takes dim as an int (named dimensions are not supported), but got {dim!r}")
         if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
+            found = type(unflattened_size).__name__
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {found}")
         for place, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(

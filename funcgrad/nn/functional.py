@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._ops.table import TABLE
+from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup
+from funcgrad._tensor.names import rebind
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward
 from funcgrad.random.dropout import (
@@ -20,8 +23,8 @@ from funcgrad.random.dropout import (
 )
 
 __all__ = [
-    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout", "gumbel_softmax",
-    "multi_head_attention_forward", "rrelu", "rrelu_", "sigmoid", "triplet_margin_with_distance_loss",
+    "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout", "gumbel_softmax",
+    "instance_norm", "multi_head_attention_forward", "rrelu", "rrelu_", "sigmoid", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")
@@ -36,6 +39,58 @@ def __getattr__(name: str) -> Any:
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)). Shape: input (*), result the same."""
     return input.sigmoid()
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float | Tensor = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel: in training by the batch's statistics, towards which the running ones move; else by those.
+
+    Shape: input (N, C, *), all others (C,).
+    """
+    if training:
+        return _normalized("batch_norm_train", input, running_mean, running_var, weight, bias, momentum, eps)
+    if running_mean is None or running_var is None:
+        raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+    return call(TABLE["batch_norm_eval"], (input, running_mean, running_var, weight, bias), (eps,))
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel of each sample by its own statistics, towards whose mean the running ones move.
+
+    Without `use_input_stats` by the running ones. Shape: input (N, C, *), all others (C,).
+    """
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    return _normalized("instance_norm_train", input, running_mean, running_var, weight, bias, momentum, eps)
+
+
+def _normalized(
+    row: str, input: Tensor, running_mean: Any, running_var: Any, weight: Any, bias: Any, momentum: Any, eps: float
+) -> Tensor:
+    """Apply the row; what it returns beside the result are the new running statistics."""
+    results = call(TABLE[row], (input, running_mean, running_var, weight, bias, momentum), (eps,))
+    if running_mean is None or running_var is None:
+        return results
+    result, *moved = results
+    rebind((running_mean, running_var), [statistic._current() for statistic in moved])
+    return result
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:

@@ -48,7 +48,7 @@ class Hooked:
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:
-        """Call `hook(module, args)` before each forward; what it returns, if anything, takes the place of the arguments."""
+        """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments."""
         handle = _enter(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
@@ -57,7 +57,7 @@ class Hooked:
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> Handle:
-        """Call `hook(module, args, result)` after each forward; what it returns, if anything, takes the place of the result.
+        """Call `hook(module, args, result)` after each forward; what it returns takes the place of the result.
 
         With `always_call` it runs also when forward or an earlier hook raised.
         """
@@ -285,7 +285,9 @@ class _Around:
             self.grad_outputs = None
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.inputs, known) is not None:
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None.")
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return None."
+                    )
         return tuple(known[i] for i in places)
 
     def _inputs_known(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -62,7 +62,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """sum_ij input1_i weight_kij input2_j + bias_k. Shape: (*, in1_features), (*, in2_features) to (*, out_features)."""
+    """sum_ij input1_i weight_kij input2_j + bias_k. Shape: (*, in1), (*, in2) to (*, out)."""
 
     __constants__ = ("in1_features", "in2_features", "out_features")
 

@@ -13,7 +13,7 @@ from funcgrad.nn.module import Module
 
 
 class _Loss(Module):
-    """A loss that is reduced by "mean", "sum" or "none". `size_average` and `reduce` are torch's old spelling of that."""
+    """A loss reduced by "mean", "sum" or "none". `size_average` and `reduce` are torch's old spelling of that."""
 
     reduction: str
 
@@ -369,7 +369,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     ) -> None:
         super().__init__(reduction=reduction)
         if margin <= 0:
-            raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
+            raise ValueError(f"{type(self).__name__}: expected margin to be greater than 0, got {margin} instead")
         self.distance_function: Any = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 

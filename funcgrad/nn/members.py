@@ -23,7 +23,7 @@ class Members:
     _non_persistent_buffers_set: set[str]
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Enter a tensor that belongs to the module but is no parameter; `persistent` puts it in the state dictionary."""
+        """Enter a tensor that is no parameter; `persistent` puts it in the state dictionary."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers, 'buffer name can\'t contain "."')

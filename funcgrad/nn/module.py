@@ -23,6 +23,10 @@ _HOOKS = (
 )  # fmt: skip
 
 
+def _missing_forward(self: Any, *input: Any) -> Any:
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+
 class Module(Hooked, Stateful, Traversal, Members):
     """The base of all networks and layers: write `__init__` and `forward`.
 
@@ -33,6 +37,7 @@ class Module(Hooked, Stateful, Traversal, Members):
     dump_patches = False
     call_super_init = False
     training: bool
+    forward: Callable[..., Any] = _missing_forward  # any arguments: subclasses choose theirs
     _is_full_backward_hook: bool | None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -51,10 +56,6 @@ class Module(Hooked, Stateful, Traversal, Members):
             own[hooks] = OrderedDict()
         if self.call_super_init:
             super().__init__(*args, **kwargs)
-
-    def forward(self, *input: Any) -> Any:
-        """Compute the result: for subclasses to write."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def train(self, mode: bool = True) -> Self:
         """Set training mode here and below: dropout and batch normalization ask for it."""

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a module owns and an optimizer changes. Buffer: one that a module owns and nothing optimizes."""
+"""Parameter: a tensor that a module owns and an optimizer changes. Buffer: one that no optimizer changes."""
 
 from __future__ import annotations
 

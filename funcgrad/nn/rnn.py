@@ -22,7 +22,8 @@ class RNNBase(Module):
     """The parameters of all layers and directions, and the loop over them. A subclass says its mode."""
 
     __constants__ = (
-        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
+        "proj_size",
     )  # fmt: skip
 
     def __init__(
@@ -151,8 +152,9 @@ class RNNBase(Module):
         return [*shapes, (count, batch, self.hidden_size)] if self.mode == "LSTM" else shapes
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        """Return (all results of the last layer, last states). Shape: input (T, N, D), or (N, T, D) if batch first, or (T, D).
+        """Return (all results of the last layer, last states).
 
+        Shape: input (T, N, D), or (N, T, D) if batch first, or (T, D).
         A PackedSequence gives a PackedSequence. States: (layers * directions, N, H); an LSTM has two, h and c.
         """
         if isinstance(input, PackedSequence):
@@ -241,7 +243,7 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory: gates i, f, g, o; c_t = f * c_(t-1) + i * g, h_t = o * tanh(c_t), projected where asked for.
+    """Long short-term memory: gates i, f, g, o; c_t = f * c_(t-1) + i * g, h_t = o * tanh(c_t), projected if asked for.
 
     Source: Hochreiter and Schmidhuber 1997, https://doi.org/10.1162/neco.1997.9.8.1735.
     """

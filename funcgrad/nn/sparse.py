@@ -51,7 +51,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """weight[input]. The vector at `padding_idx` starts at zero and gets no gradient. Shape: input (*), result (*, D)."""
+    """weight[input]. The vector at `padding_idx` starts at 0 and gets no gradient. Shape: input (*), result (*, D)."""
 
     __constants__ = (
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
@@ -115,7 +115,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or maximum of weight[i] over bags of numbers. Shape: input (B, N), or (N) with offsets (B); result (B, D)."""
+    """Sum, mean or maximum of weight[i] over bags. Shape: input (B, N), or (N) with offsets (B); result (B, D)."""
 
     __constants__ = (
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
@@ -196,6 +196,6 @@ class EmbeddingBag(_Table):
 
 def _two_dims(embeddings: Tensor) -> tuple[int, int]:
     if embeddings.dim() != 2:
-        raise AssertionError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.dim()}-dimensional")
+        raise AssertionError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.dim()} dimensions")
     rows, columns = embeddings.shape
     return rows, columns

@@ -1,4 +1,4 @@
-"""A module's state as a dictionary: written by `state_dict`, read by `load_state_dict`, keys and messages as torch's."""
+"""A module's state as a dictionary: written by `state_dict`, read by `load_state_dict`; keys, messages as torch's."""
 
 from __future__ import annotations
 
@@ -200,8 +200,8 @@ class _Loading:
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, IncompatibleKeys(self.missing, self.unexpected)) is not None:
                 raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
-                    "if incompatible_keys need to be modified, it should be done inplace."
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                    "values, if incompatible_keys need to be modified, it should be done inplace."
                 )
 
 

@@ -84,7 +84,7 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Encode `src`, decode `tgt`. Shape: src (S, N, E), tgt (T, N, E), result (T, N, E); batch first where so made."""
+        """Encode `src`, decode `tgt`. Shape: src (S, N, E), tgt and result (T, N, E); batch first where so made."""
         batch_dim = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch_dim) != tgt.size(batch_dim):
             raise RuntimeError("the batch number of src and tgt must be equal")

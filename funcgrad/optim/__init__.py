@@ -10,8 +10,8 @@ from funcgrad.optim.adam import Adam
 from funcgrad.optim.adamax import Adamax
 from funcgrad.optim.adamw import AdamW
 from funcgrad.optim.asgd import ASGD
-from funcgrad.optim.muon import Muon
 from funcgrad.optim.lbfgs import LBFGS
+from funcgrad.optim.muon import Muon
 from funcgrad.optim.nadam import NAdam
 from funcgrad.optim.optax_transformation import Optax
 from funcgrad.optim.optimizer import Optimizer
@@ -19,3 +19,24 @@ from funcgrad.optim.radam import RAdam
 from funcgrad.optim.rmsprop import RMSprop
 from funcgrad.optim.rprop import Rprop
 from funcgrad.optim.sgd import SGD
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Muon",
+    "NAdam",
+    "Optax",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "swa_utils",
+]  # fmt: skip

@@ -11,17 +11,19 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers
+from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
 
 
-def adadelta(arrays: Arrays, lr: Array, rho: Array, eps: Array, weight_decay: Array, layout: Layout) -> tuple[Array, ...]:
+def adadelta(
+    arrays: Arrays, lr: Array, rho: Array, eps: Array, weight_decay: Array, layout: Layout
+) -> tuple[Array, ...]:
     """param -= lr * sqrt(mean of squared steps + eps) / sqrt(mean of squared gradients + eps) * grad."""
     lr, rho, eps, weight_decay = numbers(lr, rho, eps, weight_decay)
 
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
         grads = decayed(grads, params, weight_decay)
         before = optax.ScaleByAdaDeltaState(e_g=state["square_avg"], e_x=state["acc_delta"])
-        updates, after = optax.scale_by_adadelta(rho, eps).update(grads, before)
+        updates, after = transformed(optax.scale_by_adadelta(rho, eps), grads, before)
         new = {"step": state["step"] + 1, "square_avg": after.e_g, "acc_delta": after.e_x}
         return descended(params, updates, lr), new
 

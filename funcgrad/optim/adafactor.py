@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.optim.checks import require
+from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, State, descended, number, numbers, shrunk
@@ -92,8 +92,7 @@ class Adafactor(RuleOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
-        require(lr >= 0.0, f"Learning rate should be >= 0 but is: {lr}")
+        require_lr(lr, "Learning rate should be >= 0 but is")
         require(beta2_decay <= 0.0, f"beta2_decay should be <= 0 but is: {beta2_decay}")
         require(eps[0] is None or eps[0] >= 0.0, f"epsilon1 should be >= 0 but is: {eps[0]}")
         require(eps[1] >= 0.0, f"epsilon2 should be >= 0 but is: {eps[1]}")

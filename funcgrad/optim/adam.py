@@ -13,7 +13,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk
+from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk, transformed
 
 
 def adam(
@@ -46,10 +46,12 @@ def _scaled(grads: list[Array], state: State, beta1: Any, beta2: Any, eps: Any) 
         # torch takes the maximum before the bias is removed from it, and adds eps after; optax can leave the bias in
         root = number(jnp.sqrt(1 - beta2 ** (state["step"] + 1)))
         transform = optax.scale_by_amsgrad(beta1, beta2, eps * root, bias_correction_nu=False)
-        updates, after = transform.update(grads, optax.ScaleByAmsgradState(**means, nu_max=state["max_exp_avg_sq"]))
+        before = optax.ScaleByAmsgradState(**means, nu_max=state["max_exp_avg_sq"])
+        updates, after = transformed(transform, grads, before)
         updates = [root * update for update in updates]
     else:
-        updates, after = optax.scale_by_adam(beta1, beta2, eps).update(grads, optax.ScaleByAdamState(**means))
+        transform = optax.scale_by_adam(beta1, beta2, eps)
+        updates, after = transformed(transform, grads, optax.ScaleByAdamState(**means))
     new = {"step": after.count, "exp_avg": after.mu, "exp_avg_sq": after.nu}
     if "max_exp_avg_sq" in state:
         new["max_exp_avg_sq"] = after.nu_max

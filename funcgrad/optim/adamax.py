@@ -11,7 +11,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers
+from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
 
 
 def adamax(
@@ -23,7 +23,7 @@ def adamax(
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
         grads = decayed(grads, params, weight_decay)
         before = optax.ScaleByAdamState(count=state["step"], mu=state["exp_avg"], nu=state["exp_inf"])
-        updates, after = optax.scale_by_adamax(beta1, beta2, eps).update(grads, before)
+        updates, after = transformed(optax.scale_by_adamax(beta1, beta2, eps), grads, before)
         return descended(params, updates, lr), {"step": after.count, "exp_avg": after.mu, "exp_inf": after.nu}
 
     return layout.update(arrays, rule)

@@ -13,10 +13,11 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def require_lr(lr: Any) -> None:
+def require_lr(lr: Any, words: str = "Invalid learning rate") -> None:
     """Refuse a learning rate below 0, or a tensor that is not one number."""
     require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
-    require(lr >= 0.0, f"Invalid learning rate: {lr}")
+    number: Any = lr
+    require(number >= 0.0, f"{words}: {lr}")
 
 
 def require_from_zero(**named: Any) -> None:
@@ -32,7 +33,7 @@ def require_betas(betas: Any) -> None:
 
 
 def require_one_way(foreach: Any, fused: Any, differentiable: Any) -> None:
-    """Refuse options of torch's that exclude each other. By themselves they are accepted: every step is one fused program."""
+    """Refuse options of torch's that exclude each other. Else they are accepted: every step is one program."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:

@@ -18,8 +18,7 @@ from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.line_search import Point, StrongWolfe, Vector
-from funcgrad.optim.optimizer import Group, ParamsT, StateDict
-from funcgrad.optim.optimizer import Optimizer
+from funcgrad.optim.optimizer import Group, Optimizer, ParamsT, StateDict
 from funcgrad.optim.recorded import evaluated
 from funcgrad.optim.rule import number
 
@@ -56,8 +55,8 @@ _FLAT, _MOVED = Op(_flat), Op(_moved)
 class LBFGS(Optimizer):
     """L-BFGS, with or without a strong Wolfe line search. One parameter group; `step` needs a closure.
 
-    Source: Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4. Stops as torch does: after `max_iter` steps or
-    `max_eval` evaluations, or where gradient or change fall below their tolerance.
+    Stops as torch does: after `max_iter` steps or `max_eval` evaluations, or where gradient or change fall below their
+    tolerance. Source: Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ class LBFGS(Optimizer):
     def _advance(
         self, closure: Callable[[], Any], start: Point, size: float, most: int, last: bool
     ) -> tuple[Point, int]:
-        """Go along the direction, by the size given or as a line search says. Result: where it ends, and evaluations."""
+        """Go along the direction, by the size given or a line search. Result: where it ends, and evaluations."""
         group, direction = self.param_groups[0], self.state[self._params[0]]["d"]
         origin = [param._current() for param in self._params]
         on_device = from_host(direction, device=self._params[0].device)

@@ -24,9 +24,9 @@ class Point(NamedTuple):
 
 
 class StrongWolfe:
-    """Search along `direction` from `start` (step 0). `evaluate(step)` gives loss and gradient; `evaluations` counts them.
+    """Search along `direction` from `start` (step 0). `evaluate(step)` gives loss and gradient; `evaluations` counts.
 
-    Source: Nocedal and Wright, Numerical Optimization (2006), algorithms 3.5 and 3.6, with minFunc's bounds on each trial,
+    Source: Nocedal and Wright, Numerical Optimization (2006), algorithms 3.5 and 3.6, with minFunc's bounds on trials,
     https://www.cs.ubc.ca/~schmidtm/Software/minFunc.html, which torch follows too.
     """
 
@@ -55,7 +55,7 @@ class StrongWolfe:
         return abs(point.slope) <= -_ENOUGH_FLATTER * self._start.slope
 
     def _bracket(self, step: float) -> tuple[Point, Point, bool]:
-        """Go on until a minimum lies between the last two points. Result: them, the lower first; or a point that will do."""
+        """Go on until a minimum lies between two points. Result: both, the lower first, and whether it will do."""
         previous, point = self._start, self._at(step)
         while self._trials < self._most:
             if self._descends_too_little(point) or (self._trials > 1 and point.loss >= previous.loss):
@@ -97,7 +97,7 @@ class StrongWolfe:
 
 
 def cubic_minimum(a: Point, b: Point, bounds: tuple[float, float]) -> float:
-    """Return where the cubic through two points with their slopes is smallest within bounds; their middle where it has none."""
+    """Return where the cubic through two points and slopes is smallest within bounds; else their middle."""
     if a.step > b.step:
         a, b = b, a
     width = b.step - a.step

@@ -13,7 +13,7 @@ from jax import lax
 
 from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.optim.checks import require
+from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, State, numbers, shrunk
@@ -37,8 +37,8 @@ def muon(
     lr, weight_decay, momentum, eps = numbers(lr, weight_decay, momentum, eps)
 
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
-        buffers = optax.tree.update_moment(grads, state["momentum_buffer"], momentum, 1)
-        updates = optax.tree.update_moment(grads, buffers, momentum, 1) if nesterov else buffers
+        buffers: Any = optax.tree.update_moment(grads, state["momentum_buffer"], momentum, 1)
+        updates: Any = optax.tree.update_moment(grads, buffers, momentum, 1) if nesterov else buffers
         params = [
             param - lr * _ratio(param.shape, adjust) * _orthogonal(update, coefficients, steps, eps).astype(param.dtype)
             for param, update in zip(shrunk(params, lr * weight_decay), updates, strict=True)
@@ -62,7 +62,7 @@ def _orthogonal(matrix: Array, coefficients: tuple[float, float, float], steps: 
 
 
 def _rounded(array: Array) -> Array:
-    """Round to bfloat16 but stay float32: XLA may drop a cast there and back, and the result would differ from torch's."""
+    """Round to bfloat16 but stay float32: a cast there and back XLA may drop, and the result would not be torch's."""
     return lax.reduce_precision(array.astype(np.float32), exponent_bits=8, mantissa_bits=7)
 
 
@@ -99,8 +99,7 @@ class Muon(RuleOptimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
-        require(lr >= 0.0, f"Learning rate should be >= 0 but is: {lr}")
+        require_lr(lr, "Learning rate should be >= 0 but is")
         require(momentum >= 0.0, f"momentum should be >= 0 but is: {momentum}")
         require(weight_decay >= 0.0, f"weight decay should be >= 0 but is: {weight_decay}")
         require(

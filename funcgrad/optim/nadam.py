@@ -43,9 +43,9 @@ def nadam(
         product = (state["mu_product"].astype(count_dtype()) * number(mu)).astype(np.float64)
         of_grad = number(lr * (1 - mu) / (1 - product))
         of_mean = number(lr * next_mu / (1 - product * next_mu))
-        means = optax.tree.update_moment(grads, state["exp_avg"], beta1, 1)
-        squares = optax.tree.update_moment(grads, state["exp_avg_sq"], beta2, 2)
-        unbiased = optax.tree.bias_correction(squares, beta2, step)
+        means: Any = optax.tree.update_moment(grads, state["exp_avg"], beta1, 1)
+        squares: Any = optax.tree.update_moment(grads, state["exp_avg_sq"], beta2, 2)
+        unbiased: Any = optax.tree.bias_correction(squares, beta2, step)
         params = [
             param - (of_grad * grad + of_mean * mean) / (jnp.sqrt(square) + eps)
             for param, grad, mean, square in zip(params, grads, means, unbiased, strict=True)

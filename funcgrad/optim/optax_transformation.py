@@ -20,9 +20,9 @@ from funcgrad.optim.recorded import evaluated
 class Optax(Optimizer):
     """Steps as an optax transformation says: `Optax(model.parameters(), optax.lion(1e-4))`.
 
-    The transformation sees all parameters as one list. A parameter without a gradient counts as one with zeros there (norms
-    and moments stay what they are for the others) and is not changed. Rates and schedules are the transformation's own; what
-    optax.inject_hyperparams holds is found, by name, in `hyperparams`. Closures and state_dict work as everywhere.
+    The transformation sees all parameters as one list. For a parameter without a gradient it is given zeros, and the
+    parameter is not changed. Rates and schedules are the transformation's own; what optax.inject_hyperparams holds is
+    found by name in `hyperparams`. Closures and state_dict work as everywhere.
     """
 
     def __init__(self, params: ParamsT, transformation: optax.GradientTransformation) -> None:
@@ -67,7 +67,7 @@ class Optax(Optimizer):
         return jax.tree.unflatten(self._tree, self.state["optax"])
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a group while this is made. Raises ValueError later: the transformation's state has the shape of its parameters."""
+        """Add a group while this is made; later raise ValueError: the state has the structure of its parameters."""
         if hasattr(self, "_transformation"):
             raise ValueError("Optax cannot take further parameters: make a new one for all of them")
         super().add_param_group(param_group)
@@ -76,7 +76,9 @@ class Optax(Optimizer):
         """Take over what `state_dict` returned; the state's own dtypes stay."""
         kept = [from_host(to_host(leaf)) for leaf in state_dict["state"]["optax"]]
         if len(kept) != self._tree.num_leaves:
-            raise ValueError("loaded state dict is that of another optax transformation: its state has another structure")
+            raise ValueError(
+                "loaded state dict is that of another optax transformation: its state has another structure"
+            )
         super().load_state_dict({**state_dict, "state": {"optax": kept}})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def _updating(transformation: Any) -> Callable[..., tuple[Array, ...]]:
         grads = [grad if is_there else jnp.zeros_like(grad) for grad, is_there in zip(grads, present, strict=True)]
         state = jax.tree.unflatten(tree, leaves)
         updates, after = transformation.update(grads, state, params)
-        moved = optax.apply_updates(params, updates)
+        moved: Any = optax.apply_updates(params, updates)
         changed = [param for param, is_there in zip(moved, present, strict=True) if is_there]
         # schedules may compute in float64 here; each number of the state keeps the dtype that it began with
         kept = [jnp.asarray(new).astype(old.dtype) for new, old in zip(jax.tree.leaves(after), leaves, strict=True)]

@@ -54,7 +54,7 @@ def register_optimizer_step_post_hook(hook: Hook) -> Handle:
 class Optimizer:
     """Holds parameters in groups and changes them in `step`.
 
-    params: tensors, (name, tensor) pairs, or dicts with "params" and options of their own. defaults: options for all groups.
+    params: tensors, (name, tensor) pairs, or dicts with "params" and options of their own. defaults: options for all.
     Raises ValueError for an empty list, for tensors that are no leaves, and for one parameter in two groups.
     """
 
@@ -83,8 +83,8 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
-        # What set the parameters up (initial weights, copies) is run here, apart: left to the first step, it would make that
-        # step another program than the second, and the whole step would be compiled twice.
+        # What set the parameters up (initial weights, copies) is run here, apart: left to the first step, it would make
+        # that step another program than the second, and the whole step would be compiled twice.
         flush()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -200,7 +200,9 @@ class Optimizer:
             raise ValueError("loaded state dict has a different number of parameter groups")
         for group, other in zip(self.param_groups, saved, strict=True):
             if len(group["params"]) != len(other["params"]):
-                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                )
 
     def _loaded(self, param: Tensor, kept: Any, name: Any) -> Any:
         """Return a copy of a state of `param`; a floating one in its dtype, except for the count of steps."""
@@ -318,12 +320,12 @@ def _before(self: Optimizer, step: Any, args: tuple[Any, ...], kwargs: Any) -> t
 
 
 def _set_params(group: Group) -> None:
-    """Bring "params" of a new group into a list of tensors, and their names, where they have some, into "param_names"."""
+    """Bring "params" of a new group into a list of tensors, and their names, if any, into "param_names"."""
     params = group["params"]
     if isinstance(params, (set, frozenset)):
         raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will "
-            "change between runs. Please use a list instead."
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
         )
     members = [params] if isinstance(params, Tensor) else list(params)
     names = [member[0] for member in members if isinstance(member, tuple)]

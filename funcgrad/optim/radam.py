@@ -13,7 +13,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk
+from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk, transformed
 
 
 def radam(
@@ -37,7 +37,7 @@ def radam(
         # torch adds eps to the root before the bias is removed from it
         scaled_eps = number(eps / jnp.sqrt(1 - beta2 ** (state["step"] + 1)))
         before = optax.ScaleByAdamState(count=state["step"], mu=state["exp_avg"], nu=state["exp_avg_sq"])
-        updates, after = optax.scale_by_radam(beta1, beta2, scaled_eps).update(grads, before)
+        updates, after = transformed(optax.scale_by_radam(beta1, beta2, scaled_eps), grads, before)
         return descended(params, updates, lr), {"step": after.count, "exp_avg": after.mu, "exp_avg_sq": after.nu}
 
     return layout.update(arrays, rule)

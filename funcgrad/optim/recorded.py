@@ -1,4 +1,4 @@
-"""The step that all built-in rules share: one recorded call per group, and one atomic change of all names at the end."""
+"""The step that all built-in rules share: one recorded call per group, and one atomic change of all names."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from funcgrad._base.dtypes import float64, get_default_dtype
 from funcgrad._ops.table import Op
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
+from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import enable_grad
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.names import rebind, record
@@ -25,8 +26,8 @@ class RuleOptimizer(Optimizer):
     """Contract: `_op` and what it gets: `_slots`, `_shared`, `_numbers`, `_options`, `_initial`. Gift: `step`.
 
     `_op` takes the group's arrays, then the numbers, a Layout and the options; it returns what `Layout.update` returns.
-    Parameters that were stepped equally often form a cohort: they share one array for the count of steps, so that a program
-    has one such input and output however many parameters there are. Each still has a Tensor of its own as a name for it.
+    Parameters that were stepped equally often form a cohort: they share one array for the count of steps, so that a
+    program has one such input and output for all. Each still has a Tensor of its own as a name for it.
     """
 
     _op: ClassVar[Op]
@@ -66,8 +67,16 @@ class RuleOptimizer(Optimizer):
             elif params:
                 for part, options in self._parts(params, group):
                     self._record(part, options, names, values)
-        rebind(names, values)
+        self._bind(names, values)
         return loss
+
+    def _bind(self, names: list[Tensor], values: list[Any]) -> None:
+        """Make the tensors names of their new values; with those values' history where the step is differentiable."""
+        if not self.defaults.get("differentiable"):
+            rebind(names, values)
+            return
+        for name, value in zip(names, values, strict=True):
+            name._write(value)
 
     def _step_in_rounds(self, params: list[Tensor], group: Group) -> None:
         """Step a parameter that is listed twice twice, one time after the other."""
@@ -77,7 +86,7 @@ class RuleOptimizer(Optimizer):
             again = [param for param, count in Counter(params).items() if count > turn]
             for part, options in self._parts(again, group):
                 self._record(part, options, names, values)
-            rebind(names, values)
+            self._bind(names, values)
 
     def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
         """Record the update of some parameters of a group; append the changed tensors and their new values."""
@@ -94,7 +103,8 @@ class RuleOptimizer(Optimizer):
         inputs += [states[first][name] for name in shared for first in firsts]
         inputs += self._numbers(group)
         layout = Layout(sizes, slots, shared, group.get("maximize", False))
-        results = record(self._op, inputs, (layout, *self._options(group)))
+        call = _with_history if self.defaults.get("differentiable") else record
+        results = call(self._op, inputs, (layout, *self._options(group)))
         names += params
         names += own
         end = len(params) + len(own)
@@ -116,7 +126,7 @@ class RuleOptimizer(Optimizer):
         return states
 
     def _make_states(self, params: list[Tensor], states: list[dict[str, Any]], group: Group) -> None:
-        """Fill states for the first time. They are made on the host, so that a first step is the same program as a second."""
+        """Fill states for the first time: on the host, so that the first step is the same program as the second."""
         for name in self._shared:
             first = _beside(params[0], self._initial(name, params[0], group))
             for state in states:
@@ -133,7 +143,9 @@ class RuleOptimizer(Optimizer):
         """Give parameters whose counts are equal one array for them, after each was copied or loaded by itself."""
         for name in self._shared:
             owners = [(param, own) for param, own in self.state.items() if isinstance(own, dict) and name in own]
-            by_value = {id(own[name]._current().value) if isinstance(own[name], Tensor) else own[name] for _, own in owners}
+            by_value = {
+                id(own[name]._current().value) if isinstance(own[name], Tensor) else own[name] for _, own in owners
+            }
             if len(by_value) < 2 and all(isinstance(own[name], Tensor) for _, own in owners):
                 continue
             counts: dict[Any, Variable] = {}
@@ -165,6 +177,19 @@ def _beside(param: Tensor, array: np.ndarray[Any, Any]) -> Variable:
     return Variable(of_array(put(array, placement)))
 
 
+def _with_history(op: Op, inputs: list[Any], statics: tuple[Any, ...]) -> list[Variable]:
+    """Record a step that gradients flow through: to the parameters before it, to their gradients, and to a rate."""
+    for given in inputs:
+        if isinstance(given, Tensor) and given.is_leaf and given.requires_grad and given.grad is not None:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation. With differentiable=True "
+                "give the optimizer tensors with a history, [param.clone() for param in params], and set their .grad "
+                "to what autograd.grad(loss, those, create_graph=True) returns."
+            )
+    with enable_grad():
+        return apply(op, [given._current() if isinstance(given, Tensor) else given for given in inputs], statics)
+
+
 def _starts(sizes: Sequence[int]) -> list[int]:
     starts = [0]
     for size in sizes[:-1]:
@@ -175,7 +200,7 @@ def _starts(sizes: Sequence[int]) -> list[int]:
 def _in_cohorts(
     params: list[Tensor], states: list[dict[str, Any]], shared: tuple[str, ...]
 ) -> tuple[list[Tensor], list[dict[str, Any]], tuple[int, ...]]:
-    """Bring parameters that share their arrays together. Result: the same parameters and states, and how many share each."""
+    """Bring parameters that share arrays together. Result: the same parameters and states, and how many share each."""
     keys: list[Any] = [id(state[shared[0]]._current().value) for state in states]
     for name in shared[1:]:
         keys = [(key, id(state[name]._current().value)) for key, state in zip(keys, states, strict=True)]

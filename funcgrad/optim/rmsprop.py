@@ -11,7 +11,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers
+from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
 
 
 def rmsprop(
@@ -23,18 +23,17 @@ def rmsprop(
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
         grads = decayed(grads, params, weight_decay)
         new: State = {"step": state["step"] + 1}
-        after: Any
         if "grad_avg" in state:
             transform = optax.scale_by_stddev(alpha, eps, eps_in_sqrt=False)
             before = optax.ScaleByRStdDevState(mu=state["grad_avg"], nu=state["square_avg"])
-            updates, after = transform.update(grads, before)
+            updates, after = transformed(transform, grads, before)
             new["grad_avg"] = after.mu
         else:
             transform = optax.scale_by_rms(alpha, eps, eps_in_sqrt=False)
-            updates, after = transform.update(grads, optax.ScaleByRmsState(nu=state["square_avg"]))
+            updates, after = transformed(transform, grads, optax.ScaleByRmsState(nu=state["square_avg"]))
         new["square_avg"] = after.nu
         if "momentum_buffer" in state:
-            updates, traced = optax.trace(momentum).update(updates, optax.TraceState(state["momentum_buffer"]))
+            updates, traced = transformed(optax.trace(momentum), updates, optax.TraceState(state["momentum_buffer"]))
             new["momentum_buffer"] = traced.trace
         return descended(params, updates, lr), new
 
@@ -44,8 +43,8 @@ def rmsprop(
 class RMSprop(RuleOptimizer):
     """RMSprop, optionally centered and with momentum.
 
-    Source: Tieleman and Hinton 2012, https://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf; centered:
-    Graves 2013, https://arxiv.org/abs/1308.0850.
+    Source: Tieleman and Hinton 2012, https://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf;
+    centered: Graves 2013, https://arxiv.org/abs/1308.0850.
     """
 
     _op = Op(rmsprop, grad="RmspropBackward0")

@@ -1,7 +1,7 @@
 """What every update rule needs inside its one recorded call: how the arrays lie, and numbers that stay exact.
 
-A rule is a pure function (params, grads, state) -> (params, state) over the parameters that step in lockstep. An optimizer's op
-gets all arrays of a group in one flat list and reads it by a `Layout`, which is part of the program's key.
+A rule is a pure function (params, grads, state) -> (params, state) over the parameters that step in lockstep. The op of
+an optimizer gets all arrays of a group in one flat list and reads it by a `Layout`, which is part of the program's key.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Rule: TypeAlias = Callable[[list[Array], list[Array], State], tuple[list[Array],
 class Layout(NamedTuple):
     """How the flat list of a group's arrays is read: parameters, gradients, a run per slot, then what cohorts share.
 
-    cohorts: how many parameters step in lockstep, cohort after cohort. slots: names of the states that each parameter has.
-    shared: names of the 0-d states that a cohort has once. maximize: gradients are turned round first.
+    cohorts: how many parameters step in lockstep, cohort after cohort. slots: names of the states that each parameter
+    has. shared: names of the 0-d states that a cohort has once. maximize: gradients are turned round first.
     """
 
     cohorts: tuple[int, ...]
@@ -68,8 +68,8 @@ class Layout(NamedTuple):
 def number(given: Any) -> Any:
     """Return a number (given as one, or as an array with one element) that takes on the dtype of any array it meets.
 
-    A plain number does so by itself. A traced one is made weakly typed while it is still a float64: 1 - beta2 in float32
-    would be wrong in the fifth digit. None stays None.
+    A plain number does so by itself. A traced one is made weakly typed while it is still a float64: 1 - beta2 in
+    float32 would be wrong in the fifth digit. None stays None.
     """
     if given is None or isinstance(given, (int, float)):
         return given
@@ -83,10 +83,14 @@ def numbers(*given: Any) -> list[Any]:
     return [number(x) for x in given]
 
 
+def transformed(transform: Any, grads: list[Array], state: Any, params: Any = None) -> tuple[list[Array], Any]:
+    """Return what an optax transformation makes of gradients, and its state afterwards."""
+    return transform.update(grads, state, params)
+
+
 def decayed(grads: list[Array], params: list[Array], weight_decay: Any) -> list[Array]:
     """grad + weight_decay * param: the gradient of an L2 penalty joins the loss's."""
-    transform = optax.add_decayed_weights(weight_decay)
-    return transform.update(grads, optax.EmptyState(), params)[0]
+    return transformed(optax.add_decayed_weights(weight_decay), grads, optax.EmptyState(), params)[0]
 
 
 def shrunk(params: list[Array], factor: Any) -> list[Array]:

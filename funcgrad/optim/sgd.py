@@ -12,7 +12,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers
+from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
 
 
 def sgd(
@@ -27,7 +27,7 @@ def sgd(
             if not (isinstance(dampening, (int, float)) and dampening == 0):
                 updates = [(1 - dampening) * update for update in updates]
             transform = optax.trace(momentum, nesterov)
-            updates, after = transform.update(updates, optax.TraceState(state["momentum_buffer"]))
+            updates, after = transformed(transform, updates, optax.TraceState(state["momentum_buffer"]))
             state = {"momentum_buffer": after.trace}
         return descended(params, updates, lr), state
 
@@ -37,8 +37,8 @@ def sgd(
 class SGD(RuleOptimizer):
     """Stochastic gradient descent, with momentum and Nesterov's variant of it.
 
-    Source: Sutskever et al. 2013, http://www.cs.toronto.edu/~hinton/absps/momentum.pdf; as torch, lr scales the buffer when
-    it is applied, not when it is gathered.
+    As in torch, lr scales the buffer when it is applied, not when it is gathered. Source: Sutskever et al. 2013,
+    http://www.cs.toronto.edu/~hinton/absps/momentum.pdf.
     """
 
     _op = Op(sgd, grad="SgdBackward0")

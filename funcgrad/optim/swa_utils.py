@@ -1,4 +1,4 @@
-"""Averages of a model's weights over training: stochastic weight averaging, exponential moving averages, and their schedule.
+"""Averages of a model's weights over training: equal means (SWA), exponential moving averages, their schedule.
 
 A module is known here by what it can do (`parameters`, `buffers`, `register_buffer`), since nn is a floor above.
 """
@@ -25,7 +25,7 @@ from funcgrad.optim.optimizer import Optimizer
 from funcgrad.optim.rule import number
 
 Tensors = Sequence[Tensor]
-AverageOne = Callable[[Tensor, Tensor, Any], Tensor]
+AverageOne = Callable[[Any, Any, Any], Any]
 AverageAll = Callable[[Tensors, Tensors, Any], None]
 
 
@@ -70,7 +70,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
     _check(decay)
 
     @no_grad()
-    def ema_update(average: Tensor, param: Tensor, count: Any) -> Tensor:
+    def ema_update(average: Any, param: Any, count: Any) -> Any:
         return decay * average + (1 - decay) * param
 
     return ema_update
@@ -80,7 +80,7 @@ def get_swa_avg_fn() -> AverageOne:
     """Return average + (parameter - average) / (count + 1) as a function of one of each."""
 
     @no_grad()
-    def swa_update(average: Tensor, param: Tensor, count: Any) -> Tensor:
+    def swa_update(average: Any, param: Any, count: Any) -> Any:
         return average + (param - average) / (count + 1)
 
     return swa_update
@@ -94,16 +94,16 @@ def _check(decay: float) -> None:
 class AveragedModel:
     """A copy of a model whose parameters are averages of those that the model has had; a module like the model.
 
-    avg_fn(average, parameter, count) gives the new average; multi_avg_fn changes a list of averages in place. Without either:
-    their equal mean. use_buffers: buffers are averaged too, else copied. Source: Izmailov et al. 2018,
+    avg_fn(average, parameter, count) gives the new average; multi_avg_fn changes a list of averages in place. Without
+    either: their equal mean. use_buffers: buffers are averaged too, else copied. Source: Izmailov et al. 2018,
     https://arxiv.org/abs/1803.05407.
     """
 
     module: Any
-    n_averaged: Tensor
+    n_averaged: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return an object that is also what the given model is: nn's Module, which this floor does not know by name."""
+        """Return an object that is a module too, of the class the model has: this floor does not know nn by name."""
         model = next((x for x in (*args, *kwargs.values()) if hasattr(x, "register_buffer")), None)
         base = None if model is None else _module_class(type(model))
         return object.__new__(cls if base is None or issubclass(cls, base) else _both(cls, base))
@@ -185,7 +185,7 @@ def _by_dtype(averages: list[Tensor], params: list[Tensor]) -> Iterable[tuple[li
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
-    """Compute the running means of all batch norm layers anew, by one pass over the loader (inputs, or tuples of them)."""
+    """Compute the running means of all batch norm layers anew, by one pass over the loader (inputs, or tuples)."""
     norms = [m for m in model.modules() if any(kind.__name__ == "_BatchNorm" for kind in type(m).__mro__)]
     if not norms:
         return

@@ -73,6 +73,7 @@ class ArchiveReader:
     def offset(self, record: str) -> int:
         """Return the position of a record's first byte in the file."""
         size, start = self.size(record), self.records[record].header_offset
+        start = start if 0 <= start <= self.length else self.length
         self.file.seek(start)
         header = self.file.read(_LOCAL_HEADER)
         if len(header) < _LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):

@@ -36,6 +36,10 @@ COLUMNS = {
 }  # fmt: skip
 
 
+class EndedError(RuntimeError):
+    """A process has ended before it answered; what it had to say stands on standard error."""
+
+
 class Engine:
     """A process that waits to be asked for steps."""
 
@@ -58,7 +62,7 @@ class Engine:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise SystemExit(f"the process {self.process.args} has ended with code {self.process.wait()}")
+            raise EndedError(f"{' '.join(self.process.args)} has ended with code {self.process.wait()}")  # type: ignore[arg-type]
         return json.loads(line)
 
     def close(self) -> None:
@@ -154,15 +158,20 @@ def main() -> None:
     rounds, seconds = (3, 0.1) if options.quick else (options.rounds, 0.5)
     names = [name for name in options.engines if name != "torch" or importlib.util.find_spec("torch")]
 
-    rows = {}
+    rows, failed = {}, []
     for workload in options.workloads:
         print(f"measuring {workload} ...", file=sys.stderr)
-        rows[workload] = measure(workload, names, rounds, seconds)
+        try:
+            rows[workload] = measure(workload, names, rounds, seconds)
+        except EndedError as error:
+            failed.append(f"{workload}: {error}")
     print_table(rows)
     if "funcgrad" in names:
         print_recording()
     if options.out:
         options.out.write_text(json.dumps(rows, indent=1))
+    if failed:
+        raise SystemExit("\n".join(failed))
 
 
 if __name__ == "__main__":

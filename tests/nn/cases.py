@@ -61,13 +61,17 @@ ACTIVATIONS = tuple(
         "Sigmoid": lambda nn: nn.Sigmoid(), "Tanh": lambda nn: nn.Tanh(), "SiLU": lambda nn: nn.SiLU(),
         "Mish": lambda nn: nn.Mish(), "GELU": lambda nn: nn.GELU(), "GELU tanh": lambda nn: nn.GELU("tanh"),
         "ELU": lambda nn: nn.ELU(1.5), "CELU": lambda nn: nn.CELU(0.5), "SELU": lambda nn: nn.SELU(),
-        "GLU": lambda nn: nn.GLU(), "Hardtanh": lambda nn: nn.Hardtanh(-0.7, 0.6), "Hardswish": lambda nn: nn.Hardswish(),
+        "GLU": lambda nn: nn.GLU(), "Hardtanh": lambda nn: nn.Hardtanh(-0.7, 0.6),
+        "Hardswish": lambda nn: nn.Hardswish(),
         "Hardsigmoid": lambda nn: nn.Hardsigmoid(), "Hardshrink": lambda nn: nn.Hardshrink(),
         "Softshrink": lambda nn: nn.Softshrink(), "LeakyReLU": lambda nn: nn.LeakyReLU(0.2),
-        "LogSigmoid": lambda nn: nn.LogSigmoid(), "Softplus": lambda nn: nn.Softplus(2, 3), "PReLU": lambda nn: nn.PReLU(4),
-        "Softsign": lambda nn: nn.Softsign(), "Tanhshrink": lambda nn: nn.Tanhshrink(), "Softmin": lambda nn: nn.Softmin(1),
+        "LogSigmoid": lambda nn: nn.LogSigmoid(), "Softplus": lambda nn: nn.Softplus(2, 3),
+        "PReLU": lambda nn: nn.PReLU(4),
+        "Softsign": lambda nn: nn.Softsign(), "Tanhshrink": lambda nn: nn.Tanhshrink(),
+        "Softmin": lambda nn: nn.Softmin(1),
         "Softmax": lambda nn: nn.Softmax(-1), "LogSoftmax": lambda nn: nn.LogSoftmax(0),
-        "Threshold": lambda nn: nn.Threshold(0.1, 20), "ReLU in place": lambda nn: nn.Sequential(nn.Linear(4, 3), nn.ReLU(True)),
+        "Threshold": lambda nn: nn.Threshold(0.1, 20),
+        "ReLU in place": lambda nn: nn.Sequential(nn.Linear(4, 3), nn.ReLU(True)),
     }.items()
 )  # fmt: skip
 
@@ -84,7 +88,8 @@ LOSSES = (
     Case("BCELoss", lambda nn: nn.BCELoss(), (positive(3, 4), positive(3, 4))),
     Case("BCEWithLogitsLoss", lambda nn: nn.BCEWithLogitsLoss(), (_X, positive(3, 4))),
     Case("HingeEmbeddingLoss", lambda nn: nn.HingeEmbeddingLoss(0.5), (_X, signs(3, 4))),
-    Case("MultiLabelMarginLoss", lambda nn: nn.MultiLabelMarginLoss(), (_X, given([[3, 0, -1, 1], [1, -1, 0, 2], [0, 1, 2, -1]]))),
+    Case("MultiLabelMarginLoss", lambda nn: nn.MultiLabelMarginLoss(),
+         (_X, given([[3, 0, -1, 1], [1, -1, 0, 2], [0, 1, 2, -1]]))),
     Case("SmoothL1Loss", lambda nn: nn.SmoothL1Loss(beta=0.7), (_X, _X)),
     Case("HuberLoss", lambda nn: nn.HuberLoss(delta=0.7), (_X, _X)),
     Case("SoftMarginLoss", lambda nn: nn.SoftMarginLoss(), (_X, signs(3, 4))),
@@ -174,7 +179,8 @@ RECURRENT = (
 )
 
 ATTENTION = (
-    Case("MultiheadAttention", lambda nn: nn.MultiheadAttention(4, 2), (floats(5, 2, 4), floats(3, 2, 4), floats(3, 2, 4))),
+    Case("MultiheadAttention", lambda nn: nn.MultiheadAttention(4, 2),
+         (floats(5, 2, 4), floats(3, 2, 4), floats(3, 2, 4))),
     Case("MultiheadAttention kv", lambda nn: nn.MultiheadAttention(
         4, 2, add_bias_kv=True, add_zero_attn=True, kdim=3, vdim=2, batch_first=True),
         (floats(2, 5, 4), floats(2, 3, 3), floats(2, 3, 2))),

@@ -1,4 +1,4 @@
-"""Running a case in torch or here, and describing all that can be compared: repr, weights, results, gradients, state."""
+"""Running a case in torch or here, and describing all that can be compared: repr, weights, results, gradients."""
 
 from __future__ import annotations
 

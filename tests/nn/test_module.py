@@ -88,7 +88,8 @@ def test_assignment_moves_a_name_between_kinds_of_members() -> None:
         (lambda net: net.get_parameter("first"), AttributeError, "`first` is not an nn.Parameter"),
         (lambda net: net.train("yes"), ValueError, "training mode is expected to be boolean"),
         (lambda net: net.to(torch.int64), TypeError, "nn.Module.to only accepts floating point or complex dtypes"),
-        (lambda net: nn.Module()(1), NotImplementedError, r'Module \[Module\] is missing the required "forward" function'),
+        (lambda net: nn.Module()(1), NotImplementedError,
+         r'Module \[Module\] is missing the required "forward" function'),
         (lambda net: nn.Module(3), TypeError, "takes 1 positional argument but 2 were given"),
     ],
 )  # fmt: skip
@@ -228,8 +229,8 @@ def test_an_always_called_hook_runs_after_an_error() -> None:
 
 def test_global_hooks_see_every_module() -> None:
     seen: list[str] = []
-    note = nn.modules.module.register_module_forward_hook(lambda module, args, result: seen.append(type(module).__name__))
-    with note:
+    register = nn.modules.module.register_module_forward_hook
+    with register(lambda module, args, result: seen.append(type(module).__name__)):
         nn.Sequential(nn.ReLU(), nn.Tanh())(torch.zeros(1))
     nn.ReLU()(torch.zeros(1))
     assert seen == ["ReLU", "Tanh", "Sequential"]
@@ -281,7 +282,8 @@ def test_repr_is_torchs() -> None:
 
     assert repr(Outer()) == (
         "Outer(\n  a=1\n  b=2\n"
-        "  (body): Sequential(\n    (first): Linear(in_features=2, out_features=3, bias=True)\n    (second): ReLU()\n  )\n"
+        "  (body): Sequential(\n    (first): Linear(in_features=2, out_features=3, bias=True)\n"
+        "    (second): ReLU()\n  )\n"
         "  (heads): ModuleList(\n    (0-1): 2 x Linear(in_features=3, out_features=1, bias=True)\n"
         "    (2): Linear(in_features=3, out_features=2, bias=True)\n  )\n  (empty): ModuleDict()\n)"
     )

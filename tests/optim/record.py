@@ -99,8 +99,7 @@ def record_searches() -> dict[str, Any]:
         return torch.tensor(array, requires_grad=True)
 
     return {
-        name: cases.fit(torch.tensor, as_param, torch.optim.LBFGS, options)
-        for name, options in cases.SEARCHES.items()
+        name: cases.fit(torch.tensor, as_param, torch.optim.LBFGS, options) for name, options in cases.SEARCHES.items()
     }
 
 

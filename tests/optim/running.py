@@ -53,4 +53,6 @@ def assert_close(found: Any, wanted: Any, dtype: str = "float32") -> None:
     wanted = np.asarray(wanted)
     largest = np.abs(wanted).max(initial=1e-30)
     tolerance = {"float32": 1e-6, "complex64": 1e-6, "float64": 1e-13}[dtype]
-    np.testing.assert_allclose(np.asarray(found).reshape(wanted.shape), wanted, rtol=tolerance, atol=tolerance * largest)
+    np.testing.assert_allclose(
+        np.asarray(found).reshape(wanted.shape), wanted, rtol=tolerance, atol=tolerance * largest
+    )

@@ -1,4 +1,4 @@
-"""What torch.optim.Optimizer promises: groups, state, checkpoints, hooks, printing, and the questions people ask of it."""
+"""What torch.optim.Optimizer promises: groups, state, checkpoints, hooks, printing, and what people ask of it."""
 
 from __future__ import annotations
 
@@ -158,15 +158,31 @@ def test_a_parameter_listed_twice_is_stepped_twice() -> None:
     ("build", "error", "words"),
     [
         (lambda w: torch.optim.SGD([], lr=0.1), ValueError, "optimizer got an empty parameter list"),
-        (lambda w: torch.optim.SGD(w, lr=0.1), TypeError, "params argument given to the optimizer should be an iterable"),
+        (
+            lambda w: torch.optim.SGD(w, lr=0.1),
+            TypeError,
+            "params argument given to the optimizer should be an iterable",
+        ),
         (lambda w: torch.optim.SGD([[w]], lr=0.1), TypeError, "but one of the params is list"),
         (lambda w: torch.optim.SGD([w * 2], lr=0.1), ValueError, "can't optimize a non-leaf Tensor"),
-        (lambda w: torch.optim.SGD([{"params": {w}}], lr=0.1), TypeError, "need to be organized in ordered collections"),
-        (lambda w: torch.optim.SGD([{"params": w}, {"params": w}]), ValueError, "appear in more than one parameter group"),
+        (
+            lambda w: torch.optim.SGD([{"params": {w}}], lr=0.1),
+            TypeError,
+            "need to be organized in ordered collections",
+        ),
+        (
+            lambda w: torch.optim.SGD([{"params": w}, {"params": w}]),
+            ValueError,
+            "appear in more than one parameter group",
+        ),
         (lambda w: torch.optim.SGD([w], lr=-1), ValueError, "Invalid learning rate: -1"),
         (lambda w: torch.optim.SGD([w], lr=torch.tensor([1.0, 2.0])), ValueError, "Tensor lr must be 1-element"),
         (lambda w: torch.optim.SGD([w], momentum=-0.5), ValueError, "Invalid momentum value: -0.5"),
-        (lambda w: torch.optim.SGD([w], nesterov=True), ValueError, "Nesterov momentum requires a momentum and zero damp"),
+        (
+            lambda w: torch.optim.SGD([w], nesterov=True),
+            ValueError,
+            "Nesterov momentum requires a momentum and zero damp",
+        ),
         (lambda w: torch.optim.Adam([w], betas=(0.9, 1.0)), ValueError, "Invalid beta parameter at index 1: 1.0"),
         (lambda w: torch.optim.Adam([w], eps=-1e-8), ValueError, "Invalid epsilon value: -1e-08"),
         (lambda w: torch.optim.Adam([w], fused=True, foreach=True), RuntimeError, "cannot be `True` together"),
@@ -174,8 +190,16 @@ def test_a_parameter_listed_twice_is_stepped_twice() -> None:
         (lambda w: torch.optim.Adadelta([w], rho=2), ValueError, "Invalid rho value: 2"),
         (lambda w: torch.optim.Rprop([w], etas=(1, 2)), ValueError, "Invalid eta values: 1, 2"),
         (lambda w: torch.optim.Muon([w]), ValueError, "Muon only supports 2D parameters"),
-        (lambda w: torch.optim.LBFGS([{"params": w}, {"params": parameter(0.0)}]), ValueError, "doesn't support per-param"),
-        (lambda w: Optimizer([w], {"lr": required}), ValueError, "didn't specify a value of required optimization param"),
+        (
+            lambda w: torch.optim.LBFGS([{"params": w}, {"params": parameter(0.0)}]),
+            ValueError,
+            "doesn't support per-param",
+        ),
+        (
+            lambda w: Optimizer([w], {"lr": required}),
+            ValueError,
+            "didn't specify a value of required optimization param",
+        ),
         (lambda w: torch.optim.SGD([("w", w), parameter(0.0)]), ValueError, "Some param names are missing"),
     ],
 )
@@ -321,7 +345,9 @@ def test_a_hook_before_a_step_can_change_its_arguments() -> None:
     optimizer.register_step_pre_hook(lambda o, args, kwargs: (args, {"closure": lambda: "changed"}))
     assert optimizer.step() == "changed"
     optimizer.register_step_pre_hook(lambda *call: "neither")
-    with pytest.raises(RuntimeError, match="must return None or a tuple of \\(new_args, new_kwargs\\), but got neither"):
+    with pytest.raises(
+        RuntimeError, match="must return None or a tuple of \\(new_args, new_kwargs\\), but got neither"
+    ):
         optimizer.step()
 
 

@@ -23,9 +23,7 @@ def record() -> Any:
 
 def test_recorded_options_are_those_of_torch(record: Any) -> None:
     as_recorded = {
-        name: [
-            {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()} for options in all_options
-        ]
+        name: [{k: list(v) if isinstance(v, tuple) else v for k, v in options.items()} for options in all_options]
         for name, all_options in record.options_of_torch().items()
     }
     assert as_recorded == OPTIONS
@@ -40,7 +38,7 @@ def test_other_dtypes_equal_torch(record: Any, name: str, options: dict[str, Any
     found, _, _ = trajectory(name, options, dtype)
     for ours, theirs in zip(found[-1], wanted[-1], strict=True):
         # torch computes with a float32 learning rate in float32; Muon's steps are made in bfloat16
-        rounds = dtype == "float64" and "lr" in options and isinstance(options["lr"], dict) or name == "Muon"
+        rounds = name == "Muon" or (dtype == "float64" and isinstance(options.get("lr"), dict))
         assert_close(ours, theirs, "float32" if rounds else dtype)
 
 

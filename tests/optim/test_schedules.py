@@ -161,5 +161,5 @@ def test_one_cycle_says_when_it_is_over() -> None:
     optimizer.step()
     scheduler.step()
     scheduler.step()
-    with pytest.raises(ValueError, match="Tried to step 3 times. The specified number of total steps is 2"):
+    with pytest.raises(ValueError, match="Tried to step 3 times"):
         scheduler.step()

@@ -64,6 +64,8 @@ def test_buffers_are_averaged_on_request() -> None:
 def test_the_plain_average_compiles_once_and_waits_for_nothing() -> None:
     model = model_with(1.0)
     averaged = swa_utils.AveragedModel(model)
+    set_to(model, 2.0)  # a copy shares its arrays with the model until one of them is changed
+    averaged.update_parameters(model)
     averaged.update_parameters(model)
     with counted() as seen:
         for _ in range(3):

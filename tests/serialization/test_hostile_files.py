@@ -231,6 +231,14 @@ def test_every_truncation_is_an_error(name: str) -> None:
             serialization.load(io.BytesIO(content[:length]))
 
 
+@pytest.mark.parametrize("offset", [0xFFFFFFFE, 7])
+def test_a_record_that_begins_nowhere_is_refused(offset: int) -> None:
+    content = archive(b"N.").getvalue()
+    place = content.index(b"PK\x01\x02") + 42
+    with pytest.raises(RuntimeError, match="failed"):
+        serialization.load(io.BytesIO(content[:place] + struct.pack("<I", offset) + content[place + 4 :]))
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(["of_every_layout.pt", "of_every_layout.old.pt"]), st.integers(0, 6000), st.integers(0, 255))
 def test_any_changed_byte_loads_or_is_an_error(name: str, position: int, value: int) -> None:

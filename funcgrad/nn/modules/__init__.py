@@ -1,4 +1,4 @@
-"""torch.nn.modules: the names under which torch has its layers, for scripts that import from there and for saved models."""
+"""torch.nn.modules: the names under which torch has its layers, for scripts that import them and for saved models."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ from funcgrad.serialization.names import register_globals, register_parameter
 
 _INSTANCE_NORMS = {name for name in vars(batchnorm) if "InstanceNorm" in name}
 _FILES: dict[str, tuple[ModuleType, ...]] = {
-    "activation": (activation, attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,), "instancenorm": (batchnorm,),
-    "channelshuffle": (pixelshuffle,), "container": (containers, parameter_containers), "conv": (conv,),
+    "activation": (activation, attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),
+    "instancenorm": (batchnorm,), "channelshuffle": (pixelshuffle,), "container": (containers, parameter_containers),
+    "conv": (conv,),
     "distance": (distance,), "dropout": (dropout,), "flatten": (flatten,), "fold": (fold,), "lazy": (lazy,),
     "linear": (linear,), "loss": (loss,), "module": (module, hooks, state_dict), "normalization": (normalization,),
     "padding": (padding,), "pixelshuffle": (pixelshuffle,), "pooling": (pooling,), "rnn": (rnn,), "sparse": (sparse,),

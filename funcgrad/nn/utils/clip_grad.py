@@ -1,4 +1,4 @@
-"""Limits on gradients: by their joint norm, or element by element. Two recorded calls, whatever the number of parameters."""
+"""Limits on gradients: by their joint norm, or element by element. Two recorded calls for any number of parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def clip_grad_norm_(
 ) -> Tensor:
     """Scale all gradients so that their joint norm is at most `max_norm`; return the norm before. Nothing waits for it.
 
-    Parameters without a gradient are skipped. `error_if_nonfinite` waits, and raises RuntimeError for an infinite norm or NaN.
+    Parameters without a gradient are skipped. `error_if_nonfinite` waits, and raises RuntimeError for a norm of
+    infinity or NaN.
     Source: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063, algorithm 1.
     """
     gradients = _gradients(parameters)
@@ -49,8 +50,8 @@ def get_total_norm(
     total = Tensor._of(variable)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be "
-            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
+            "be clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
             "set `error_if_nonfinite=False`"
         )
     return total

@@ -219,7 +219,7 @@ def _completed(tall: Any) -> Any:
     """Return a square orthogonal matrix whose first columns span (or, where orthogonal, are) those of `tall`."""
     q, r = np.linalg.qr(tall, mode="complete")
     columns = tall.shape[-1]
-    signs = np.ones(q.shape[:-2] + (q.shape[-1],), q.dtype)
+    signs = np.ones((*q.shape[:-2], q.shape[-1]), q.dtype)
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
     signs[..., :columns] = np.where(diagonal == 0, 1, np.sign(diagonal))
     return q * signs[..., None, :]

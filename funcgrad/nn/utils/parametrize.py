@@ -39,7 +39,7 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """The modules behind one attribute, and the tensors that they start from: `original`, or `original0`, `original1`, ..."""
+    """The modules behind one attribute, and the tensors that they start from: `original`, or `original0`, ..."""
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if not modules:
@@ -107,8 +107,8 @@ def register_parametrization(
 ) -> Module:
     """Compute the attribute `tensor_name` by `parametrization` from now on; a second one is put on top of the first.
 
-    Raises ValueError for a parametrization that changes shape or dtype, unless `unsafe`, and for a name that is neither a
-    parameter nor a buffer.
+    Raises ValueError for a parametrization that changes shape or dtype, unless `unsafe`, and for a name that is neither
+    a parameter nor a buffer.
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -127,7 +127,8 @@ def register_parametrization(
         module.parametrizations[tensor_name] = parametrizations
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
         )
     return module
 

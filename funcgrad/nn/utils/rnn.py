@@ -127,8 +127,7 @@ def pack_padded_sequence(
         if (np.diff(counts) > 0).any():
             raise RuntimeError(
                 "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
-                "do not need ONNX exportability."
+                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement."
             )
     else:
         order = np.argsort(-counts, kind="stable")
@@ -146,7 +145,7 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return (padded batch, lengths). Shape: (T, B, *), or (B, T, *) if `batch_first`; T is the longest, or `total_length`."""
+    """Return (padded batch, lengths). Shape: (T, B, *), or (B, T, *) if `batch_first`; T: longest or `total_length`."""
     batch_sizes = to_host(sequence.batch_sizes)
     length, width = len(batch_sizes), int(batch_sizes[0])
     if total_length is not None and total_length < length:
@@ -173,7 +172,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Stack sequences of different lengths, padded to the longest. Shape: each (L, *), result (T, B, *) or (B, T, *)."""
+    """Stack sequences of different lengths, padded to the longest. Shape: each (L, *), result (T, B, *), (B, T, *)."""
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not isinstance(sequences, Iterable):

@@ -21,8 +21,8 @@ def functional_call(
 ) -> Any:
     """Call `module` with these tensors, by dotted name, in the places of its own; its own stay as they are.
 
-    With `tie_weights` a tensor given for one name of a shared parameter is taken for its other names too. `strict` raises
-    RuntimeError for names that are missing or unknown.
+    With `tie_weights` a tensor given for one name of a shared parameter is taken for its other names too. `strict`
+    raises RuntimeError for names that are missing or unknown.
     """
     given: dict[str, Tensor] = {}
     for part in (parameters_and_buffers,) if isinstance(parameters_and_buffers, Mapping) else parameters_and_buffers:

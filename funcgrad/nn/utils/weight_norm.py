@@ -1,4 +1,4 @@
-"""Weight normalization by hook: `weight` is computed from its length `weight_g` and its direction `weight_v` in each call."""
+"""Weight normalization by hook: each call computes `weight` from its length `weight_g` and direction `weight_v`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Scale = Callable[[float], float]
 
 
 class _WithMomentum(LRScheduler):
-    """Contract: call `_start_momentum` before `LRScheduler.__init__`. Gift: `_set_momentum`, of "momentum" or "betas"."""
+    """Contract: `_start_momentum` comes before `LRScheduler.__init__`. Gift: `_set_momentum`, "momentum" or "betas"."""
 
     cycle_momentum: bool
     use_beta1: bool
@@ -166,9 +166,7 @@ class OneCycleLR(_WithMomentum):
         self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         begin = 0.0
         for phase in self._schedule_phases[:-1]:
             if step <= phase["end_step"]:

@@ -12,7 +12,7 @@ from funcgrad.optim.optimizer import Optimizer
 class ReduceLROnPlateau(LRScheduler):
     """Multiply by factor once the metric was not better than its best for more than `patience` epochs.
 
-    Better: beyond best by `threshold`, relative ("rel") or absolute ("abs"). After that, `cooldown` epochs do not count.
+    Better: beyond best by `threshold`, relative ("rel") or absolute ("abs"). Afterwards `cooldown` epochs do not count.
     """
 
     def __init__(
@@ -81,8 +81,9 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when `ReduceLROnPlateau` "
-                    f"was initialized ({len(self.min_lrs)}): make `min_lrs` as long as the `param_groups` are now"
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}): make `min_lrs` as long as the "
+                    "`param_groups` are now"
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, smallest in zip(groups, self.min_lrs, strict=True):

@@ -1,7 +1,7 @@
 """LRScheduler: what all schedules of learning rates share.
 
-Contract: a subclass writes `get_lr`, the rates for the present `last_epoch`, in terms of the groups' present "lr" (chainable), and
-where it can `_get_closed_form_lr`, the same from the start. Gift: stepping, checkpoints and warnings.
+Contract: a subclass writes `get_lr`, the rates for the present `last_epoch`, in terms of the groups' present "lr", and
+where it can `_get_closed_form_lr`, the same in terms of `base_lrs`. Gift: stepping, checkpoints and warnings.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _EPOCH_IS_DEPRECATED = (
 )
 _HOW_TO = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 _OVERRIDDEN = (
-    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to "
-    f"call `optimizer.step()` before `lr_scheduler.step()`. {_HOW_TO}"
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure "
+    f"to call `optimizer.step()` before `lr_scheduler.step()`. {_HOW_TO}"
 )
 _WRONG_ORDER = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: `optimizer.step()` "
-    "before `lr_scheduler.step()`; as it is, the first value of the learning rate schedule is skipped. " + _HOW_TO
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: "
+    "`optimizer.step()` before `lr_scheduler.step()`; as it is, the first value of the schedule is skipped. " + _HOW_TO
 )
 
 
@@ -159,13 +159,13 @@ def set_value(group: Group, name: str, value: Any) -> None:
 
 
 def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """Return a value for each group: one for all, or a list of as many. Raises ValueError for a list of another length."""
+    """Return a value for each group, given one for all or a list. Raises ValueError for a list of another length."""
     if not isinstance(value, (list, tuple)):
         return [copied(value) for _ in optimizer.param_groups]
     if len(value) != len(optimizer.param_groups):
         raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has "
-            f"{len(optimizer.param_groups)}."
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
+            f"param_groups has {len(optimizer.param_groups)}."
         )
     return [copied(one) for one in value]
 

@@ -17,6 +17,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "reshape": [
         sample(given(2, 3, 4), (4, 6)),
+        sample(given(2, 3, 4), shape=(4, 6)),
         sample(given(2, 3, dtype="int64"), (-1,)),
         sample(given(1), ()),
         sample(given(2, 3), (5,)).but(fails=True),
@@ -33,6 +34,7 @@ SAMPLES: dict[str, list[Sample]] = {
     "unflatten": [
         sample(given(2, 12), 1, (3, -1)),
         sample(given(6), 0, (2, 3)),
+        sample(given(6), dim=0, sizes=(2, 3)),
         sample(given(6), 0, (4, 2)).but(fails=True),
         sample(given(6), 0, ()).but(fails=True),
     ],
@@ -61,12 +63,14 @@ SAMPLES: dict[str, list[Sample]] = {
     "t": [sample(given(2, 3)), sample(given(3)), sample(given(2, 3, 4)).but(fails=True)],
     "permute": [
         sample(given(2, 3, 4), (2, 0, 1)),
+        sample(given(2, 3, 4), dims=(2, 0, 1)),
         sample(given(2, 3, 4), (-1, 0, 1)),
         sample(given(2, 3), (0,)).but(fails=True),
         sample(given(2, 3), (0, 0)).but(fails=True),
     ],
     "movedim": [
         sample(given(2, 3, 4), 0, 2),
+        sample(given(2, 3, 4), source=0, destination=-1),
         sample(given(2, 3, 4), (0, 1), (1, 2)),
         sample(given(2, 3, 4), (0, 1), (0,)).but(fails=True),
         sample(given(2, 3, 4), (0, 0), (0, 1)).but(fails=True),
@@ -81,7 +85,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(2, 3), (4, 3)).but(fails=True),
         sample(given(2, 3), (-1, 2, 3)).but(fails=True),
     ],
-    "broadcast_to": [sample(given(3, 1), (2, 3, 4))],
+    "broadcast_to": [sample(given(3, 1), (2, 3, 4)), sample(given(3, 1), size=(2, 3, 4))],
     "select": [
         sample(given(3, 4), 0, 1),
         sample(given(3, 4), 1, -1),
