@@ -11,6 +11,7 @@ from funcgrad._ops import products as products
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import arithmetic as arithmetic
 from funcgrad._ops import pointwise as pointwise
+from funcgrad._ops import powers as powers
 from funcgrad._ops import comparison as comparison
 from funcgrad._ops import special as special
 from funcgrad._ops import copying as copying
@@ -29,3 +30,5 @@ from funcgrad._ops import solving as solving
 from funcgrad._ops import pooling as pooling
 from funcgrad._ops import average_pooling as average_pooling
 from funcgrad._ops import normalization as normalization
+from funcgrad._ops import embedding as embedding
+from funcgrad._ops import attention as attention

@@ -113,9 +113,7 @@ def div(input: Array, other: Array, *, rounding_mode: str | None = None) -> Arra
         return lax.div(input, other) if is_integer(input) else jnp.trunc(lax.div(input, other))
     if rounding_mode == "floor":
         return _floor_of_quotient(input, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
 def _floor_of_quotient(input: Array, other: Array) -> Array:
@@ -168,72 +166,6 @@ def _fmod_node(shapes: Shapes, statics: Shapes) -> str:
 def fmod(input: Array, other: Array) -> Array:
     """input - other * trunc(input / other), with the dividend's sign. Shape: broadcast."""
     return lax.rem(*broadcast(input, other))
-
-
-def _pow_node(shapes: Shapes, statics: Shapes) -> str:
-    if is_number(shapes[1]):
-        return "PowBackward0"
-    return "PowBackward2" if is_number(shapes[0]) else "PowBackward1"
-
-
-@op(grad=_pow_node, promote="common", names="pow .pow .pow_ .__pow__ .__rpow__ .__ipow__")
-def pow(input: Array, exponent: Array) -> Array:
-    """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
-    if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind != "c":
-        return _constant_power(input, exponent.item())
-    return _power(*broadcast(input, exponent))
-
-
-def _constant_power(input: Array, exponent: float) -> Array:
-    """Raise to a number known while tracing: small powers are products, halves are roots."""
-    if is_integer(input):
-        if exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return lax.integer_pow(input, int(exponent)) if not is_bool(input) else input | (exponent == 0)
-    if exponent == 0.5:
-        return lax.sqrt(input)
-    if exponent == -0.5:
-        return lax.rsqrt(input)
-    if -4 <= exponent <= 8 and exponent == int(exponent):
-        return lax.integer_pow(input, int(exponent))
-    return _float_power(input, jnp.full(input.shape, exponent, input.dtype))
-
-
-@jax.custom_jvp
-def _float_power(input: Array, exponent: Array) -> Array:
-    return lax.pow(input, exponent)
-
-
-@_float_power.defjvp
-def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    """By x: y x^(y-1), 0 where y is 0. By y: x^y log(x), 0 where x is 0 and y is not negative."""
-    (x, y), (dx, dy) = primals, tangents
-    result = _float_power(x, y)
-    by_x = jnp.where(y == 0, 0, y * _float_power(x, jnp.where(y == 0, 1, y - 1)))
-    vanishes = (x == 0) & (lax.real(y) >= 0 if y.dtype.kind == "c" else y >= 0)
-    by_y = jnp.where(vanishes, 0, result * lax.log(jnp.where(vanishes, 1, x)))
-    return result, by_x * dx + by_y * dy
-
-
-def _power(input: Array, exponent: Array) -> Array:
-    if is_integer(input):
-        return input | ~exponent if is_bool(input) else jnp.power(input, exponent)
-    return _float_power(input, exponent)
-
-
-@op(grad=("PowBackward0", ("ToCopyBackward0", "input")), promote="common", names="float_power .float_power .float_power_")
-def float_power(input: Array, exponent: Array) -> Array:
-    """input ** exponent in double precision. Shape: broadcast."""
-    double = np.complex128 if input.dtype.kind == "c" else np.float64
-    if isinstance(exponent, np.ndarray):
-        return pow(lax.convert_element_type(input, double), exponent.astype(double))
-    return pow(lax.convert_element_type(input, double), lax.convert_element_type(exponent, double))
-
-
-@op(grad="PowBackward0", names="square .square .square_ square_")
-def square(input: Array) -> Array:
-    """input ** 2."""
-    return lax.square(input.astype(np.int64) if is_bool(input) else input)
 
 
 @op(grad="NegBackward0", names="neg .neg .neg_ neg_ negative .negative .negative_ negative_ .__neg__")
@@ -345,7 +277,10 @@ def _clamp_node(shapes: Shapes, statics: Shapes) -> str:
 
 @op(grad=_clamp_node, promote="common", names="clamp .clamp clamp_ .clamp_ clip .clip clip_ .clip_")
 def clamp(input: Array, min: Array | None = None, max: Array | None = None) -> Array:
-    """min(max(input, min), max); the gradient passes at the bounds. Shape: broadcast. Raises RuntimeError without bounds."""
+    """min(max(input, min), max); the gradient passes at the bounds. Shape: broadcast.
+
+    Raises RuntimeError without bounds.
+    """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if min is not None:
@@ -428,7 +363,7 @@ def logaddexp2(input: Array, other: Array) -> Array:
     return jnp.logaddexp2(*broadcast(input, other))
 
 
-@op(grad="LdexpBackward0", promote="float", names="ldexp .ldexp .ldexp_")
+@op(grad="LdexpBackward0", promote="float", names="ldexp ldexp_ .ldexp .ldexp_")
 def ldexp(input: Array, other: Array) -> Array:
     """input * 2^other. Shape: broadcast."""
     return mul(input, jnp.exp2(other))

@@ -132,7 +132,8 @@ def signbit(input: Array) -> Array:
 @op(names="isin")
 def isin(elements: Array, test_elements: Array, *, assume_unique: bool = False, invert: bool = False) -> Array:
     """Where an element occurs among `test_elements`. Shape: that of `elements`."""
-    tests = test_elements.reshape(-1).astype(jnp.promote_types(elements.dtype, test_elements.dtype))
+    elements, tests = jnp.asarray(elements), jnp.asarray(test_elements).reshape(-1)
+    tests = tests.astype(jnp.promote_types(elements.dtype, tests.dtype))
     found = jnp.any(elements.astype(tests.dtype)[..., None] == tests, -1)
     return ~found if invert else found
 
@@ -175,12 +176,8 @@ def _on_bits(name: str, function: Callable[[Array, Array], Array], input: Array,
 _AND_NAMES = "bitwise_and .bitwise_and .bitwise_and_ .__and__ .__rand__ .__iand__"
 _OR_NAMES = "bitwise_or .bitwise_or .bitwise_or_ .__or__ .__ror__ .__ior__"
 _XOR_NAMES = "bitwise_xor .bitwise_xor .bitwise_xor_ .__xor__ .__rxor__ .__ixor__"
-_LEFT_NAMES = (
-    "bitwise_left_shift .bitwise_left_shift .bitwise_left_shift_ .__lshift__ .__rlshift__ .__ilshift__"
-)
-_RIGHT_NAMES = (
-    "bitwise_right_shift .bitwise_right_shift .bitwise_right_shift_ .__rshift__ .__rrshift__ .__irshift__"
-)
+_LEFT_NAMES = "bitwise_left_shift .bitwise_left_shift .bitwise_left_shift_ .__lshift__ .__rlshift__ .__ilshift__"
+_RIGHT_NAMES = "bitwise_right_shift .bitwise_right_shift .bitwise_right_shift_ .__rshift__ .__rrshift__ .__irshift__"
 
 
 @op(names="bitwise_not .bitwise_not .bitwise_not_ .__invert__")

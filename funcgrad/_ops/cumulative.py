@@ -1,4 +1,4 @@
-"""Rows that run along one dimension: cumulative sums, products, largest; differences, integrals, gradients of samples."""
+"""Rows that run along one dimension: cumulative sums, products, largest; differences, integrals, slopes of samples."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer, to_float
 from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.checks import wide
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import as_summed
 from funcgrad._ops.table import Array, DType, Scalar, op
@@ -36,10 +37,10 @@ def cumprod(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
 @op(grad="LogcumsumexpBackward0", promote="float")
 def logcumsumexp(input: Array, dim: int) -> Array:
     """The running log-sum-exp along `dim`."""
-    return _along(lax.cumlogsumexp, input, dim)
+    return _along(lax.cumlogsumexp, wide(input), dim).astype(input.dtype)
 
 
-def _running(input: Array, dim: int, cumulate: Callable[..., Array], beats: Callable[..., Array]) -> tuple[Array, Array]:
+def _running(input: Array, dim: int, cumulate: Callable[..., Array]) -> tuple[Array, Array]:
     """Return the running largest or smallest and the last place where it was reached."""
     dim = dim_of(input.ndim, dim)
     if input.ndim == 0 or input.size == 0:
@@ -55,13 +56,13 @@ def _running(input: Array, dim: int, cumulate: Callable[..., Array], beats: Call
 @op(grad="CummaxBackward0", results="values indices")
 def cummax(input: Array, dim: int) -> tuple[Array, Array]:
     """The largest so far along `dim`, and where it last was; that place gets the gradient."""
-    return _running(input, dim, lax.cummax, lax.ge)
+    return _running(input, dim, lax.cummax)
 
 
 @op(grad="CumminBackward0", results="values indices")
 def cummin(input: Array, dim: int) -> tuple[Array, Array]:
     """The smallest so far along `dim`, and where it last was; that place gets the gradient."""
-    return _running(input, dim, lax.cummin, lax.le)
+    return _running(input, dim, lax.cummin)
 
 
 def _ends(input: Array, dim: int) -> tuple[Array, Array]:
@@ -71,9 +72,7 @@ def _ends(input: Array, dim: int) -> tuple[Array, Array]:
 
 
 @op(grad=("SubBackward0", ("SliceBackward0", "input"), ("SliceBackward0", "input")), promote="common")
-def diff(
-    input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None
-) -> Array:
+def diff(input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None) -> Array:
     """The n-th difference of neighbours along `dim`; xor for truth values."""
     dim = dim_of(input.ndim, dim)
     if input.ndim == 0:
@@ -124,10 +123,7 @@ def cumulative_trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, di
 def sample_gradient(input: Array, spacing: Any, dim: int, edge_order: int) -> Array:
     """Return the derivative of samples along `dim`, second order inside; `spacing` is a number or the 1-d points."""
     moved = jnp.moveaxis(input, dim, -1)
-    if np.ndim(spacing) == 0:
-        points = np.arange(moved.shape[-1]) * spacing
-    else:
-        points = spacing
+    points = np.arange(moved.shape[-1]) * spacing if np.ndim(spacing) == 0 else spacing
     points = jnp.asarray(points, input.dtype if not is_integer(input) else np.float32)
     step = points[1:] - points[:-1]
     before, after = step[:-1], step[1:]
@@ -146,4 +142,5 @@ def gradient_by_number(
     input: Array, spacing: tuple[float, ...], dim: tuple[int, ...], edge_order: int = 1
 ) -> tuple[Array, ...]:
     """The derivative of samples along each `dim`, with one spacing for each."""
-    return tuple(sample_gradient(input, s, dim_of(input.ndim, d), edge_order) for s, d in zip(spacing, dim, strict=True))
+    along = [(dim_of(input.ndim, d), s) for d, s in zip(dim, spacing, strict=True)]
+    return tuple(sample_gradient(input, s, d, edge_order) for d, s in along)

@@ -12,7 +12,7 @@ from jax.scipy.special import xlogy
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
 from funcgrad._ops.reduction import last_node, reduced, reduction_of
-from funcgrad._ops.shaping import common_shape
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, op
 
 
@@ -34,7 +34,7 @@ def mse_loss(
 ) -> Array:
     """(input - target)^2. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
     require_floating(input, "mse_cpu")
-    common_shape((input.shape, target.shape))
+    broadcast_shape(input.shape, target.shape)
     return _weighted(jnp.square(input - target), weight, reduction, size_average, reduce)
 
 
@@ -56,7 +56,7 @@ def l1_loss(
     weight: Array | None = None,
 ) -> Array:
     """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
-    common_shape((input.shape, target.shape))
+    broadcast_shape(input.shape, target.shape)
     return _weighted(jnp.abs(input - target), weight, reduction, size_average, reduce)
 
 
@@ -85,7 +85,7 @@ def smooth_l1_loss(
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
     require_floating(input, "smooth_l1_cpu")
-    common_shape((input.shape, target.shape))
+    broadcast_shape(input.shape, target.shape)
     return reduced(_huber(input - target, beta) / beta, reduction, size_average, reduce)
 
 
@@ -106,7 +106,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, but got {delta}")
     require_floating(input, "huber_cpu")
-    common_shape((input.shape, target.shape))
+    broadcast_shape(input.shape, target.shape)
     loss = _huber(input - target, delta)
     return reduced(loss if weight is None else loss * _checked_weight(weight, loss), reduction)
 
@@ -133,7 +133,7 @@ def binary_cross_entropy(
     _require_equal_dtypes(input, target)
     loss = _cross_entropy_of_probability(input, target)
     if weight is not None:
-        common_shape((weight.shape, loss.shape))
+        broadcast_shape(weight.shape, loss.shape)
         loss = loss * weight.astype(loss.dtype)
     return reduced(loss, reduction, size_average, reduce)
 
@@ -194,7 +194,7 @@ def kl_div(
     """
     if {input.dtype.kind, target.dtype.kind} & set("biu"):
         raise RuntimeError("kl_div: Integral inputs not supported.")
-    common_shape((input.shape, target.shape))
+    broadcast_shape(input.shape, target.shape)
     input, target = as_one_float(input, target)
     loss = jnp.exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
     if reduction == "batchmean" and size_average is None and reduce is None:
@@ -300,7 +300,7 @@ def _expanded(shapes: tuple) -> tuple:
     """Draw input and target, expanded where they differ in size."""
     if shapes[0] == shapes[1]:
         return ("input", "target")
-    whole = common_shape(shapes[:2])
+    whole = broadcast_shape(*shapes[:2])
     return tuple(n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n) for n, s in zip(("input", "target"), shapes))
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import dtypes, promotion
 from funcgrad._ops.arithmetic import is_integer, magnitude
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name, wide
@@ -107,8 +108,8 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
     if math.isinf(p):
         if element_count(input, dims) == 0:
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have "
-                "an identity"
+                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not "
+                "have an identity"
             )
         return (jnp.max if p > 0 else jnp.min)(magnitude(input), dims, keepdims=keepdim)
     if p == 1:
@@ -145,6 +146,18 @@ def norm(
     return result.astype(_real_like(given))
 
 
+@op(grad="NormBackward1", names="frobenius_norm")
+def frobenius_norm(input: Array, dim: Dims, keepdim: bool = False) -> Array:
+    """The 2-norm over `dim`."""
+    return norm(input, "fro", dim, keepdim)
+
+
+@op(grad=("SumBackward1", ("LinalgSvdBackward0", "input")), names="nuclear_norm")
+def nuclear_norm(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
+    """The sum of the singular values of matrices in two dimensions."""
+    return norm(input, "nuc", dim, keepdim)
+
+
 @op(grad="DistBackward0", promote="common")
 def dist(input: Array, other: Array, p: float = 2) -> Array:
     """The p-norm of input - other, 0 with gradient 0 where they are equal. Shape: result ()."""
@@ -173,11 +186,15 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
 
 def _covariance(input: Array, correction: int, fweights: Array | None, aweights: Array | None) -> Array:
     if input.ndim > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
     rows = input.reshape(1, -1) if input.ndim < 2 else input
     rows = rows.astype(np.float32) if is_integer(rows) else rows
     weight = None if fweights is None else fweights.astype(_real_like(rows))
     if aweights is not None:
+        common = promotion.promote_types(dtypes.of_numpy(rows.dtype), dtypes.of_numpy(aweights.dtype))
+        rows = rows.astype(common.numpy)
         weight = aweights.astype(_real_like(rows)) * (1 if weight is None else weight)
     total = rows.shape[1] if weight is None else jnp.sum(weight)
     center = (rows if weight is None else rows * weight).sum(1, keepdims=True) / total
@@ -188,7 +205,8 @@ def _covariance(input: Array, correction: int, fweights: Array | None, aweights:
     off = rows - center
     weighted = off if weight is None else off * weight
     freedom = max(freedom, 0) if isinstance(freedom, int) else jnp.maximum(freedom, 0)
-    result = (weighted @ lax.conj(off).T if rows.dtype.kind == "c" else weighted @ off.T) / jnp.asarray(freedom, rows.dtype)
+    product = weighted @ (lax.conj(off) if rows.dtype.kind == "c" else off).T
+    result = product / jnp.asarray(freedom, rows.dtype)
     return jnp.squeeze(result) if input.ndim < 2 or rows.shape[0] == 1 else result
 
 
@@ -196,16 +214,14 @@ _COV_NODE = ("DivBackward0", ("MmBackward0", ("SubBackward0", "input"), ("TBackw
 
 
 @op(grad=("SqueezeBackward0", _COV_NODE))
-def cov(
-    input: Array, *, correction: int = 1, fweights: Array | None = None, aweights: Array | None = None
-) -> Array:
+def cov(input: Array, *, correction: int = 1, fweights: Array | None = None, aweights: Array | None = None) -> Array:
     """The covariance of the rows. Shape: input (variables, observations), result (variables, variables)."""
     return _covariance(input, correction, fweights, aweights)
 
 
 @op(grad="ClampBackward1")
 def corrcoef(input: Array) -> Array:
-    """The correlation coefficients of the rows. Shape: input (variables, observations), result (variables, variables)."""
+    """The correlation coefficients of the rows. Shape: input (variables, observations), result square."""
     covariance = _covariance(input, 1, None, None)
     if covariance.ndim == 0:
         return covariance / covariance

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -251,11 +250,17 @@ def angle(input: Array) -> Array:
 
 @op(
     grad="ConjBackward0",
-    names="conj .conj conj_physical .conj_physical conj_physical_ .conj_physical_ resolve_conj .resolve_conj",
+    names="conj .conj conj_physical .conj_physical conj_physical_ .conj_physical_",
 )
 def conj(input: Array) -> Array:
     """The complex conjugate; a real tensor itself."""
     return lax.conj(input) if input.dtype.kind == "c" else input
+
+
+@op(names="resolve_conj .resolve_conj resolve_neg .resolve_neg", grad="AliasBackward0")
+def resolve_conj(input: Array) -> Array:
+    """The input itself: conjugates and negatives are always carried out here."""
+    return input
 
 
 @op(grad="ComplexBackward0", promote="common", names="complex")

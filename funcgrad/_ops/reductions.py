@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,7 @@ def as_summed(input: Array, dtype: DType | None) -> Array:
 
 
 def by_dim(whole: str, part: str) -> Node:
-    """Make a `grad` function of rows whose first static argument is `dim`: torch's node of all, and that of some dims."""
+    """Make a `grad` function of rows whose first static is `dim`: torch's node of all, and that of some dims."""
 
     def node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
         return whole if not statics or statics[0] is None else part
@@ -46,7 +47,8 @@ def require_elements(input: Array, dims: tuple[int, ...], name: str) -> None:
 @op(grad=by_dim("SumBackward0", "SumBackward1"))
 def sum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The sum over `dim` (default: all). Integers and truth values give int64."""
-    return jnp.sum(as_summed(input, dtype), dims_of(input, dim), keepdims=keepdim)
+    summed, dims = as_summed(input, dtype), dims_of(input, dim)
+    return jnp.any(summed, dims, keepdims=keepdim) if is_bool(summed) else jnp.sum(summed, dims, keepdims=keepdim)
 
 
 @op(grad="NansumBackward0")
@@ -82,7 +84,8 @@ def nanmean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dty
 @op(grad=by_dim("ProdBackward0", "ProdBackward1"))
 def prod(input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The product over `dim` (default: all). Integers and truth values give int64; zeros have torch's gradients."""
-    return jnp.prod(as_summed(input, dtype), dims_of(input, dim), keepdims=keepdim)
+    factors, dims = as_summed(input, dtype), dims_of(input, dim)
+    return jnp.all(factors, dims, keepdims=keepdim) if is_bool(factors) else jnp.prod(factors, dims, keepdims=keepdim)
 
 
 def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> None:
@@ -133,7 +136,10 @@ def min_all(input: Array) -> Array:
 
 
 def picked(input: Array, index: Array, dim: int) -> Array:
-    """Return the element at `index` (kept dimension) along `dim`, as a masked sum: its gradient is a select, not a scatter."""
+    """Return the element at `index` (kept dimension) along `dim`.
+
+    A masked sum, because its gradient is a select where a gather's is a scatter.
+    """
     if input.ndim == 0:
         return input
     here = lax.broadcasted_iota(index.dtype, input.shape, dim) == index
@@ -252,6 +258,33 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
     inside = (flat >= low) & (flat <= high)
     places = jnp.where(inside, place, bins).astype(np.int32)
     return jnp.zeros(bins + 1, input.dtype).at[places].add(1)[:bins]
+
+
+@op(names="histogram .histogram", results="hist bin_edges")
+def histogram(
+    input: Array, bins: int, *, range: Any = None, weight: Array | None = None, density: bool = False
+) -> tuple[Array, Array]:
+    """How many elements (or how much `weight`) fall into each of `bins` parts of `range`, and the parts' edges."""
+    flat = input.reshape(-1)
+    low, high = (jnp.min(flat), jnp.max(flat)) if range is None else (np.asarray(r, input.dtype) for r in range)
+    low, high = jnp.where(low == high, low - 0.5, low), jnp.where(low == high, high + 0.5, high)
+    edges = jnp.linspace(low, high, bins + 1, dtype=input.dtype)
+    weights = jnp.ones(flat.shape, input.dtype) if weight is None else weight.reshape(-1).astype(input.dtype)
+    place = jnp.clip(jnp.searchsorted(edges, flat, side="right") - 1, 0, bins - 1)
+    inside = (flat >= low) & (flat <= high)
+    counts = jnp.zeros(bins, input.dtype).at[place].add(jnp.where(inside, weights, 0))
+    return counts / (jnp.sum(counts) * (edges[1:] - edges[:-1])) if density else counts, edges
+
+
+@op(grad="SumBackward1", names=".sum_to_size")
+def sum_to_size(input: Array, size: Dims) -> Array:
+    """Sum what broadcasting would stretch, so that the result has `size`."""
+    ahead = input.ndim - len(size)
+    fits = ahead >= 0 and builtins.all(s in (1, n) for s, n in zip(size, input.shape[ahead:], strict=True))
+    if not fits:
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
+    dims = tuple(d for d in builtins.range(input.ndim) if d < ahead or (size[d - ahead] == 1 and input.shape[d] != 1))
+    return jnp.sum(input, dims, keepdims=True).reshape(size) if dims else input
 
 
 def element_count(input: Array, dims: tuple[int, ...]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -110,15 +109,10 @@ def column_stack(tensors: Arrays) -> Array:
     return joined([x if x.ndim >= 2 else x.reshape(-1, 1) for x in tensors], 1)
 
 
-def common_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the shape that all broadcast to. RuntimeError where two sizes differ and neither is 1."""
-    return broadcast_shape(*map(tuple, shapes))
-
-
 @op(grad="ExpandBackward0", names="")
 def broadcast_tensors(tensors: Arrays) -> tuple[Array, ...]:
     """Expand all tensors to their common shape."""
-    shape = common_shape([x.shape for x in tensors])
+    shape = broadcast_shape(*(x.shape for x in tensors))
     return tuple(jnp.broadcast_to(x, shape) for x in tensors)
 
 

@@ -17,7 +17,7 @@ from funcgrad._ops.table import Array, Indices, op
 
 
 def _order(input: Array, dim: int, descending: bool) -> tuple[Array, Array]:
-    """Return the sorted input and the int32 places it came from; equal elements keep their order, NaN is the largest."""
+    """Return the sorted input and the int32 places it came from: stable, NaN as the largest."""
     if input.dtype.kind == "c":
         raise RuntimeError("Sort does not support complex dtypes on CPU")
     if input.ndim == 0:
@@ -50,7 +50,10 @@ def sorted_with_places(input: Array, dim: int, descending: bool = False) -> tupl
     return values, places.astype(np.int64)
 
 
-@op(grad=lambda shapes, statics: "SortBackward1" if statics[2:] == (True,) else "SortBackward0", results="values indices")
+@op(
+    grad=lambda shapes, statics: "SortBackward1" if statics[2:] == (True,) else "SortBackward0",
+    results="values indices",
+)
 def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> tuple[Array, Array]:
     """Sort along `dim`; always stable, NaN as the largest."""
     return sorted_with_places(input, dim_of(input.ndim, dim), descending)
@@ -176,7 +179,10 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Arr
     return with_place(input, jnp.take_along_axis(places, end, dim).astype(np.int32), dim, keepdim)
 
 
-_QUANTILE_NODE = ("SqueezeBackward4", ("LerpBackward1", ("GatherBackward0", ("ViewBackward0", ("SortBackward0", "input")))))
+_QUANTILE_NODE = (
+    "SqueezeBackward4",
+    ("LerpBackward1", ("GatherBackward0", ("ViewBackward0", ("SortBackward0", "input")))),
+)
 
 
 @op(grad=_QUANTILE_NODE)
@@ -214,7 +220,9 @@ def _quantile(input: Array, q: Array, dim: int | None, keepdim: bool, interpolat
     rank = wanted.reshape(-1) * jnp.maximum(last, 0).astype(input.dtype)
     if not ignore_nan:
         rank = jnp.where(missing > 0, moved.shape[-1] - 1, rank)
-    found = jnp.moveaxis(_at_fraction(ordered, jnp.broadcast_to(rank, (*moved.shape[:-1], wanted.size)), interpolation), -1, 0)
+    found = jnp.moveaxis(
+        _at_fraction(ordered, jnp.broadcast_to(rank, (*moved.shape[:-1], wanted.size)), interpolation), -1, 0
+    )
     if axis is None:
         shape = (1,) * input.ndim if keepdim else ()
     else:

@@ -1,4 +1,4 @@
-"""Rows of special functions: error functions, gamma and Bessel functions, entropies, and torch.special's names for them."""
+"""Rows of special functions: error functions, gamma and Bessel functions, entropies; torch.special's names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jax import lax
 from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_floating
+from funcgrad._ops.checks import require_floating, wide
 from funcgrad._ops.table import Array, op
 
 
@@ -43,7 +43,7 @@ def lgamma(input: Array) -> Array:
 @op(grad="DigammaBackward0", promote="float", names="digamma .digamma .digamma_ special.digamma special.psi")
 def digamma(input: Array) -> Array:
     """The derivative of lgamma."""
-    return _digamma(input)
+    return _digamma(wide(input)).astype(input.dtype)
 
 
 @jax.custom_jvp
@@ -80,9 +80,10 @@ def _polygamma(input: Array, n: int) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     input = _to_float(input)
+    kind, input = input.dtype, wide(input)
     if n < 2:
-        return trigamma(input) if n else digamma(input)
-    return special.polygamma(n, input)
+        return (trigamma(input) if n else digamma(input)).astype(kind)
+    return special.polygamma(n, input).astype(kind)
 
 
 def _to_float(input: Array) -> Array:
@@ -188,9 +189,11 @@ def special_erfcx(input: Array) -> Array:
     near = jnp.where(large, 0, input)
     far = jnp.where(large, input, 6)
     square = 1 / (2 * far * far)
-    # The asymptotic series: beyond 5 its last term here is below 1e-7, where exp(x^2) erfc(x) loses digits and then overflows.
+    # The asymptotic series, whose last term is below 1e-7 beyond 5, where exp(x^2) erfc(x) loses digits and overflows.
     series = 1 - square * (1 - 3 * square * (1 - 5 * square * (1 - 7 * square * (1 - 9 * square * (1 - 11 * square)))))
-    return jnp.where(large, series / (far * np.asarray(math.sqrt(math.pi), input.dtype)), jnp.exp(near**2) * lax.erfc(near))
+    return jnp.where(
+        large, series / (far * np.asarray(math.sqrt(math.pi), input.dtype)), jnp.exp(near**2) * lax.erfc(near)
+    )
 
 
 def _xlogy_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
@@ -214,7 +217,7 @@ def special_xlog1py(input: Array, other: Array) -> Array:
 
 
 def _product_with(logarithm: Callable[[Array], Array], one: int, input: Array, other: Array) -> Array:
-    """x log(y), where `one` is the y whose logarithm is 0; the derivative by x is log(y) also at x = 0, if it is finite."""
+    """x log(y), where `one` is the y whose logarithm is 0; the derivative by x is log(y) also at x = 0."""
     vanishes = (input == 0) & ((other <= one - 1) | (other == np.inf))
     product = input * logarithm(jnp.where(vanishes, one, other))
     return jnp.where(jnp.isnan(other), other, jnp.where(vanishes, 0, product))

@@ -1,40 +1,61 @@
-"""plan(program, wanted) -> executable: how a recorded straight line is run. Today: as one XLA program.
+"""plan(program, wanted) -> Plan: how a recorded straight line is run. Today: as one XLA program.
 
 What is planned is the path of Calls in the trie; nothing of the tensors, the tape or the moment of recording reaches here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 
 from funcgrad._ops.table import Number
 from funcgrad._program.trie import Call, Constant, Hole
+from funcgrad._program.value import Aval
 
-Executable = Callable[[list[jax.Array], list[jax.Array], Any], list[jax.Array]]
+
+class Plan(NamedTuple):
+    """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order `order` of those wanted.
+
+    given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
+    """
+
+    execute: Callable[[list[jax.Array], list[jax.Array], Any], list[jax.Array]]
+    given: tuple[int, ...]
+    kept: tuple[int, ...]
+    order: tuple[int, ...]
 
 
-def plan(last: Call, wanted: Sequence[int], donated: frozenset[int]) -> Executable:
-    """Return the compiled program that ends with `last`: (donated leaves, kept leaves, numbers) -> wanted results.
+def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]) -> Plan:
+    """Return how to run the program that ends with `last`.
 
-    wanted: the numbers of the results to return. donated: the numbers (0, 1, ...) of the leaves whose memory may be reused.
+    wanted: the numbers of the results to return. free: the numbers of the leaves that nobody needs afterwards, whose
+    memory may be reused. leaf_avals: what is known of each leaf.
     """
     calls = needed_calls(last.path(), wanted)
+    partners = donations(calls, wanted, free, leaf_avals)
+    given = tuple(sorted(partners))
+    kept = tuple(i for i in range(len(leaf_avals)) if i not in partners)
+    # JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order
+    paired = [partners[leaf] for leaf in given]
+    returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
 
-    def step(given: list[jax.Array], kept: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
-        leaves = merge_leaves(given, kept, donated)
+    def step(given_leaves: list[jax.Array], kept_leaves: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
+        leaves = dict(zip(given, given_leaves, strict=True)) | dict(zip(kept, kept_leaves, strict=True))
         results: dict[int, jax.Array] = {}
         for call in calls:
             inputs = [_input(argument, leaves, results, numbers) for argument in call.arguments]
             results.update(enumerate(call.op.call(inputs, call.statics), call.first))
-        return [results[slot] for slot in wanted]
+        return [results[slot] for slot in returned]
 
-    return jax.jit(step, donate_argnums=(0,))
+    places = {slot: place for place, slot in enumerate(wanted)}
+    execute = jax.jit(step, donate_argnums=(0,))
+    return Plan(execute, given, kept, tuple(places[slot] for slot in returned))
 
 
-def needed_calls(calls: list[Call], wanted: Sequence[int]) -> list[Call]:
+def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:
     """Return the calls that the wanted results depend on, in order."""
     alive = set(wanted)
     needed = []
@@ -46,13 +67,43 @@ def needed_calls(calls: list[Call], wanted: Sequence[int]) -> list[Call]:
     return needed
 
 
-def merge_leaves(given: list[Any], kept: list[Any], donated: frozenset[int]) -> list[Any]:
-    """Put the leaves back in the order in which the program first read them."""
-    from_given, from_kept = iter(given), iter(kept)
-    return [next(from_given if i in donated else from_kept) for i in range(len(given) + len(kept))]
+def donations(
+    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+) -> dict[int, int]:
+    """Return, for free leaves, the wanted result of the same shape that takes over its memory.
+
+    The partner of a leaf comes from the call that reads it last, the first such leaf with the first such result (an
+    optimizer's old and new parameter); else from a later call. A result computed before the last reading would make
+    XLA copy the leaf: an MLP step whose weights were paired with their gradients took 0.95 ms instead of 0.6.
+    """
+    last_reader = {-1 - a: i for i, call in enumerate(calls) for a in call.arguments if type(a) is int and a < 0}
+    unclaimed: dict[Aval, list[tuple[int, int]]] = defaultdict(list)  # by shape: (producing call, slot)
+    for i, call in enumerate(calls):
+        for slot, aval in enumerate(call.avals, call.first):
+            if slot in wanted:
+                unclaimed[aval].append((i, slot))
+    partners: dict[int, int] = {}
+    for at_once in (True, False):
+        for leaf in sorted(set(free), key=lambda leaf: _first_place(calls, last_reader, leaf)):
+            reader = last_reader.get(leaf)
+            if leaf in partners or reader is None:
+                continue
+            rows = unclaimed[leaf_avals[leaf]]
+            fits = (row for row in rows if row[0] == reader) if at_once else (row for row in rows if row[0] > reader)
+            chosen = next(fits, None)
+            if chosen is not None:
+                rows.remove(chosen)
+                partners[leaf] = chosen[1]
+    return partners
 
 
-def _input(argument: Any, leaves: list[Any], results: dict[int, Any], numbers: Any) -> Any:
+def _first_place(calls: Sequence[Call], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
+    """Return where a leaf stands among the arguments of the call that reads it last."""
+    reader = last_reader.get(leaf)
+    return (-1, leaf) if reader is None else (reader, calls[reader].arguments.index(-1 - leaf))
+
+
+def _input(argument: Any, leaves: dict[int, Any], results: dict[int, Any], numbers: Any) -> Any:
     if type(argument) is int:
         return results[argument] if argument >= 0 else leaves[-1 - argument]
     if type(argument) is Hole:

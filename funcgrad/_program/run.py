@@ -7,7 +7,6 @@ A leaf that nobody holds any more is donated where a result of its shape can tak
 from __future__ import annotations
 
 import os
-from collections import Counter
 from typing import Any
 
 import jax
@@ -17,7 +16,7 @@ from funcgrad._base.errors import FlushError, ForkedProcessError
 from funcgrad._program import cache, record
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import Compile, Journal, Run, user_line
-from funcgrad._program.plan import plan
+from funcgrad._program.plan import Plan, plan
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
@@ -56,7 +55,7 @@ def run(program: Program) -> None:
         if not program.outcome:
             program.promised = [value for place in program.results if (value := place()) is not None]
             if program.promised:
-                _execute(program, program.promised)
+                _execute(program)
         _settle(program)
 
 
@@ -79,49 +78,38 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> jax.Array:
         return jax.device_put(array, device, may_alias=False)
 
 
-def _execute(program: Program, promised: list[Value]) -> None:
-    wanted = tuple([value.slot for value in promised])
-    donated = _donated(program, promised)
-    key = (wanted, donated)
-    call = program.cursor
-    executable = call.executables.get(key)
-    if executable is None:
-        counters.compiles += 1
-        reason = "other results are wanted of a known program" if call.executables else "a program not seen before"
-        Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
-        executable = call.executables[key] = plan(call, wanted, donated)
+def _execute(program: Program) -> None:
+    call, leaves = program.cursor, program.leaves
+    free = tuple([i for i, place in enumerate(program.leaf_refs) if place() is None])
+    key = (tuple([value.slot for value in program.promised]), free)
+    planned = call.executables.get(key)
+    if planned is None:
+        planned = _planned(program, key)
     forest.used(call, key)
-    given = [leaf for i, leaf in enumerate(program.leaves) if i in donated] if donated else []
-    kept = [leaf for i, leaf in enumerate(program.leaves) if i not in donated] if donated else program.leaves
-    numbers = np.array(program.numbers, np.float64)
+    given, kept = [leaves[i] for i in planned.given], [leaves[i] for i in planned.kept]
+    program.promised = [program.promised[i] for i in planned.order]
     counters.runs += 1
+    counters.donated += len(given)
     if Journal.watching:
         Journal.runs.append(Run(user_line(), call.depth))
-    counters.donated += len(given)
     try:
+        # compile_time_eval: what was recorded of concrete arrays is run, not staged, while the caller is being traced
         with jax.enable_x64(True), jax.ensure_compile_time_eval():
-            # compile_time_eval: what was recorded of concrete arrays is run, not staged, while the caller is being traced.
             # map: no Python bytecode, so no Ctrl-C, between the run (which eats the donated arrays) and keeping its outcome
-            program.outcome.extend(map(executable, [given], [kept], [numbers]))
+            program.outcome.extend(map(planned.execute, [given], [kept], [np.array(program.numbers, np.float64)]))
     except BaseException as error:
         if any(leaf.is_deleted() for leaf in given):
             program.failure = error
         raise
 
 
-def _donated(program: Program, promised: list[Value]) -> frozenset[int]:
-    """Return the leaves that nobody holds any more, as far as results of the same shape and dtype can take their place."""
-    free = [i for i, place in enumerate(program.leaf_refs) if place() is None]
-    if not free:
-        return frozenset()
-    room = Counter([value.aval for value in promised])
-    chosen = []
-    for i in free:
-        aval = program.leaf_avals[i]
-        if room[aval]:
-            room[aval] -= 1
-            chosen.append(i)
-    return frozenset(chosen)
+def _planned(program: Program, key: tuple[tuple[int, ...], tuple[int, ...]]) -> Plan:
+    call, (wanted, free) = program.cursor, key
+    counters.compiles += 1
+    reason = "other results are wanted of a known program" if call.executables else "a program not seen before"
+    Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
+    planned = call.executables[key] = plan(call, wanted, free, program.leaf_avals)
+    return planned
 
 
 def _settle(program: Program) -> None:

@@ -71,7 +71,7 @@ class Call:
         self.numbers = (parent.numbers if parent else 0) + sum(type(a) is Hole for a in arguments)
         self.children: dict[Any, Call] = {}
         self.patterns: dict[Any, Any] = {}
-        self.executables: dict[Any, Callable[..., Any]] = {}
+        self.executables: dict[Any, Any] = {}  # by (wanted results, free leaves): a Plan
 
     def path(self) -> list[Call]:
         """Return the instructions from the first to this one."""

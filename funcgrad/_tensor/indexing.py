@@ -18,8 +18,6 @@ from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.interop import from_data, from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
-_ALL = slice(None)
-
 
 def get_item(self: Tensor, index: Any) -> Tensor:
     """Return the part of the tensor that `index` names: a view, or a copy where a tensor indexes.
@@ -139,7 +137,7 @@ def _select(part: Tensor, dim: int, index: int) -> Tensor:
 
 def _slice(part: Tensor, dim: int, item: slice) -> Tensor:
     size = part.shape[dim]
-    if item == _ALL:
+    if item.start is None and item.stop is None and item.step is None:
         return part
     step = 1 if item.step is None else int(item.step)
     if step <= 0:

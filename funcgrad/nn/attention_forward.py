@@ -1,4 +1,4 @@
-"""multi_head_attention_forward: what MultiheadAttention computes, as a function of its weights."""
+"""Attention as functions: scaled_dot_product_attention, and multi_head_attention_forward of a layer's weights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,37 @@ import math
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.random.dropout import dropout
+from funcgrad.random.dropout import dropout, kept_mask
 
+_ATTENTION = TABLE["scaled_dot_product_attention"]
 _function = lookup("nn.functional")
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(query key^T scale + mask) value, with dropout of the shares, whether training or not.
+
+    Shape: query (*, L, E), key (*, S, E), value (*, S, F), attn_mask (*, L, S) of bool (True: may be seen) or added
+    numbers, result (*, L, F). `scale` is 1 / sqrt(E) unless given.
+    """
+    kept = None
+    if dropout_p > 0:
+        shape = (*query.shape[:-1], key.shape[-2])
+        kept = kept_mask(shape, 1 - dropout_p, query.device).to(query.dtype) * (1 / (1 - dropout_p))
+    return call(_ATTENTION, (query, key, value, attn_mask, kept), (is_causal, scale, enable_gqa))
 
 
 def multi_head_attention_forward(
@@ -159,7 +184,7 @@ def _without_weights(
     q, k, v = (part.view(-1, heads, *part.shape[1:]) for part in (q, k, v))
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(-1, heads, *mask.shape[1:])
-    output = _function("scaled_dot_product_attention")(q, k, v, mask, p, is_causal)
+    output = scaled_dot_product_attention(q, k, v, mask, p, is_causal)
     return output.flatten(0, 1)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup
-from funcgrad._tensor.names import rebind
+from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.nn.attention_forward import multi_head_attention_forward
+from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
 from funcgrad.random.dropout import (
     alpha_dropout,
     dropout,
@@ -23,8 +23,9 @@ from funcgrad.random.dropout import (
 )
 
 __all__ = [
-    "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout", "gumbel_softmax",
-    "instance_norm", "multi_head_attention_forward", "rrelu", "rrelu_", "sigmoid", "triplet_margin_with_distance_loss",
+    "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding", "embedding_bag",
+    "feature_alpha_dropout", "gumbel_softmax", "instance_norm", "multi_head_attention_forward", "rrelu", "rrelu_",
+    "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")
@@ -41,6 +42,48 @@ def sigmoid(input: Tensor) -> Tensor:
     return input.sigmoid()
 
 
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """weight[input]; the row `padding_idx` gets no gradient. Shape: input (*), weight (V, D), result (*, D).
+
+    With `max_norm` the rows that are looked up are first scaled, in `weight` itself, to that norm at most.
+    """
+    if max_norm is not None:
+        _limit_rows(weight, input, max_norm, norm_type)
+    return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sum, mean or maximum of rows in each bag. Shape: input (B, L), or (N) with offsets (B); result (B, D)."""
+    if max_norm is not None:
+        _limit_rows(weight, input, max_norm, norm_type)
+    options = (None, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx)
+    return call(TABLE["embedding_bag"], (input, weight, offsets, per_sample_weights), options)
+
+
+def _limit_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    rebind((weight,), record(TABLE["embedding_renorm"], (weight, indices), (float(max_norm), float(norm_type))))
+
+
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -51,7 +94,7 @@ def batch_norm(
     momentum: float | Tensor = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel: in training by the batch's statistics, towards which the running ones move; else by those.
+    """Normalize each channel: in training by the batch's statistics, to which the running ones move; else by those.
 
     Shape: input (N, C, *), all others (C,).
     """

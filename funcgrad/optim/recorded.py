@@ -61,14 +61,22 @@ class RuleOptimizer(Optimizer):
         names: list[Tensor] = []
         values: list[Any] = []
         for group in self.param_groups:
-            params = [param for param in group["params"] if param.grad is not None]
-            if params and self._repeats:
-                self._step_in_rounds(params, group)
-            elif params:
+            for params in self._lists([param for param in group["params"] if param.grad is not None]):
                 for part, options in self._parts(params, group):
                     self._record(part, options, names, values)
+                if self._repeats:
+                    self._bind(names, values)
+                    names, values = [], []
         self._bind(names, values)
         return loss
+
+    def _lists(self, params: list[Tensor]) -> list[list[Tensor]]:
+        """Return parameters in lists in which none comes twice, and all are on the same devices."""
+        lists = [params] if params else []
+        if self._repeats:
+            counts = Counter(params)
+            lists = [[p for p, n in counts.items() if n > turn] for turn in range(max(counts.values(), default=0))]
+        return [part for once in lists for part in _by_devices(once)]
 
     def _bind(self, names: list[Tensor], values: list[Any]) -> None:
         """Make the tensors names of their new values; with those values' history where the step is differentiable."""
@@ -77,16 +85,6 @@ class RuleOptimizer(Optimizer):
             return
         for name, value in zip(names, values, strict=True):
             name._write(value)
-
-    def _step_in_rounds(self, params: list[Tensor], group: Group) -> None:
-        """Step a parameter that is listed twice twice, one time after the other."""
-        for turn in range(max(Counter(params).values())):
-            names: list[Tensor] = []
-            values: list[Any] = []
-            again = [param for param, count in Counter(params).items() if count > turn]
-            for part, options in self._parts(again, group):
-                self._record(part, options, names, values)
-            self._bind(names, values)
 
     def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
         """Record the update of some parameters of a group; append the changed tensors and their new values."""
@@ -101,7 +99,8 @@ class RuleOptimizer(Optimizer):
         firsts = _starts(sizes)
         inputs = [*params, *[param.grad for param in params], *own]
         inputs += [states[first][name] for name in shared for first in firsts]
-        inputs += self._numbers(group)
+        # floats, whatever they came as: an int, or numpy's float64, would make another program of each value
+        inputs += [x if x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)]
         layout = Layout(sizes, slots, shared, group.get("maximize", False))
         call = _with_history if self.defaults.get("differentiable") else record
         results = call(self._op, inputs, (layout, *self._options(group)))
@@ -167,6 +166,18 @@ def evaluated(closure: Callable[[], Any] | None) -> Any:
 def count_dtype() -> np.dtype[Any]:
     """Return the dtype in which steps are counted: float32, or float64 where that is the default dtype."""
     return np.dtype(np.float64 if get_default_dtype() is float64 else np.float32)
+
+
+def _by_devices(params: list[Tensor]) -> list[list[Tensor]]:
+    """Return parameters apart by the devices that they are on: a program has one set of devices."""
+    placements = {param._variable.value.aval.placement for param in params}
+    if len(placements) == 1:
+        return [params]
+    parts: dict[Any, list[Tensor]] = {}
+    for param in params:
+        placement = param._current().value.aval.placement
+        parts.setdefault(placement and frozenset(placement.device_set), []).append(param)
+    return list(parts.values())
 
 
 def _beside(param: Tensor, array: np.ndarray[Any, Any]) -> Variable:

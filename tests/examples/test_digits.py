@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,7 @@ for needed in ("sklearn", "matplotlib", "tqdm"):
 def digits() -> ModuleType:
     spec = importlib.util.spec_from_file_location("digits", EXAMPLE)
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules["digits"] = importlib.util.module_from_spec(spec)  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 

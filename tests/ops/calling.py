@@ -33,7 +33,9 @@ def fingerprint(name: str, sample: Sample) -> int:
     return zlib.crc32(repr((name, sample.args, sorted(sample.kwargs.items()))).encode())
 
 
-def built(name: str, sample: Sample, make: Callable[[np.ndarray, Given], Any], dtype: Callable[[str], Any]) -> tuple[Any, Any]:
+def built(
+    name: str, sample: Sample, make: Callable[[np.ndarray, Given], Any], dtype: Callable[[str], Any]
+) -> tuple[Any, Any]:
     """Return (args, kwargs) with `make` applied to each tensor's numbers and `dtype` to each dtype's name."""
 
     def build(part: Any, path: str) -> Any:

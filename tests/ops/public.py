@@ -1,4 +1,4 @@
-"""Calls funcgrad's public functions, methods and in-place methods with a sample; nothing is read until all is recorded."""
+"""Calls funcgrad's functions, methods and in-place methods with samples; nothing is read until all is recorded."""
 
 from __future__ import annotations
 

@@ -11,7 +11,15 @@ import numpy as np
 import torch
 
 from tests.ops.calling import (
-    RECORDED, built, cotangent, family_names, fingerprint, flat, function_of, samples_of, tree,
+    RECORDED,
+    built,
+    cotangent,
+    family_names,
+    fingerprint,
+    flat,
+    function_of,
+    samples_of,
+    tree,
 )  # fmt: skip
 from tests.ops.samples import Given, Sample
 

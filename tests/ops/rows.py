@@ -32,7 +32,9 @@ def row_of(name: str, sample: Sample) -> Op | None:
     return next((op for op in TABLE.values() if name in op.names), None)
 
 
-def bound(op: Op, args: Sequence[Any], kwargs: dict[str, Any], is_reflected: bool = False) -> tuple[list[Any], list[Any]]:
+def bound(
+    op: Op, args: Sequence[Any], kwargs: dict[str, Any], is_reflected: bool = False
+) -> tuple[list[Any], list[Any]]:
     """Sort arguments into the row's inputs and statics, as the public functions do."""
     positional = [p for p in op.parameters if not p.keyword_only]
     args = list(args)
@@ -61,7 +63,12 @@ def _static(parameter: Any, value: Any) -> Any:
 
 def call_row(op: Op, name: str, sample: Sample) -> tuple[list[np.ndarray], list[np.ndarray], str]:
     """Return a row's results, the gradients of the inputs that want one, and torch's name of the node."""
-    args, kwargs = built(name, sample, lambda array, given: Slot(array, given.grad), lambda kind: getattr(dtypes, kind + "_" * (kind == "bool")))
+    args, kwargs = built(
+        name,
+        sample,
+        lambda array, given: Slot(array, given.grad),
+        lambda kind: getattr(dtypes, kind + "_" * (kind == "bool")),
+    )
     inputs, statics = bound(op, args, kwargs, name.startswith(".__r") and not name.startswith(".__rshift"))
     places = [i for i, x in enumerate(inputs) if isinstance(x, Slot)]
     wanted = [i for i in places if inputs[i].grad]
@@ -103,5 +110,8 @@ def _cotangents(name: str, results: tuple[jax.Array, ...]) -> tuple[Any, ...]:
 def _node(op: Op, inputs: list[Any], statics: list[Any]) -> str:
     grad = op.grad
     if callable(grad):
-        grad = grad(tuple(x.array.shape if isinstance(x, Slot) else None if x is None else type(x) for x in inputs), tuple(statics))
+        grad = grad(
+            tuple(x.array.shape if isinstance(x, Slot) else None if x is None else type(x) for x in inputs),
+            tuple(statics),
+        )
     return grad[0] if isinstance(grad, tuple) else grad or ""

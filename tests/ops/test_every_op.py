@@ -1,4 +1,4 @@
-"""Every public function against torch's recorded numbers: value, shape, dtype, gradient, graph, method, in-place, eager.
+"""Every public function against torch's recorded numbers: value, dtype, gradient, graph, method, in-place, eager.
 
 FUNCGRAD_TEST_ROWS=1 holds the bare rows to them instead, one sample a test: the quick check while writing a row.
 """
@@ -23,9 +23,7 @@ from tests.ops.samples import Sample
 
 ROWS_ONLY = os.environ.get("FUNCGRAD_TEST_ROWS", "0") not in ("", "0")
 SAMPLES = [pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2]}") for each in every_sample()] if ROWS_ONLY else []
-NAMES = [
-    pytest.param(family, name, id=f"{family}-{name}") for family in family_names() for name in samples_of(family)
-]
+NAMES = [pytest.param(family, name, id=f"{family}-{name}") for family in family_names() for name in samples_of(family)]
 TOLERANCE = {
     "float16": (4e-3, 4e-3), "bfloat16": (3e-2, 3e-2), "float32": (3e-5, 1e-5), "float64": (1e-7, 1e-9),
     "complex64": (3e-5, 1e-5), "complex128": (1e-7, 1e-9),
@@ -74,7 +72,9 @@ def assert_close(what: str, ours: np.ndarray, theirs: np.ndarray, kind: str, sam
     np.testing.assert_allclose(ours.astype(wide), theirs.astype(wide), rtol, atol, equal_nan=True, err_msg=what)
 
 
-def assert_answer(sample: Sample, entry: dict[str, Any], torchs: tuple[list[Any], list[Any]], ours: tuple[Any, Any]) -> None:
+def assert_answer(
+    sample: Sample, entry: dict[str, Any], torchs: tuple[list[Any], list[Any]], ours: tuple[Any, Any]
+) -> None:
     """Hold results and gradients to torch's."""
     assert len(ours[0]) == len(torchs[0]), f"{len(ours[0])} results, torch {len(torchs[0])}"
     for i, (mine, theirs) in enumerate(zip(ours[0], torchs[0], strict=True)):

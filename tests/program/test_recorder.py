@@ -19,6 +19,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.errors import FlushError
 from funcgrad._program import record, run
 from funcgrad._program.counters import counted
+from funcgrad._program.plan import Plan
 from funcgrad._program.trie import forest
 
 
@@ -87,13 +88,13 @@ def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch
     x = torch.tensor([1.0, 2.0])
     x += 1  # the first array is free to be donated
 
-    def plan(*_: object) -> object:
-        def execute(given: list[jax.Array], kept: object, numbers: object) -> None:
+    def plan(*_: object) -> Plan:
+        def execute(given: list[jax.Array], kept: object, numbers: object) -> list[jax.Array]:
             for array in given:
                 array.delete()
             raise RuntimeError("out of memory")
 
-        return execute
+        return Plan(execute, given=(0,), kept=(), order=(0,))
 
     monkeypatch.setattr(run, "plan", plan)
     with pytest.raises(RuntimeError, match="out of memory"):

@@ -116,7 +116,7 @@ def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | N
 
 def _host_numbers(tensor: Tensor) -> np.ndarray[Any, Any] | None:
     value = tensor._current().value
-    if tensor.requires_grad or value.is_pending or isinstance(value, TracedValue) or tensor.device.type != "cpu":
+    if tensor.requires_grad or value.array is None or isinstance(value, TracedValue) or tensor.device.type != "cpu":
         return None
     return to_host(tensor)
 

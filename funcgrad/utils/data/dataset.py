@@ -90,7 +90,7 @@ class StackDataset(Dataset[Any]):
         self.datasets: tuple[Any, ...] | dict[str, Any] = args or kwargs
         if not self.datasets:
             raise ValueError("At least one dataset should be passed")
-        lengths = [len(dataset) for dataset in (args or kwargs.values())]
+        lengths = [_length(dataset) for dataset in (args or kwargs.values())]
         if len(set(lengths)) > 1:
             raise ValueError(f"Size mismatch between datasets: {lengths}")
         self._length = lengths[0]
@@ -119,7 +119,7 @@ class ConcatDataset(Dataset[Sample]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))  # type: ignore[arg-type]
+        self.cumulative_sizes = list(itertools.accumulate(map(_length, self.datasets)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -180,7 +180,7 @@ def random_split(
 
     What is left when fractions are rounded down goes to the parts in turn, one sample each.
     """
-    total = len(dataset)  # type: ignore[arg-type]
+    total = _length(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of(lengths, total)
     if sum(lengths) != total:
@@ -205,12 +205,17 @@ def _lengths_of(fractions: Sequence[float], total: int) -> list[int]:
     return lengths
 
 
+def _length(dataset: Any) -> int:
+    """A map may have a length or not: Dataset promises none, so that `len` raises its own TypeError."""
+    return len(dataset)
+
+
 def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
     """Read a batch of samples, at once where the dataset can do so."""
     at_once = getattr(dataset, "__getitems__", None)
     if not callable(at_once):
         return [dataset[i] for i in indices]
-    samples = at_once(indices)
+    samples: Sequence[Any] = at_once(indices)  # type: ignore[assignment]
     if len(samples) != len(indices):
         raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}")
     return samples

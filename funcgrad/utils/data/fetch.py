@@ -52,7 +52,7 @@ class Fetch(NamedTuple):
 
 
 def _computed(batch: Any) -> Any:
-    """Run what was recorded to make a batch from tensor samples: it is a program of its own, not a part of every step."""
+    """Run what was recorded to make a batch of tensor samples: a program of its own, not a part of every step."""
     if _is_pending(batch):
         flush()
     return batch
@@ -60,7 +60,7 @@ def _computed(batch: Any) -> Any:
 
 def _is_pending(batch: Any) -> bool:
     if isinstance(batch, Tensor):
-        return batch._current().value.is_pending
+        return batch._current().value.array is None
     if isinstance(batch, Mapping):
         return any(map(_is_pending, batch.values()))
     return isinstance(batch, (list, tuple)) and any(map(_is_pending, batch))

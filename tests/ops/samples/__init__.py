@@ -54,7 +54,7 @@ class Given:
         if self.numbers is not None:
             return np.array(self.numbers, dtype=kind).reshape(self.shape)
         draw = np.random.RandomState(zlib.crc32(key.encode()))
-        if kind == bool:
+        if kind.kind == "b":
             return draw.uniform(size=self.shape) < 0.5
         if kind.kind in "iu":
             low = self.low if self.low is not None else (-9 if kind.kind == "i" else 0)
@@ -108,7 +108,7 @@ def _parts(nested: Any) -> list[Any]:
 def given(
     *shape: int, dtype: str = "float32", low: float | None = None, high: float | None = None, grad: bool | None = None
 ) -> Given:
-    """Describe a tensor of random numbers: normal, or uniform in [low, high) where given (integers: -9 to 9, or 0 to 9)."""
+    """Describe a tensor of random numbers: normal, or uniform in [low, high); integers from -9 (uint8: 0) to 9."""
     return Given(shape, dtype, dtype in _FLOATS if grad is None else grad, low, high)
 
 

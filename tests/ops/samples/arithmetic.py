@@ -98,7 +98,11 @@ SAMPLES: dict[str, list[Sample]] = {
     ".__rpow__": [sample(given(2, 3), 2), sample(given(2, 3), 0.0), sample(given(3, dtype="int64", low=0), 2)],
     ".__rfloordiv__": [sample(given(5, dtype="int64", low=1), 7)],
     ".__rmod__": [sample(given(5, dtype="int64", low=1), 7)],
-    "floor_divide": [*_INTEGERS, sample(given(2, 3, grad=False), given(2, 3, grad=False)), sample(given(5, grad=False), 0.3)],
+    "floor_divide": [
+        *_INTEGERS,
+        sample(given(2, 3, grad=False), given(2, 3, grad=False)),
+        sample(given(5, grad=False), 0.3),
+    ],
     "remainder": [*_INTEGERS, _SIGNS, sample(given(2, 3), given(3)), sample(given(2, 3), 0.7), sample(given(2, 3), -2)],
     "fmod": [*_INTEGERS, _SIGNS, sample(given(2, 3), given(3)), sample(given(2, 3), 0.7)],
     "pow": [
@@ -196,10 +200,14 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(values([0.0, -0.0, 1.0]), values([-1.0, 1.0, -0.0])),
         sample(given(3, dtype="int64"), -1),
     ],
-    "logaddexp": [sample(given(2, 3), given(3)), sample(values([1000.0, -1000.0, 0.0]), values([1000.0, -1001.0, -_INF]))],
+    "logaddexp": [
+        sample(given(2, 3), given(3)),
+        sample(values([1000.0, -1000.0, 0.0]), values([1000.0, -1001.0, -_INF])),
+    ],
     "logaddexp2": [sample(given(2, 3), given(3)), sample(values([1000.0, -1000.0]), values([1000.0, -1001.0]))],
     "ldexp": [
         sample(given(2, 3), given(3, dtype="int64")).but(gradient=False),  # torch 2.13 has 0 below 2^0 there, a fault
-        sample(given(2, 3), given(3))],
+        sample(given(2, 3), given(3)),
+    ],
     "true_divide": [sample(given(3, dtype="int64"), 2)],
 }

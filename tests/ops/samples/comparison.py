@@ -43,12 +43,12 @@ _SHIFTS = [
 ]
 
 SAMPLES: dict[str, list[Sample]] = {
-    **{name: _ORDERS for name in ("eq", "ne", "lt", "le", "gt", "ge")},
-    **{name: _ORDERS[:2] for name in ("not_equal", "less", "less_equal", "greater", "greater_equal")},
-    **{name: _KINDS for name in ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit")},
-    **{name: _LOGIC for name in ("logical_and", "logical_or", "logical_xor")},
-    **{name: _BITS for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
-    **{name: _SHIFTS for name in ("bitwise_left_shift", "bitwise_right_shift")},
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _ORDERS),
+    **dict.fromkeys(("not_equal", "less", "less_equal", "greater", "greater_equal"), _ORDERS[:2]),
+    **dict.fromkeys(("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit"), _KINDS),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), _LOGIC),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _SHIFTS),
     **{
         name: [sample(given(8, dtype="int64", low=1, high=40), given(8, dtype="int64", low=1, high=40))]
         for name in ("gcd", "lcm")
@@ -83,7 +83,10 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(values([True, False], "bool"), values([1.0, _NAN]), values([_INF, 2.0])),
         sample(given(3), given(3), given(3)).but(fails=True),
     ],
-    ".where": [sample(given(2, 3), given(2, 3, dtype="bool"), given(2, 3)), sample(given(3), given(3, dtype="bool"), 0.0)],
+    ".where": [
+        sample(given(2, 3), given(2, 3, dtype="bool"), given(2, 3)),
+        sample(given(3), given(3, dtype="bool"), 0.0),
+    ],
     "masked_fill": [
         sample(given(2, 3), given(2, 3, dtype="bool"), 0.5),
         sample(given(2, 3), given(3, dtype="bool"), float("-inf")),

@@ -83,5 +83,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 5), fweights=values([1, 2, 3, 1, 2], "int64")).but(graph=False),
         sample(given(3, 5), aweights=given(5, low=0.1, high=1, grad=False)).but(graph=False),
     ],
+    "frobenius_norm": [sample(given(3, 4), (0, 1)), sample(given(2, 3, 4), 1, True)],
+    "nuclear_norm": [sample(given(3, 4)).but(graph=False), sample(given(2, 3, 4), (1, 2), True).but(graph=False)],
     "corrcoef": [sample(given(3, 5)).but(rtol=1e-4, atol=1e-4, graph=False)],
 }

@@ -84,6 +84,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "conj": [sample(given(3, grad=False)), sample(given(3, dtype="complex64")).but(graph=False)],
     "conj_physical": [sample(given(3, dtype="complex64")).but(graph=False)],
+    "resolve_conj": [sample(given(3, dtype="complex64", grad=False))],
     "complex": [sample(given(2, 3), given(3)), sample(given(2, dtype="float64"), given(2, dtype="float64"))],
     "polar": [sample(given(2, 3, low=0.1, high=2), given(3))],
     "nan_to_num": [

@@ -1,4 +1,4 @@
-"""Samples of sums, means, products, extremes: all and some dimensions, kept or not, integers, ties, zeros, emptiness."""
+"""Samples of sums, means, products, extremes: all and some dimensions, kept or not, integers, ties, zeros, none."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ _INTEGERS = [
     sample(given(2, 3), dtype=kind("float64")),
     sample(given(2, 3), 1, dtype=kind("float64")),
     sample(given(0, 3), 0),
+    sample(given(3, dtype="bool"), dtype=kind("bool")),
 ]
 _TRUTH = [
     sample(given(3, 4, dtype="bool")),
@@ -116,8 +117,20 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(2, 3, dtype="int32"), dtype=kind("float32")),
         sample(given()),
     ],
-    "amax": [*_over_dims(), sample(_TIED), sample(_TIED, 1), sample(given(3, dtype="int64")), sample(given(0)).but(fails=True)],
-    "amin": [*_over_dims(), sample(_TIED), sample(_TIED, (0, 1)), sample(given(3, dtype="bool")), sample(given(0)).but(fails=True)],
+    "amax": [
+        *_over_dims(),
+        sample(_TIED),
+        sample(_TIED, 1),
+        sample(given(3, dtype="int64")),
+        sample(given(0)).but(fails=True),
+    ],
+    "amin": [
+        *_over_dims(),
+        sample(_TIED),
+        sample(_TIED, (0, 1)),
+        sample(given(3, dtype="bool")),
+        sample(given(0)).but(fails=True),
+    ],
     "max": [*_rowed("max_all", _over_all()), *_rowed("max_dim", _over_one())],
     "min": [*_rowed("min_all", _over_all()), *_rowed("min_dim", _over_one())],
     "argmax": _ARGUMENTS,
@@ -136,6 +149,16 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 4, dtype="bool"), 1),
         sample(values([0.0, 1.0, 2.0])),
         sample(given(3, 4, dtype="bool"), (0, 1)),
+    ],
+    ".sum_to_size": [
+        sample(given(2, 3, 4), (3, 1)).but(graph=False),
+        sample(given(2, 3), (1, 3)),
+        sample(given(2, 3), (2, 4)).but(fails=True),
+    ],
+    "histogram": [
+        sample(given(50, grad=False), 7),
+        sample(given(50, grad=False), 4, range=(-1.0, 1.0)),
+        sample(given(50, grad=False), 4, weight=given(50, grad=False), density=True),
     ],
     "histc": [
         sample(given(50, grad=False), bins=7, min=-1, max=1),

@@ -44,6 +44,9 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "special.xlog1py": [sample(given(2, 3), given(3, low=-0.5, high=3)), sample(given(3), 2.0)],
     "special.zeta": [sample(given(5, low=1.5, high=4, grad=False), given(5, low=0.5, high=4))],
-    "heaviside": [sample(values([-1.0, 0.0, 2.0], grad=False), values([0.5, 0.5, 0.5], grad=False)), sample(given(2), given(2, dtype="int64")).but(fails=True)],
+    "heaviside": [
+        sample(values([-1.0, 0.0, 2.0], grad=False), values([0.5, 0.5, 0.5], grad=False)),
+        sample(given(2), given(2, dtype="int64")).but(fails=True),
+    ],
     "nextafter": [sample(given(4, grad=False), given(4, grad=False))],
 }

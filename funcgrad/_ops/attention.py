@@ -1,0 +1,110 @@
+"""Rows: scaled dot product attention.
+
+Plain products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 90 ms of CPU time
+(torch's flash kernel 71 ms, jax.nn.dot_product_attention 121 ms); 8 x 4 x 64 x 32 take 0.7 ms (torch 1.2 ms).
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.checks import scalar_name, wide
+from funcgrad._ops.table import Array, op
+
+
+def _attention_grad(shapes: tuple, statics: tuple) -> tuple:
+    same = shapes[0][-1:] == shapes[2][-1:] and shapes[0][:-2] == shapes[2][:-2]
+    if len(shapes[0]) == 4 and same and shapes[4] is None:
+        return ("ScaledDotProductFlashAttentionForCpuBackward0", "query", "key", "value")
+    keys = ("ReshapeAliasBackward0", ("ExpandBackward0", ("MulBackward1", ("TransposeBackward0", "key"))))
+    scores = ("UnsafeViewBackward0", ("BmmBackward0", _viewed(("MulBackward1", "query")), keys))
+    if shapes[3] is not None:
+        scores = ("AddBackward0", scores, "attn_mask")
+    shares = ("SafeSoftmaxBackward0", scores)
+    if shapes[4] is not None:
+        shares = ("MulBackward0", shares)
+    return ("UnsafeViewBackward0", ("BmmBackward0", _viewed(shares), _viewed("value")))
+
+
+def _viewed(inner: tuple | str) -> tuple:
+    return ("ViewBackward0", ("ExpandBackward0", inner))
+
+
+@op(grad=_attention_grad, names="")
+def scaled_dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """softmax(query key^T scale + mask) value; a query that may see nothing gives 0.
+
+    Shape: query (*, L, E), key (*, S, E), value (*, S, F), attn_mask (*, L, S) of bool (True: may be seen) or added numbers,
+    dropout_mask (*, L, S) multiplies the shares, result (*, L, F). scale is 1 / sqrt(E) unless given. With enable_gqa a
+    key's head serves several of the query's. RuntimeError where shapes or dtypes do not fit.
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = (jnp.repeat(x, _heads_per(query, x), -3) for x in (key, value))
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    scores = wide(jnp.einsum("...le,...se->...ls", query * factor, key))
+    if is_causal:
+        scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], bool)), scores, -jnp.inf)
+    if attn_mask is not None:
+        broadcast_shape(scores.shape, attn_mask.shape)
+        scores = jnp.where(attn_mask, scores, -jnp.inf) if attn_mask.dtype == bool else scores + attn_mask.astype(scores.dtype)
+    shares = jax.nn.softmax(scores, -1) if attn_mask is None else _safe_softmax(scores)
+    if dropout_mask is not None:
+        shares = shares * dropout_mask.astype(shares.dtype)
+    return jnp.einsum("...ls,...sf->...lf", shares.astype(value.dtype), value)
+
+
+def _safe_softmax(scores: Array) -> Array:
+    """softmax along the last dimension; zeros where all scores are -inf."""
+    highest = lax.stop_gradient(scores.max(-1, keepdims=True))
+    powers = jnp.exp(scores - jnp.where(jnp.isneginf(highest), jnp.zeros_like(highest), highest))
+    total = powers.sum(-1, keepdims=True)
+    return powers / jnp.where(total == 0, jnp.ones_like(total), total)
+
+
+def _heads_per(query: Array, other: Array) -> int:
+    if query.ndim < 3 or query.shape[-3] % other.shape[-3]:
+        raise RuntimeError(
+            "Number of heads in key and value must divide the number of heads in query with enable_gqa=True, "
+            f"but got {list(other.shape)} for query {list(query.shape)}"
+        )
+    return query.shape[-3] // other.shape[-3]
+
+
+def _check(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool) -> None:
+    if not query.dtype == key.dtype == value.dtype:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got "
+            f"query.dtype: {scalar_name(query)}, key.dtype: {scalar_name(key)} and value.dtype: {scalar_name(value)}"
+        )
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be at least 2 dimensional, but got "
+            f"query.dim: {query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim}"
+        )
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        raise RuntimeError(
+            f"attention: query {list(query.shape)} and key {list(key.shape)} must agree in the last dimension, "
+            f"key and value {list(value.shape)} in the last but one"
+        )
+    if attn_mask is not None and attn_mask.dtype != bool and attn_mask.dtype.kind in "iu":
+        raise RuntimeError(
+            f"Expected attn_mask dtype to be bool or float or to match query dtype, but got {scalar_name(attn_mask)}"
+        )

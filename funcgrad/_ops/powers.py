@@ -1,0 +1,81 @@
+"""Rows of powers: small constant exponents become products and roots, and derivatives at 0 are torch's."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import Shapes, is_bool, is_integer, is_number
+from funcgrad._ops.broadcasting import broadcast
+from funcgrad._ops.table import Array, op
+
+
+def _pow_node(shapes: Shapes, statics: Shapes) -> str:
+    if is_number(shapes[1]):
+        return "PowBackward0"
+    return "PowBackward2" if is_number(shapes[0]) else "PowBackward1"
+
+
+@op(grad=_pow_node, promote="common", names="pow .pow .pow_ .__pow__ .__rpow__ .__ipow__")
+def pow(input: Array, exponent: Array) -> Array:
+    """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
+    if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind != "c":
+        return _constant_power(input, exponent.item())
+    return _power(*broadcast(input, exponent))
+
+
+def _constant_power(input: Array, exponent: float) -> Array:
+    """Raise to a number known while tracing: small powers are products, halves are roots."""
+    if is_integer(input):
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return lax.integer_pow(input, int(exponent)) if not is_bool(input) else input | (exponent == 0)
+    if exponent == 0.5:
+        return lax.sqrt(input)
+    if exponent == -0.5:
+        return lax.rsqrt(input)
+    if -4 <= exponent <= 8 and exponent == int(exponent):
+        return lax.integer_pow(input, int(exponent))
+    return _float_power(input, jnp.full(input.shape, exponent, input.dtype))
+
+
+@jax.custom_jvp
+def _float_power(input: Array, exponent: Array) -> Array:
+    return lax.pow(input, exponent)
+
+
+@_float_power.defjvp
+def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """By x: y x^(y-1), 0 where y is 0. By y: x^y log(x), 0 where x is 0 and y is not negative."""
+    (x, y), (dx, dy) = primals, tangents
+    result = _float_power(x, y)
+    by_x = jnp.where(y == 0, 0, y * _float_power(x, jnp.where(y == 0, 1, y - 1)))
+    vanishes = (x == 0) & (lax.real(y) >= 0 if y.dtype.kind == "c" else y >= 0)
+    by_y = jnp.where(vanishes, 0, result * lax.log(jnp.where(vanishes, 1, x)))
+    return result, by_x * dx + by_y * dy
+
+
+def _power(input: Array, exponent: Array) -> Array:
+    if is_integer(input):
+        return input | ~exponent if is_bool(input) else jnp.power(input, exponent)
+    return _float_power(input, exponent)
+
+
+_FLOAT_POWER_NODE = ("PowBackward0", ("ToCopyBackward0", "input"))
+
+
+@op(grad=_FLOAT_POWER_NODE, promote="common", names="float_power .float_power .float_power_")
+def float_power(input: Array, exponent: Array) -> Array:
+    """input ** exponent in double precision. Shape: broadcast."""
+    double = np.complex128 if input.dtype.kind == "c" else np.float64
+    if isinstance(exponent, np.ndarray):
+        return pow(lax.convert_element_type(input, double), exponent.astype(double))
+    return pow(lax.convert_element_type(input, double), lax.convert_element_type(exponent, double))
+
+
+@op(grad="PowBackward0", names="square .square .square_ square_")
+def square(input: Array) -> Array:
+    """input ** 2."""
+    return lax.square(input.astype(np.int64) if is_bool(input) else input)

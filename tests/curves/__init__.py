@@ -1,0 +1,1 @@
+"""Whole loss curves against PyTorch."""

@@ -1,0 +1,49 @@
+"""Every layer has torch's repr, initial weights, results, gradients and buffers, from the same seed."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad
+from tests.nn import cases, initial
+from tests.nn.running import assert_alike, described, numbers
+
+FOLDER = Path(__file__).parent / "recorded"
+REPRS: dict[str, str] = json.loads((FOLDER / "reprs.json").read_text())
+LAYERS = np.load(FOLDER / "layers.npz")
+INITIAL = np.load(FOLDER / "initial.npz")
+BY_NAME = {case.name: case for case in cases.CASES}
+
+
+def _recorded(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"repr": REPRS[name]}
+    start = f"{name}/"
+    found.update({key[len(start) :]: LAYERS[key] for key in LAYERS.files if key.startswith(start)})
+    return found
+
+
+def test_every_case_is_recorded() -> None:
+    assert sorted(BY_NAME) == sorted(REPRS)
+    assert sorted(initial.NAMES) == sorted(INITIAL.files)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_layer_is_torchs(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # layers may warn as torch's do
+        found = described(funcgrad, BY_NAME[name])
+    assert_alike(found, _recorded(name))
+
+
+@pytest.mark.parametrize("name", initial.NAMES)
+def test_initial_values_are_torchs(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = numbers(initial.made(funcgrad, name))
+    np.testing.assert_allclose(found, INITIAL[name], rtol=1e-5, atol=1e-6)

@@ -1,0 +1,111 @@
+"""With torch at hand: every input of torch's own module tests, in training and in evaluation."""
+
+from __future__ import annotations
+
+import sys
+import types
+import unittest
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad
+from funcgrad import nn
+from tests.nn.running import flat
+
+pytestmark = pytest.mark.parity
+
+if "expecttest" not in sys.modules:  # torch.testing imports it for a base class; it is not needed here
+    sys.modules["expecttest"] = types.ModuleType("expecttest")
+    sys.modules["expecttest"].TestCase = unittest.TestCase  # type: ignore[attr-defined]
+torch = pytest.importorskip("torch", minversion="2.13")
+module_db = pytest.importorskip("torch.testing._internal.common_modules").module_db
+
+# what we leave out, and why
+LEFT_OUT = {
+    "LinearCrossEntropyLoss": "torch's experimental fusion of a layer and a loss, of 2.13",
+    "FractionalMaxPool2d": "draws its windows at random: compared with given samples elsewhere",
+    "FractionalMaxPool3d": "draws its windows at random: compared with given samples elsewhere",
+}
+INFOS = [info for info in module_db if info.module_cls.__module__.startswith("torch.nn.modules")]
+
+
+def _ours(value: Any) -> Any:
+    """Return what stands here for a value of torch: tensors, dtypes, layers, functions, nested."""
+    if isinstance(value, torch.nn.Module):
+        return _like(value)
+    if isinstance(value, torch.Tensor):
+        made = funcgrad.tensor(value.detach().numpy())
+        return made.requires_grad_(value.requires_grad)
+    if isinstance(value, torch.dtype):
+        return getattr(funcgrad, str(value).removeprefix("torch."))
+    if isinstance(value, dict):
+        return {k: _ours(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_ours(v) for v in value)
+    if callable(value) and getattr(value, "__module__", "") == "torch.nn.functional":
+        return getattr(nn.functional, value.__name__)
+    return value
+
+
+def _like(module: Any) -> Any:
+    name = type(module).__name__
+    if name == "TransformerEncoderLayer":
+        attention = module.self_attn
+        made = nn.TransformerEncoderLayer(
+            attention.embed_dim, attention.num_heads, module.linear1.out_features, module.dropout.p,
+            batch_first=attention.batch_first,
+        )  # fmt: skip
+        made.load_state_dict(_ours(dict(module.state_dict())))
+        return made
+    pytest.skip(f"no translation of a {name} among the arguments")
+
+
+def _gradients(results: Any, module: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    floats = [r for r in flat(results) if r.is_floating_point() and r.requires_grad]
+    if floats:
+        sum((r * r).sum() for r in floats).backward()
+    tensors = {f"{i}": x for i, x in enumerate([*args, *kwargs.values()]) if hasattr(x, "grad")}
+    tensors.update(module.named_parameters())
+    found = {f"grad {name}": x.grad for name, x in tensors.items() if x.is_leaf and x.grad is not None}
+    found.update({f"result {i}": r for i, r in enumerate(flat(results))})
+    found.update({f"buffer {name}": b for name, b in module.named_buffers()})
+    return {name: np.array(x.detach().numpy()) for name, x in found.items()}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("info", INFOS, ids=[f"{i}-{info.name}" for i, info in enumerate(INFOS)])
+def test_module_is_torchs(info: Any, training: bool) -> None:
+    name = info.module_cls.__name__
+    if name in LEFT_OUT:
+        pytest.skip(LEFT_OUT[name])
+    torch.manual_seed(1)
+    given = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=True, training=training)
+    for place, one in enumerate(given):
+        _compare(f"{name} {place}", info, one, training)
+
+
+def _compare(where: str, info: Any, one: Any, training: bool) -> None:
+    made, forward = one.constructor_input, one.forward_input
+    kind = getattr(nn, info.module_cls.__name__)
+    our_args, our_kwargs = _ours(list(made.args)), _ours(made.kwargs)
+    torch.manual_seed(5)
+    funcgrad.manual_seed(5)
+    theirs, ours = info.module_cls(*made.args, **made.kwargs), kind(*our_args, **our_kwargs)
+    assert repr(ours) == repr(theirs), where
+    assert list(ours.state_dict()) == list(theirs.state_dict()), where
+    theirs.train(training), ours.train(training)
+    if forward is None:
+        return
+    args, kwargs = _ours(list(forward.args)), _ours(forward.kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        their_results, our_results = theirs(*forward.args, **forward.kwargs), ours(*args, **kwargs)
+    expected = _gradients(their_results, theirs, list(forward.args), forward.kwargs)
+    found = _gradients(our_results, ours, args, kwargs)
+    assert sorted(found) == sorted(expected), where
+    for key, array in expected.items():
+        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=2e-5, err_msg=f"{where}: {key}")
