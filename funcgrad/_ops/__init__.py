@@ -32,3 +32,5 @@ from funcgrad._ops import average_pooling as average_pooling
 from funcgrad._ops import normalization as normalization
 from funcgrad._ops import embedding as embedding
 from funcgrad._ops import attention as attention
+from funcgrad._ops import recurrent as recurrent
+from funcgrad._ops import distances as distances

@@ -90,11 +90,12 @@ def _result_letters(terms: Sequence[str], result: str | None, ellipsis: str) -> 
     return result.replace(".", ellipsis)
 
 
-def _einsum_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+def _einsum_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
     if len(shapes) > 1:
         return "ViewBackward0"
     left, _, right = statics[0].replace(" ", "").partition("->")
-    return "SumBackward1" if "->" in statics[0] and len(set(left)) > len(set(right)) else "PermuteBackward0"
+    is_sum = "->" in statics[0] and len(set(left)) > len(set(right))
+    return ("SumBackward1", ("PermuteBackward0", "operands")) if is_sum else "PermuteBackward0"
 
 
 @op(grad=_einsum_node, names="einsum")
@@ -224,54 +225,6 @@ def linalg_cross(input: Array, other: Array, *, dim: int = -1) -> Array:
     return _crossed(input, other, dim)
 
 
-def _root(total: Array, p: float) -> Array:
-    positive = jnp.where(total > 0, total, 1)
-    root = jnp.sqrt(positive) if p == 2 else positive ** (1 / p)
-    return jnp.where(total > 0, root, total)
-
-
-def _distances(x1: Array, x2: Array, p: float) -> Array:
-    apart = x1[..., :, None, :] - x2[..., None, :, :]
-    if p == 0:
-        return (apart != 0).sum(-1).astype(x1.dtype) + 0 * apart.sum(-1)
-    if p == 2:
-        return _root((apart * apart).sum(-1), p)
-    if p == 1:
-        return jnp.abs(apart).sum(-1)
-    if p == np.inf:
-        return jnp.abs(apart).max(-1, initial=0)
-    nonzero = apart != 0
-    powers = jnp.where(nonzero, jnp.abs(jnp.where(nonzero, apart, 1)) ** p, 0)
-    return _root(powers.sum(-1), p)
-
-
-_BY_PRODUCT = {
-    "use_mm_for_euclid_dist": 0,
-    "use_mm_for_euclid_dist_if_necessary": 25,
-    "donot_use_mm_for_euclid_dist": None,
-}
-
-
-@op(grad="CdistBackward0", names="cdist")
-def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Array:
-    """Return the p-norm distances of all rows of `x1` to all of `x2`. Shape: (*, n, d), (*, m, d) -> (*, n, m)."""
-    for place, x in enumerate((x1, x2), 1):
-        if x.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndim}D")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    if compute_mode not in _BY_PRODUCT:
-        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    broadcast_shape(x1.shape[:-2], x2.shape[:-2])
-    rows = _BY_PRODUCT[compute_mode]
-    if p == 2 and rows is not None and max(x1.shape[-2], x2.shape[-2]) > rows:
-        squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]
-        return _root(squares - 2 * jnp.matmul(x1, jnp.swapaxes(x2, -1, -2)), 2).clip(0)
-    return _distances(x1, x2, p)
-
-
 def _power_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
     n, rank = statics[0], len(shapes[0])
     if n < 0:
@@ -302,10 +255,13 @@ def trace(input: Array) -> Array:
     return jnp.trace(input, dtype=np.int64 if input.dtype.kind in "biu" else input.dtype)
 
 
-@op(
-    grad=lambda shapes, statics: "ViewBackward0" if shapes[3] is None else "AddBackward0",
-    names="nn.functional.bilinear",
-)
+def _bilinear_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    factors = (("ViewBackward0", "input1"), "weight", ("ViewBackward0", "input2"))
+    product = ("ViewBackward0", ("TrilinearBackward0", *factors))
+    return product if shapes[3] is None else ("AddBackward0", product, "bias")
+
+
+@op(grad=_bilinear_node, names="nn.functional.bilinear bilinear")
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return input1 @ weight[k] @ input2 + bias[k] for each k. Shape: (*, n), (*, m), (k, n, m), (k,) -> (*, k)."""
     if input1.shape[:-1] != input2.shape[:-1]:

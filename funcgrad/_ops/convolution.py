@@ -23,7 +23,7 @@ def conv1d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: Dims | str = (0,),
+    padding: str | Dims = 0,
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
@@ -41,7 +41,7 @@ def conv2d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: Dims | str = (0,),
+    padding: str | Dims = 0,
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
@@ -59,7 +59,7 @@ def conv3d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: Dims | str = (0,),
+    padding: str | Dims = 0,
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
@@ -129,7 +129,7 @@ def conv_transpose3d(
 
 
 def _convolution(
-    name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: Dims | str,
+    name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: str | Dims,
     dilation: Dims, groups: int,
 ) -> Array:  # fmt: skip
     batched = _batched(name, count, input, weight)
@@ -201,7 +201,7 @@ def _numbers(padding: Dims, count: int) -> Dims:
     return numbers
 
 
-def _pads(padding: Dims | str, count: int, steps: Dims, gaps: Dims, kernel: Dims) -> tuple[tuple[int, int], ...]:
+def _pads(padding: str | Dims, count: int, steps: Dims, gaps: Dims, kernel: Dims) -> tuple[tuple[int, int], ...]:
     if padding == "valid":
         return ((0, 0),) * count
     if padding == "same":

@@ -80,7 +80,8 @@ def _spaced(start: float, end: float, steps: int, dtype: DType) -> Array:
     if steps > _LONGEST_CONSTANT:
         return _from_both_ends(low.astype(np.float64), high, step, steps, lax.iota(np.float64, steps))
     # long doubles: torch's CPU multiplies and adds with one rounding
-    numbers = _from_both_ends(*(number.astype(np.longdouble) for number in (low, high, step)), steps, np.arange(steps))
+    low, high, step = (number.astype(np.longdouble) for number in (low, high, step))
+    numbers = _from_both_ends(low, high, step, steps, np.arange(steps))
     return jnp.asarray(numbers.astype(np.float64))
 
 

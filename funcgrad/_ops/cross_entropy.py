@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._base.errors import ShapeError
@@ -195,7 +196,8 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
         raise ShapeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}")
-    if target.dtype.name not in ("int64", "uint8"):
+    # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
+    if target.dtype not in (jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
     _check_weight(weight, input.shape[axis])
     return target

@@ -140,7 +140,7 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:  # noqa: N803 - torch's own sp
 def eig(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
     """Return the complex eigenvalues and eigenvectors (columns of length 1) of square matrices, in no given order."""
     needs_matrix(A, "linalg.eig", square=True)
-    values, vectors = jnp.linalg.eig(A)
+    values, vectors = lax.linalg.eig(A, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
     return values, vectors
 
 
@@ -208,7 +208,7 @@ def lu_unpack(
 
 
 def rank_threshold(shape: Sequence[int], kind: Any, largest: Array, atol: float | None, rtol: float | None) -> Any:
-    """Return below what singular values count as zero: max(atol, rtol * largest); rtol is eps * max(n, m) by default."""
+    """Return where singular values begin to count: max(atol, rtol * largest); by default rtol is eps * max(n, m)."""
     if rtol is None:
         rtol = 0.0 if atol is not None and atol > 0 else float(np.finfo(kind).eps) * max(shape[-2:])
     return jnp.maximum(rtol * largest, 0.0 if atol is None else atol)
@@ -220,8 +220,13 @@ def _real_kind(array: Array) -> np.dtype[Any]:
 
 @op(names="linalg.matrix_rank")
 def matrix_rank(
-    A: Array, tol: float | None = None, hermitian: bool = False, *, atol: float | None = None, rtol: float | None = None  # noqa: N803
-) -> Array:  # fmt: skip
+    A: Array,  # noqa: N803 - torch's own spelling
+    tol: float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> Array:
     """Return how many singular values are above the larger of atol and rtol times the largest one."""
     if A.ndim < 2:
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
@@ -241,7 +246,7 @@ def _condition_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 
 @op(grad=_condition_node, names="linalg.cond", keep="residuals")
 def cond(A: Array, p: Any = None) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the condition number: the p-norm of A times that of its inverse; the ratio of singular values for p = 2."""
+    """Return the condition number: the p-norm of A times that of its inverse; for p = 2 singular values' ratio."""
     needs_matrix(A, "linalg.cond")
     if p in (None, 2, -2):
         singular = jnp.linalg.svd(A, compute_uv=False)
@@ -262,11 +267,7 @@ def geqrf(input: Array) -> tuple[Array, Array]:
     return jnp.swapaxes(packed, -1, -2), tau
 
 
-@op(
-    grad="LinalgHouseholderProductBackward0",
-    names="linalg.householder_product orgqr .orgqr",
-    keep="residuals",
-)
+@op(grad="LinalgHouseholderProductBackward0", names="linalg.householder_product orgqr .orgqr")
 def householder_product(input: Array, tau: Array) -> Array:
     """Return the first columns of the product of the reflections I - tau[i] v v^H, v below the diagonal of column i."""
     needs_matrix(input, "torch.linalg.householder_product")

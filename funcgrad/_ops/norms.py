@@ -134,14 +134,3 @@ def matrix_norm(
 ) -> Array:
     """Return a norm of matrices: "fro", "nuc" (sum of singular values), ±2 (largest, smallest), ±1 and ±inf (sums)."""
     return matrix_size(_cast(input, dtype), ord, dim, keepdim)
-
-
-@op(grad="PdistBackward0", names="pdist nn.functional.pdist")
-def pdist(input: Array, p: float = 2) -> Array:
-    """Return the p-norm distances of all pairs of different rows, in order."""
-    if input.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    first, second = (places.astype(np.int32) for places in np.triu_indices(input.shape[0], 1))
-    return vector_size(input[first] - input[second], p, (1,), False)

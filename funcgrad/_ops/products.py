@@ -203,7 +203,18 @@ def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
     return jnp.sum(jnp.conj(x) * y, axis=dim, dtype=x.dtype)
 
 
-@op(grad="ViewBackward0")
+def _inner_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    a, b = shapes[0], shapes[1]
+    if not a or not b:
+        return "MulBackward0"
+    left, right = ("PermuteBackward0", "input"), ("PermuteBackward0", "other")
+    if len(a) == len(b) == 1:
+        return ("ViewBackward0", ("DotBackward0", left, right))
+    flat = "ViewBackward0" if len(b) == 1 else "ReshapeAliasBackward0"
+    return ("ViewBackward0", ("MmBackward0", ("ViewBackward0", left), (flat, right)))
+
+
+@op(grad=_inner_node)
 def inner(input: Array, other: Array) -> Array:
     """Multiply and sum over the last dimensions. Shape: (*a, n), (*b, n) -> (*a, *b); a 0-d tensor is a factor."""
     if input.ndim == 0 or other.ndim == 0:

@@ -215,8 +215,13 @@ def _pseudo_inverse(A: Array, atol: float | None, rtol: float | None, hermitian:
 
 @op(grad="LinalgPinvBackward0", names="linalg.pinv", keep="residuals")
 def pinv(
-    A: Array, rcond: float | None = None, hermitian: bool = False, *, atol: float | None = None, rtol: float | None = None  # noqa: N803
-) -> Array:  # fmt: skip
+    A: Array,  # noqa: N803 - torch's own spelling
+    rcond: float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> Array:
     """Return the pseudo-inverses; singular values up to max(atol, rtol * the largest) count as zero."""
     if A.ndim < 2:
         raise RuntimeError(
@@ -245,7 +250,7 @@ def lstsq(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Return the X of least norm among those for which |A X - B| is least, residuals, rank and singular values.
 
-    Residuals are there for tall matrices and the drivers but "gelsy" (torch leaves them out where one is not of full rank).
+    Residuals are there for tall matrices, unless by "gelsy" (torch leaves them out where one is not of full rank).
     Singular values are empty but for the drivers "gelsd" and "gelss", the rank for "gels".
     """
     needs_matrix(A, "torch.linalg.lstsq")

@@ -67,7 +67,7 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "function", "grad", "keep", "name", "names", "parameters", "inputs", "statics", "promote", "results",
+        "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters", "promote", "results", "statics",
         "variadic", "write_back",
     )  # fmt: skip
 
@@ -81,8 +81,9 @@ class Op:
         results: str | None = None,
         write_back: Callable[..., Array] | None = None,
         keep: str = "inputs",
+        numbers: str = "folded",
     ) -> None:
-        self.function, self.grad, self.promote, self.keep = function, grad, promote, keep
+        self.function, self.grad, self.promote, self.keep, self.numbers = function, grad, promote, keep, numbers
         self.name = function.__name__
         self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
         self.results = tuple(results.split()) if results else None
@@ -161,6 +162,8 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     write_back  for views: the function (base, new, *statics) -> base with `new` written to where the view reads.
     keep        "inputs": a backward takes the inputs again (XLA merges what is computed twice). "residuals": what jax.vjp
                 kept of the forward is recorded as further results, for rows whose forward is costly and cannot be merged.
+    numbers     "folded": a Python number is part of the program until a second value is seen at its place. "inputs": always
+                an input, for calls whose numbers are meant to change (an optimizer's learning rate).
     """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -179,6 +182,7 @@ class WriteBack(Op):
     def __init__(self, view: Op) -> None:
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
+        self.numbers = "folded"
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])

@@ -109,10 +109,8 @@ def alias(input: Array) -> Array:
 
 
 def _swapped(input: Array, dim0: int, dim1: int) -> Array:
-    if input.ndim == 0:
-        dim_of(0, dim0), dim_of(0, dim1)
-        return input
-    return jnp.swapaxes(input, dim_of(input.ndim, dim0), dim_of(input.ndim, dim1))
+    first, second = dim_of(input.ndim, dim0), dim_of(input.ndim, dim1)
+    return jnp.swapaxes(input, first, second) if input.ndim else input
 
 
 def _swap_back(base: Array, new: Array, dim0: int, dim1: int) -> Array:

@@ -9,7 +9,7 @@ from funcgrad._base.config import settings
 
 def set_up() -> None:
     """Point JAX at the cache folder, unless the importing program has chosen one itself. Done when the first program runs."""
-    if settings.cache is None or jax.config.jax_compilation_cache_dir:
+    if settings.cache is None or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
     try:
         settings.cache.mkdir(parents=True, exist_ok=True)

@@ -13,12 +13,13 @@ from typing import Any
 from weakref import ref
 
 import jax
+import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
 from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
-from funcgrad._program.value import CONSTANT, Aval, TracedValue, Value, of_array
+from funcgrad._program.value import CONSTANT, SEEN, Aval, TracedValue, Value, of_array
 
 _EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 _HOLE = object()
@@ -43,7 +44,7 @@ class Program:
 
     def let_go(self) -> None:
         """Hold nothing: at the start, and once the results are with their Values."""
-        self.leaves: list[jax.Array] = []
+        self.leaves: list[Any] = []
         self.leaf_avals: list[Aval] = []
         self.leaf_refs: list[ref[Value]] = []
         self.leaf_slots: dict[Any, int] = {}
@@ -145,7 +146,9 @@ def array_of(value: Value) -> jax.Array:
     """Return the array of a Value, running the program that promises it where need be."""
     if value.array is None:
         force(value)
-    assert value.array is not None
+    if type(value.array) is np.ndarray:
+        with jax.enable_x64(True):
+            value.array = jax.device_put(value.array)
     return value.array
 
 
@@ -172,6 +175,10 @@ def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]
         return
     if value.aval.placement is not None:
         _keep_to_one_placement(program, value, inputs)
+    if type(value.array) is np.ndarray:
+        if value.slot is SEEN:
+            array_of(value)
+        value.slot = SEEN
     slot = -1 - len(program.leaves)
     program.leaves.append(value.array)
     program.leaf_avals.append(value.aval)
@@ -211,7 +218,7 @@ def _unseen(
             program.shadow = None
             return call
     counters.misses += 1
-    holes = _numbers_changed(program, step, pattern)
+    holes = _numbers_changed(program, step, pattern) or (pattern is not None and op.numbers == "inputs")
     known = [known_of(x, exact=not holes) for x in inputs]
     signature = signature_of(op, tuple(known), statics)
     arguments = tuple(_arguments(program, inputs, known))

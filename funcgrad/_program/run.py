@@ -7,10 +7,12 @@ A leaf that nobody holds any more is donated where a result of its shape can tak
 from __future__ import annotations
 
 import os
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
+from jax.extend.core import get_opaque_trace_state
 
 from funcgrad._base.errors import FlushError, ForkedProcessError
 from funcgrad._program import cache, record
@@ -20,6 +22,9 @@ from funcgrad._program.plan import Plan, plan
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
+
+
+Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # results wanted, leaves that nobody holds
 
 
 class _Process:
@@ -71,9 +76,11 @@ def check_process() -> None:
         )
 
 
-def put(array: np.ndarray[Any, Any], device: Any = None) -> jax.Array:
-    """Copy a numpy array to a device, dtype and all; nothing is compiled."""
+def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
+    """Copy a numpy array to a device, dtype and all; nothing is compiled. Without a device it travels with its first program."""
     check_process()
+    if device is None:
+        return np.array(array)
     with jax.enable_x64(True):
         return jax.device_put(array, device, may_alias=False)
 
@@ -81,7 +88,7 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> jax.Array:
 def _execute(program: Program) -> None:
     call, leaves = program.cursor, program.leaves
     free = tuple([i for i, place in enumerate(program.leaf_refs) if place() is None])
-    key = (tuple([value.slot for value in program.promised]), free)
+    key: Key = (tuple([value.slot for value in program.promised]), free)
     planned = call.executables.get(key)
     if planned is None:
         planned = _planned(program, key)
@@ -93,23 +100,38 @@ def _execute(program: Program) -> None:
     if Journal.watching:
         Journal.runs.append(Run(user_line(), call.depth))
     try:
-        # compile_time_eval: what was recorded of concrete arrays is run, not staged, while the caller is being traced
-        with jax.enable_x64(True), jax.ensure_compile_time_eval():
+        with jax.enable_x64(True), _outside_traces():
             # map: no Python bytecode, so no Ctrl-C, between the run (which eats the donated arrays) and keeping its outcome
             program.outcome.extend(map(planned.execute, [given], [kept], [np.array(program.numbers, np.float64)]))
     except BaseException as error:
-        if any(leaf.is_deleted() for leaf in given):
+        if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):
             program.failure = error
         raise
 
 
-def _planned(program: Program, key: tuple[tuple[int, ...], tuple[int, ...]]) -> Plan:
+def _planned(program: Program, key: Key) -> Plan:
     call, (wanted, free) = program.cursor, key
     counters.compiles += 1
     reason = "other results are wanted of a known program" if call.executables else "a program not seen before"
     Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
     planned = call.executables[key] = plan(call, wanted, free, program.leaf_avals)
     return planned
+
+
+_NO_TRACE = get_opaque_trace_state(convention="flax")
+
+
+def _outside_traces() -> AbstractContextManager[Any]:
+    """Run what was recorded of concrete arrays, not stage it, while the caller is being traced.
+
+    Only then: under it the program's own constants would be computed while it is traced, and kept as arrays.
+    """
+    if get_opaque_trace_state(convention="flax") == _NO_TRACE:
+        return _NOTHING
+    return jax.ensure_compile_time_eval()
+
+
+_NOTHING = nullcontext()
 
 
 def _settle(program: Program) -> None:

@@ -62,7 +62,7 @@ class Call:
     def __init__(self, parent: Call | None, key: Any, signature: Signature | None, arguments: tuple[Any, ...]) -> None:
         self.parent, self.key, self.arguments, self.signature = parent, key, arguments, signature
         self.avals = signature.avals if signature else ()
-        self.op = signature.op if signature else None
+        self.op: Any = signature.op if signature else None
         self.statics = signature.statics if signature else ()
         self.single = self.avals[0] if len(self.avals) == 1 else None
         self.first = parent.first + len(parent.avals) if parent else 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import numpy as np
 
 from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
@@ -51,26 +52,33 @@ def aval(shape: tuple[int, ...], numpy_dtype: Any, placement: Any = None) -> Ava
     return found
 
 
-def aval_of(array: jax.Array) -> Aval:
+def aval_of(array: Any) -> Aval:
     """Return the Aval of an array that is here; a traced one has no placement."""
-    placement = None if isinstance(array, jax.core.Tracer) or not array.committed else array.sharding
-    return aval(array.shape, array.dtype, placement)
+    if isinstance(array, (np.ndarray, jax.core.Tracer)) or not array.committed:
+        return aval(array.shape, array.dtype)
+    return aval(array.shape, array.dtype, array.sharding)
 
 
 class Value:
     """One array, or the promise of one. It never changes, except from promised to here.
 
-    array is set: it is here. Else `program` is the program that will compute it as result number `slot`;
+    array is set: it is here; as a numpy array of our own where one program at most has read it, since passing that to
+    XLA costs 1 us and `jax.device_put` 45. Else `program` is the program that will compute it as result number `slot`;
     or `program` is CONSTANT, and `slot` is the Recipe for it.
     """
 
     __slots__ = ("__weakref__", "array", "aval", "program", "slot")
 
-    def __init__(self, array: jax.Array | None, program: Any, slot: Any, aval: Aval) -> None:
+    def __init__(self, array: Any, program: Any, slot: Any, aval: Aval) -> None:
         self.array = array
         self.program = program
-        self.slot = slot
+        self.slot: Any = slot
         self.aval = aval
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the array is yet to be computed."""
+        return self.array is None
 
     @property
     def is_shared(self) -> bool:
@@ -83,6 +91,7 @@ class Value:
         self.slot = SHARED
 
 
+SEEN = object()  # the `slot` of a Value whose numpy array was read by a program
 SHARED = object()  # the `slot` of a Value whose array others hold too
 
 
@@ -110,7 +119,7 @@ class _Constant:
 CONSTANT = _Constant()
 
 
-def of_array(array: jax.Array, *, shared: bool = False) -> Value:
+def of_array(array: Any, *, shared: bool = False) -> Value:
     """Return the Value of an array that is here. `shared`: others hold it too, so it is never donated."""
     kind = TracedValue if isinstance(array, jax.core.Tracer) else Value
     return kind(array, None, SHARED if shared else 0, aval_of(array))

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from funcgrad._base.config import settings
+from funcgrad._ops.table import Op
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval
 from funcgrad._tape.variable import Names, Variable
@@ -161,7 +162,13 @@ class GradNode(Node):
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         shown = drawing(self.signature)
-        return self.edges if isinstance(shown, str) else _Drawn(shown, self).next_functions
+        return self._tensor_edges() if isinstance(shown, str) else _Drawn(shown, self).next_functions
+
+    def _tensor_edges(self) -> tuple[tuple[Any, int], ...]:
+        """Return an edge for every tensor that the op could be differentiated by; (None, 0) where none was wanted."""
+        edges = dict(zip(self.pullback.wanted, self.edges, strict=True))
+        kinds = input_kinds(self.signature)
+        return tuple(edges.get(i, (None, 0)) for i, kind in enumerate(kinds) if kind == "Array" or i in edges)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_saved"):
@@ -225,6 +232,17 @@ def drawing(signature: Signature) -> Any:
         return grad
     shapes = tuple(tuple(a.shape) if isinstance(a, Aval) else _shape_of_number(a) for a in signature.arguments)
     return grad(shapes, signature.statics)
+
+
+def input_kinds(signature: Signature) -> list[str]:
+    """Return the kind of each argument's parameter: one of a sequence of tensors counts as "Array"."""
+    op, count = signature.op, len(signature.arguments)
+    if not isinstance(op, Op):
+        return ["Array"] * count
+    kinds = [p.kind for p in op.inputs]
+    if op.variadic is not None:
+        kinds[op.variadic : op.variadic + 1] = ["Array"] * (count - len(kinds) + 1)
+    return kinds[:count]
 
 
 def _shape_of_number(argument: Any) -> Any:

@@ -20,14 +20,16 @@ from funcgrad._tape.nodes import drawing
 class Pullback:
     """The transposed derivative of one signature with respect to some of its inputs.
 
+    Of a complex number z = x + iy torch's gradient is dL/dx + i dL/dy, JAX's is its conjugate: both ends are conjugated.
+
     wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it.
     """
 
-    __slots__ = ("all_used", "avals", "given", "keep", "name", "signature", "single", "used", "wanted")
+    __slots__ = ("all_used", "avals", "given", "keep", "name", "numbers", "signature", "used", "wanted")
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
         self.signature, self.wanted = signature, wanted
-        self.name, self.keep = f"{signature.op.name}_pullback", "inputs"
+        self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
         results = range(len(signature.avals))
         self.given = given or tuple(signature.avals[i].differentiable for i in results)
         self.used, self.avals = self._trace()
@@ -113,7 +115,7 @@ class Pullback:
             return [results[i] for i in outputs]
 
         _, pull = jax.vjp(forward, *[inputs[i] for i in wanted])
-        return pull(list(cotangents))
+        return _conjugated(pull(_conjugated(cotangents)))
 
 
 class ResidualPullback(Pullback):
@@ -146,11 +148,12 @@ class ResidualPullback(Pullback):
 class ForwardHalf:
     """An op: the row's results, followed by the arrays that its pull-back needs."""
 
-    __slots__ = ("grad", "halves", "keep", "name", "signature", "tree", "wanted")
+    __slots__ = ("grad", "halves", "keep", "name", "numbers", "signature", "tree", "wanted")
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...]) -> None:
         self.signature, self.wanted = signature, wanted
         self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "inputs"
+        self.numbers = "folded"
         self.tree: Any = None
         self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
 
@@ -174,11 +177,12 @@ class ForwardHalf:
 class BackwardHalf:
     """An op: the gradients, from the residuals and the cotangents."""
 
-    __slots__ = ("avals", "forward", "given", "grad", "keep", "name")
+    __slots__ = ("avals", "forward", "given", "grad", "keep", "name", "numbers")
 
     def __init__(self, forward: ForwardHalf, given: tuple[bool, ...]) -> None:
         self.forward, self.given = forward, given
         self.name, self.grad, self.keep = f"{forward.signature.op.name}_pullback", None, "residuals"
+        self.numbers = "folded"
         arguments = forward.signature.arguments
         self.avals = tuple(arguments[i] for i in forward.wanted)
 
@@ -196,7 +200,7 @@ class BackwardHalf:
             for a, given in zip(self.forward.signature.avals, self.given, strict=True)
             if a.differentiable
         ]
-        return pull(results)
+        return _conjugated(pull(_conjugated(results)))
 
 
 def pullback_of(signature: Signature, wanted: int) -> Pullback:
@@ -207,6 +211,10 @@ def pullback_of(signature: Signature, wanted: int) -> Pullback:
         places = tuple(i for i in range(len(signature.arguments)) if wanted >> i & 1)
         found = signature.pullbacks[wanted] = kind(signature, places)
     return found
+
+
+def _conjugated(arrays: Sequence[Any]) -> Any:
+    return [jax.numpy.conj(a) if a.dtype.kind == "c" else a for a in arrays]
 
 
 def _place(signature: Signature, name: str) -> int:

@@ -173,9 +173,9 @@ def _known(op: Op, position: int, x: Any) -> Any:
         return Tensor._of(Variable(of_array(put(x))))
     if isinstance(x, jax.Array):
         return Tensor._of(Variable(of_array(x, shared=True)))
-    for kind in (bool, int, float, complex):
+    for kind in (int, float, complex):
         if isinstance(x, kind):
-            return kind(x)
+            return kind(x)  # type: ignore[arg-type]  # x is of a subclass of this very kind
     name = op.inputs[min(position, len(op.inputs) - 1)].name
     raise TypeError(
         f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"

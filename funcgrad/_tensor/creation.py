@@ -15,7 +15,8 @@ from funcgrad._program.trie import Constant, signature_of
 from funcgrad._program.value import Recipe, aval, constant
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.front import as_dims, as_dtype, as_spread_dims
-from funcgrad._tensor.interop import from_data, from_host, to_host
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
 

@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 methods.METHODS.update(overloads.METHODS)
-methods.install(vars(creation))
+methods.install(dict(vars(creation)))
 Tensor.make = legacy.make
 
 promote_types = promotion.promote_types

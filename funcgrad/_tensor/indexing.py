@@ -15,7 +15,8 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.call import call, cast
-from funcgrad._tensor.interop import from_data, from_host, to_host
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -142,7 +143,8 @@ def _slice(part: Tensor, dim: int, item: slice) -> Tensor:
     step = 1 if item.step is None else int(item.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    start, stop, step = slice(*(None if x is None else int(x) for x in (item.start, item.stop)), step).indices(size)
+    first, last = (None if x is None else int(x) for x in (item.start, item.stop))
+    start, stop, step = slice(first, last, step).indices(size)
     length = max(0, -(-(stop - start) // step))
     if length == size and step == 1:
         return part

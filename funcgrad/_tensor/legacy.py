@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
 from funcgrad._tensor.creation import zeros
-from funcgrad._tensor.interop import from_data
+from funcgrad._tensor.data import from_data
 from funcgrad._tensor.tensor import Tensor
 
 

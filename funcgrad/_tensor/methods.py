@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
+import jax.core
 import numpy as np
 
 from funcgrad._base import dtypes
@@ -20,7 +20,8 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.differentiate import backward
 from funcgrad._tensor.front import as_dtype
 from funcgrad._tensor.indexing import get_item, set_item
-from funcgrad._tensor.interop import from_data, to_host, to_jax
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.interop import to_host, to_jax
 from funcgrad._tensor.moving import moved
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.tensor import Tensor, _Methods
@@ -297,8 +298,8 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
     return to(self, device=Device("cuda", device) if isinstance(device, int) else device or "cuda")
 
 
-@method()
-def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:  # noqa: A001 - torch's own name
+@method("type")
+def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Return torch's old name of this tensor's type; with an argument, the tensor in that dtype."""
     if dtype is None:
         prefix = "torch.cuda." if self.device.type == "cuda" else "torch."

@@ -23,12 +23,16 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> lis
 
 def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
     """Bind every tensor to its new value; each keeps its history. All of them, or none when Ctrl-C comes in between."""
-    new = [Variable(v.value, t._variable.node, t._variable.index) for t, v in zip(tensors, variables, strict=True)]
+    new = [
+        v if t._variable.node is None else Variable(v.value, t._variable.node, t._variable.index)
+        for t, v in zip(tensors, variables, strict=True)
+    ]
     # one C loop: no Python bytecode runs, so no signal handler, between the first name and the last
     deque(map(VARIABLE.__set__, tensors, new), maxlen=0)
-    for tensor, variable in zip(tensors, new, strict=True):
-        if ALIAS.__get__(tensor) is not None:
-            tensor._alias.write(tensor, variable)  # type: ignore[union-attr]  # not None, as just seen
+    if any(map(ALIAS.__get__, tensors)):
+        for tensor, variable in zip(tensors, new, strict=True):
+            if tensor._alias is not None:
+                tensor._alias.write(tensor, variable)
 
 
 def flush() -> None:

@@ -50,7 +50,7 @@ def _is_default(wanted: device) -> bool:
 
 
 @functools.cache
-def available(kind: str) -> tuple[jax.Device, ...]:
+def available(kind: str) -> tuple[Any, ...]:
     """Return this machine's devices of a torch kind."""
     for platform in _PLATFORMS.get(kind, (kind,)):
         try:
@@ -66,7 +66,7 @@ def device_of(sharding: Any) -> device:
 
 
 @functools.cache
-def _device_named(found: jax.Device | None) -> device:
+def _device_named(found: Any) -> device:
     found = found or jax.devices()[0]
     kind = {"gpu": "cuda", "rocm": "cuda"}.get(found.platform, found.platform)
     if kind == "cpu":

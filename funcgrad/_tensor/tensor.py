@@ -84,9 +84,9 @@ class Tensor(metaclass=_Methods):
         return self._variable
 
     def _materialize(self) -> Tensor:
-        """Make a constant (zeros, ones, full) an array, so that programs read it instead of making it anew."""
+        """Put a constant (zeros, ones, full) or a host array on the device for good: parameters and buffers live there."""
         value = self._current().value
-        if value.program is CONSTANT:
+        if value.program is CONSTANT or value.array is not None:
             array_of(value)
         return self
 

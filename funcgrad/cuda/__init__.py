@@ -124,7 +124,7 @@ def _need() -> None:
         raise RuntimeError("Found no NVIDIA driver on your system: JAX sees no GPU. Use device='cpu'.")
 
 
-def _device(device: Any) -> jax.Device:
+def _device(device: Any) -> Any:
     _need()
     wanted = Device("cuda" if device is None else device)
     return available("cuda")[wanted.index or 0]

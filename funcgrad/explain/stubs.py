@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import re
 import sys
@@ -24,13 +25,16 @@ _TYPES = {
     "Array": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor", "Arrays": "Sequence[Tensor]", "Scalar": "complex",
     "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
 }  # fmt: skip
+_SHADOWED = ("bool", "complex", "device", "dtype", "float", "int")  # types that are also functions, methods or dtypes
 _KNOWN = {"Any", "Tensor", "bool", "complex", "float", "int", "str", "None", "dtype", "Sequence", "tuple", "list"}
 _HEADER = '''"""Written by `python -m funcgrad.explain.stubs`; do not edit."""
 
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from funcgrad._base.dtypes import dtype
+from funcgrad._base.devices import device as _device
+from funcgrad._base.dtypes import dtype as _dtype
 '''
 
 
@@ -40,7 +44,12 @@ def typed(parameter: Parameter, *, first: bool = False) -> str:
         return "Tensor"
     word = _TYPES.get(parameter.kind, parameter.kind)
     word = word if set(re.findall(r"\w+", word)) <= _KNOWN else "Any"
-    return f"{word} | None" if parameter.optional and word != "Any" else word
+    return _safe(f"{word} | None" if parameter.optional and word != "Any" else word)
+
+
+def _safe(annotation: str) -> str:
+    """Return a type in the words of the stub, where `int` may be a method and `float` a dtype."""
+    return re.sub(rf"(?<![\w.])({'|'.join(_SHADOWED)})\b", r"_\1", annotation)
 
 
 def signature(form: front.Form) -> str:
@@ -57,7 +66,7 @@ def signature(form: front.Form) -> str:
         name = "self" if form.is_method and i == 0 else f"{p.name}: {typed(p, first=i == 0)}"
         words.append(name if p.is_required else f"{name} = ...")
     if form.takes_inplace:
-        words.insert(words.index("*") if "*" in words else len(words), "inplace: bool = ...")
+        words.insert(words.index("*") if "*" in words else len(words), "inplace: _bool = ...")
     if form.takes_out:
         words += ["out: Any = ..."] if marked else ["*", "out: Any = ..."]
     return f"({', '.join(words)}) -> {result_of(form.op)}"
@@ -108,7 +117,7 @@ def hand_written(name: str, function: Any, *, method: bool) -> str:
 
 def _plain(annotation: Any) -> str:
     text = annotation if isinstance(annotation, str) else "Any"
-    return text if set(re.findall(r"[A-Za-z_]\w*", text)) <= _KNOWN else "Any"
+    return _safe(text) if set(re.findall(r"[A-Za-z_]\w*", text)) <= _KNOWN else "Any"
 
 
 def tensor_stub() -> str:
@@ -132,7 +141,7 @@ def _is_import(node: ast.AST) -> bool:
 
 def _class_stub(node: ast.ClassDef) -> str:
     own = [_emptied(n) for n in node.body if isinstance(n, ast.FunctionDef) and n.name != "__getattr__"]
-    own += [ast.unparse(n) for n in node.body if isinstance(n, ast.AnnAssign)]
+    own += [_safe(ast.unparse(n)) for n in node.body if isinstance(n, ast.AnnAssign)]
     if node.name == "Tensor":
         own.append("__dict__: dict[str, Any]")
         taken = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
@@ -144,20 +153,31 @@ def _class_stub(node: ast.ClassDef) -> str:
 def _methods(taken: set[str]) -> Iterable[str]:
     for name, function in sorted(methods.METHODS.items()):
         if name not in taken:
-            yield hand_written(name, function, method=True)
+            ignored = "  # type: ignore[override]" if name in _UNLIKE_OBJECT else ""
+            yield hand_written(name, function, method=True) + ignored
     for place, op in sorted(front.places().items()):
         name = place[1:]
         if place.startswith(".") and name not in methods.METHODS and name not in taken:
             decorator = "@property\n" if name in methods._PROPERTIES else ""
-            yield f"{decorator}def {name}{signature(front.Form(op, place))}: ..."
+            ignored = "  # type: ignore[override]" if name in _UNLIKE_OBJECT else ""
+            yield f"{decorator}def {name}{signature(front.Form(op, place))}: ...{ignored}"
+
+
+_UNLIKE_OBJECT = ("__eq__", "__ne__", "__reduce_ex__")  # object's own return something else
 
 
 def _emptied(node: ast.FunctionDef) -> str:
-    empty = ast.FunctionDef(
-        name=node.name, args=node.args, body=[ast.Expr(ast.Constant(...))], decorator_list=node.decorator_list,
-        returns=node.returns, type_params=[], lineno=0, col_offset=0,
-    )  # fmt: skip
+    empty = copy.deepcopy(node)
+    empty.body = [ast.Expr(ast.Constant(...))]
+    for argument in ast.walk(empty.args):
+        if isinstance(argument, ast.arg) and argument.annotation is not None:
+            argument.annotation = _safe_node(argument.annotation)
+    empty.returns = None if empty.returns is None else _safe_node(empty.returns)
     return ast.unparse(ast.fix_missing_locations(empty))
+
+
+def _safe_node(annotation: ast.expr) -> ast.expr:
+    return ast.parse(_safe(ast.unparse(annotation)), mode="eval").body
 
 
 def _indented(text: str) -> str:
@@ -211,7 +231,7 @@ def front_door_extra() -> list[str]:
     lines = [f"from funcgrad import {room} as {room}" for room in rooms]
     lines += ["from funcgrad.serialization import load as load, save as save", "from funcgrad.compiling import compile as compile"]
     lines += ["from funcgrad._tensor.tensor import Tensor as Tensor"]
-    lines += [f"{name}: dtype" for name in sorted({d.name for d in dtypes.ALL} | set(dtypes.ALIASES)) if name != "bool"]
+    lines += [f"{name}: _dtype" for name in sorted({d.name for d in dtypes.ALL} | set(dtypes.ALIASES))]
     return lines + [f"{name}: Any" for name in legacy.TYPES]
 
 

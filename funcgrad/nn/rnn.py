@@ -6,14 +6,16 @@ import math
 import warnings
 from typing import Any
 
+from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.call import call
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, empty_parameter
-from funcgrad.nn.recurrence import run_direction
-from funcgrad.nn.utils.rnn import PackedSequence
+from funcgrad.nn.utils.rnn import PackedSequence, lengths_of, packed_of, padded_of
+from funcgrad.random.dropout import kept_mask
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -175,7 +177,8 @@ class RNNBase(Module):
         self.check_input(input, None)
         time_first = input.transpose(0, 1) if self.batch_first else input
         states = self._checked_states(states, time_first, time_first.size(1))
-        output, states = self._run(time_first, states, None)
+        masks = self._masks(time_first)
+        output, states = self._run(time_first, states, None if masks is None else fg.stack(masks), None)
         output = output.transpose(0, 1) if self.batch_first else output
         if not is_batched:
             output = output.squeeze(0 if self.batch_first else 1)
@@ -187,9 +190,14 @@ class RNNBase(Module):
         states = self._states_of(hx)
         if states is not None:
             states = [self.permute_hidden(state, input.sorted_indices) for state in states]
-        states = self._checked_states(states, input.data, int(input.batch_sizes[0]))
-        output, states = self._run(input.data, states, input.batch_sizes)
-        packed = PackedSequence(output, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
+        sizes = to_host(input.batch_sizes)
+        states = self._checked_states(states, input.data, int(sizes[0]))
+        masks = self._masks(input.data)
+        stacked = None if masks is None else fg.stack([padded_of(mask, sizes) for mask in masks])
+        lengths = from_host(lengths_of(sizes), device=input.data.device)
+        output, states = self._run(padded_of(input.data, sizes), states, stacked, lengths)
+        data = packed_of(output, sizes)
+        packed = PackedSequence(data, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
         return packed, self._as_result([self.permute_hidden(state, input.unsorted_indices) for state in states])
 
     def _states_of(self, hx: Any) -> list[Tensor] | None:
@@ -207,25 +215,20 @@ class RNNBase(Module):
     def _as_result(self, states: list[Tensor]) -> Any:
         return tuple(states) if self.mode == "LSTM" else states[0]
 
-    def _run(self, input: Tensor, states: list[Tensor], batch_sizes: Tensor | None) -> tuple[Tensor, list[Tensor]]:
-        """Run all layers. Shape: input (T, N, D), or packed (elements, D)."""
-        ends: list[list[Tensor]] = []
-        output = input
-        for layer in range(self.num_layers):
-            halves = []
-            for direction in range(self._directions):
-                place = layer * self._directions + direction
-                weights = [getattr(self, name) for name in self._all_weights[place]]
-                start = [state[place] for state in states]
-                half, end = run_direction(
-                    self.mode, output, start, weights, self.bias, bool(self.proj_size), direction == 1, batch_sizes
-                )
-                halves.append(half)
-                ends.append(end)
-            output = halves[0] if len(halves) == 1 else fg.cat(halves, dim=-1)
-            if self.dropout and self.training and layer < self.num_layers - 1:
-                output = F.dropout(output, self.dropout, True)
-        return output, [fg.stack(list(parts)) for parts in zip(*ends, strict=True)]
+    def _run(self, input: Tensor, states: list[Tensor], masks: Any, lengths: Any) -> tuple[Tensor, list[Tensor]]:
+        """Run all layers as one operation. Shape: input (T, N, D), result (T, N, directions * H)."""
+        inputs = (input, *states, *self._flat_weights, masks, lengths)
+        output, *ends = call(TABLE[self.mode.lower()], inputs, (self.bias, self.num_layers, self.bidirectional))
+        return output, ends
+
+    def _masks(self, input: Tensor) -> list[Tensor] | None:
+        """Draw what dropout multiplies each layer's results by, but the last one's. Shape: each as input (*, directions * H)."""
+        if not (self.dropout and self.training and self.num_layers > 1):
+            return None
+        shape = (*input.shape[:-1], self._directions * (self.proj_size or self.hidden_size))
+        keep = 1 - self.dropout
+        drawn = [kept_mask(shape, keep, input.device) for _ in range(self.num_layers - 1)]
+        return [mask.to(input.dtype) * (1 / keep if keep else 0.0) for mask in drawn]
 
 
 class RNN(RNNBase):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.call import call
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import init
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import empty_parameter
-from funcgrad.nn.recurrence import run_cell
 
 
 class RNNCellBase(Module):
@@ -44,7 +45,7 @@ class RNNCellBase(Module):
         nonlinearity = getattr(self, "nonlinearity", "tanh")
         return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
 
-    def _step(self, mode: str, input: Tensor, states: list[Tensor] | None, count: int) -> list[Tensor]:
+    def _step(self, row: str, input: Tensor, states: list[Tensor] | None, count: int) -> list[Tensor]:
         """Check and batch the inputs, do one step, and return the new states."""
         name = type(self).__name__
         if input.dim() not in (1, 2):
@@ -59,8 +60,9 @@ class RNNCellBase(Module):
             states = [fg.zeros((batch.size(0), self.hidden_size), dtype=input.dtype, device=input.device)] * count
         elif not is_batched:
             states = [state.unsqueeze(0) for state in states]
-        weights = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
-        new = run_cell(mode, batch, states, weights)
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        given = call(TABLE[row], (batch, *states, *weights))
+        new = list(given) if count == 2 else [given]
         return new if is_batched else [state.squeeze(0) for state in new]
 
 
@@ -85,7 +87,7 @@ class RNNCell(RNNCellBase):
         """Return the new state."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._step(f"RNN_{self.nonlinearity.upper()}", input, None if hx is None else [hx], 1)[0]
+        return self._step(f"rnn_{self.nonlinearity}_cell", input, None if hx is None else [hx], 1)[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -98,7 +100,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """Return the new (h, c)."""
-        h, c = self._step("LSTM", input, None if hx is None else list(hx), 2)
+        h, c = self._step("lstm_cell", input, None if hx is None else list(hx), 2)
         return h, c
 
 
@@ -112,4 +114,4 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the new state."""
-        return self._step("GRU", input, None if hx is None else [hx], 1)[0]
+        return self._step("gru_cell", input, None if hx is None else [hx], 1)[0]

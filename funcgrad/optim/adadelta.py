@@ -33,7 +33,7 @@ def adadelta(
 class Adadelta(RuleOptimizer):
     """Adadelta. Source: Zeiler 2012, https://arxiv.org/abs/1212.5701; `lr` scales the step, as in torch."""
 
-    _op = Op(adadelta, grad="AdadeltaBackward0")
+    _op = Op(adadelta, grad="AdadeltaBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -32,21 +32,10 @@ def adafactor(
 
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
         step = state["step"] + 1
-        weight = number(step**beta2_decay)
         rate = number(jnp.minimum(lr, 1 / jnp.sqrt(step)))
         sizes = [rate * jnp.maximum(eps2, _root_mean_square(param)) for param in params]
         params = shrunk(params, lr * weight_decay)
-        if "variance" in state:
-            squares = [_moved(old, grad * grad, weight) for old, grad in zip(state["variance"], grads, strict=True)]
-            new: State = {"variance": squares}
-        else:
-            rows = [_moved(old, _mean(g, -1), weight) for old, g in zip(state["row_var"], grads, strict=True)]
-            cols = [_moved(old, _mean(g, -2), weight) for old, g in zip(state["col_var"], grads, strict=True)]
-            squares = [
-                row * col / jnp.maximum(row.mean(-2, keepdims=True), smallest)
-                for row, col in zip(rows, cols, strict=True)
-            ]
-            new = {"row_var": rows, "col_var": cols}
+        squares, new = _mean_squares(grads, state, number(step**beta2_decay), smallest)
         updates = [
             grad / jnp.sqrt(jnp.maximum(square, smallest * smallest))
             for grad, square in zip(grads, squares, strict=True)
@@ -55,9 +44,22 @@ def adafactor(
             update * (size / jnp.maximum(1.0, _root_mean_square(update) / d))
             for update, size in zip(updates, sizes, strict=True)
         ]
-        return descended(params, updates, 1), {"step": step, **new}
+        return descended(params, updates, 1), {**new, "step": step}
 
     return layout.update(arrays, rule)
+
+
+def _mean_squares(grads: list[Array], state: State, weight: Any, smallest: Any) -> tuple[list[Array], State]:
+    """Return running means of squared gradients, for matrices put together from rows and columns, and the state."""
+    if "variance" in state:
+        squares = [_moved(old, grad * grad, weight) for old, grad in zip(state["variance"], grads, strict=True)]
+        return squares, {"variance": squares}
+    rows = [_moved(old, _mean(grad, -1), weight) for old, grad in zip(state["row_var"], grads, strict=True)]
+    cols = [_moved(old, _mean(grad, -2), weight) for old, grad in zip(state["col_var"], grads, strict=True)]
+    squares = [
+        row * col / jnp.maximum(row.mean(-2, keepdims=True), smallest) for row, col in zip(rows, cols, strict=True)
+    ]
+    return squares, {"row_var": rows, "col_var": cols}
 
 
 def _moved(old: Array, new: Array, weight: Any) -> Array:
@@ -78,7 +80,7 @@ class Adafactor(RuleOptimizer):
     Source: Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235, without its first moment, as in torch.
     """
 
-    _op = Op(adafactor, grad="AdafactorBackward0")
+    _op = Op(adafactor, grad="AdafactorBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ class Adagrad(RuleOptimizer):
     Source: Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html.
     """
 
-    _op = Op(adagrad, grad="AdagradBackward0")
+    _op = Op(adagrad, grad="AdagradBackward0", numbers="inputs")
 
     def __init__(
         self,

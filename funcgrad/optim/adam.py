@@ -64,7 +64,7 @@ class Adam(RuleOptimizer):
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980; Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ.
     """
 
-    _op = Op(adam, grad="AdamBackward0")
+    _op = Op(adam, grad="AdamBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ def adamax(
 class Adamax(RuleOptimizer):
     """Adamax. Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 7.1."""
 
-    _op = Op(adamax, grad="AdamaxBackward0")
+    _op = Op(adamax, grad="AdamaxBackward0", numbers="inputs")
 
     def __init__(
         self,

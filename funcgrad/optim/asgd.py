@@ -42,7 +42,7 @@ class ASGD(RuleOptimizer):
     Source: Polyak and Juditsky 1992, https://doi.org/10.1137/0330046.
     """
 
-    _op = Op(asgd, grad="AsgdBackward0")
+    _op = Op(asgd, grad="AsgdBackward0", numbers="inputs")
     _shared = ("eta", "mu", "step")
 
     def __init__(

@@ -84,7 +84,7 @@ class Muon(RuleOptimizer):
     adjust_lr_fn="match_rms_adamw": Liu et al. 2025, https://arxiv.org/abs/2502.16982.
     """
 
-    _op = Op(muon, grad="MuonBackward0")
+    _op = Op(muon, grad="MuonBackward0", numbers="inputs")
     _shared = ()
 
     def __init__(

@@ -58,7 +58,7 @@ def nadam(
 class NAdam(RuleOptimizer):
     """Adam with Nesterov momentum. Source: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ."""
 
-    _op = Op(nadam, grad="NadamBackward0")
+    _op = Op(nadam, grad="NadamBackward0", numbers="inputs")
     _shared = ("mu_product", "step")
 
     def __init__(

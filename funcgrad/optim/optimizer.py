@@ -230,11 +230,11 @@ class Optimizer:
                 group.setdefault(name, default)
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join([*lines, ")"])
+            options = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            text += f"\nParameter Group {i}\n{''.join(options)}"
+        return f"{text})"
 
     def _make_hooks(self) -> None:
         self._optimizer_step_pre_hooks: Hooks = OrderedDict()

@@ -46,7 +46,7 @@ def radam(
 class RAdam(RuleOptimizer):
     """Rectified Adam. Source: Liu et al. 2019, https://arxiv.org/abs/1908.03265."""
 
-    _op = Op(radam, grad="RadamBackward0")
+    _op = Op(radam, grad="RadamBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class RMSprop(RuleOptimizer):
     centered: Graves 2013, https://arxiv.org/abs/1308.0850.
     """
 
-    _op = Op(rmsprop, grad="RmspropBackward0")
+    _op = Op(rmsprop, grad="RmspropBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ class Rprop(RuleOptimizer):
     Source: Riedmiller and Braun 1993, https://doi.org/10.1109/ICNN.1993.298623.
     """
 
-    _op = Op(rprop, grad="RpropBackward0")
+    _op = Op(rprop, grad="RpropBackward0", numbers="inputs")
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ class SGD(RuleOptimizer):
     http://www.cs.toronto.edu/~hinton/absps/momentum.pdf.
     """
 
-    _op = Op(sgd, grad="SgdBackward0")
+    _op = Op(sgd, grad="SgdBackward0", numbers="inputs")
     _shared = ()
 
     def __init__(

@@ -1,7 +1,7 @@
 """Training scripts as people write them, each once, for whichever module is given to it as `torch`.
 
-Everything a script does follows from its `manual_seed`: data, initial weights, order of batches, dropout masks, noise. The sizes
-and learning rates are such that a rounding error does not grow: a curve is then the same number for number, not only in shape.
+Everything a script does follows from its `manual_seed`: data, initial weights, order of batches, dropout masks, noise.
+The sizes and learning rates are such that a rounding error does not grow, so that every loss is the same number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def losses(torch: Any, name: str) -> list[tuple[float, ...]]:
 
 
 def mlp(torch: Any) -> Losses:
-    """Yield the losses of a classifier with dropout: SGD with momentum, a schedule, shuffled batches and a short last one."""
+    """Yield the losses of a classifier with dropout: SGD with momentum, a schedule, and a shorter last batch."""
     nn, data = torch.nn, torch.utils.data
     torch.manual_seed(1)
     points = torch.randn(200, 8)
@@ -43,7 +43,7 @@ def mlp(torch: Any) -> Losses:
 
 
 def conv(torch: Any) -> Losses:
-    """Yield the losses of a classifier of small pictures: convolution, batch norm, max pool, dropout of whole channels."""
+    """Yield the losses of a classifier of small pictures: convolution, batch norm, max pool, two kinds of dropout."""
     nn, functional, data = torch.nn, torch.nn.functional, torch.utils.data
 
     class Net(nn.Module):
@@ -79,7 +79,7 @@ def conv(torch: Any) -> Losses:
 
 
 def lstm(torch: Any) -> Losses:
-    """Yield the losses of two stacked LSTMs with dropout between them that say where a wave goes next, gradients clipped."""
+    """Yield losses and gradient norms of two stacked LSTMs, dropout between them, that say where a wave goes next."""
     nn, data = torch.nn, torch.utils.data
 
     class Waves(data.Dataset):
@@ -120,16 +120,41 @@ def lstm(torch: Any) -> Losses:
 
 
 def gpt(torch: Any) -> Losses:
-    """Yield the losses of a small GPT: causal attention, weight decay for matrices only, warm-up by hand, tied embeddings."""
+    """Yield the losses of a small GPT: weight decay for matrices only, a warm-up by hand, batches cut from one text."""
+    time, letters = 16, 12
+    torch.manual_seed(4)
+    text = (torch.arange(600) ** 2 % 7 + torch.randint(0, 5, (600,))) % letters
+    model = _gpt_model(torch, time, letters)
+    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    others = [p for p in model.parameters() if p.dim() < 2]
+    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.95))
+    step = 0
+    while True:
+        for group in optimizer.param_groups:
+            group["lr"] = 1e-3 * min(1.0, (step + 1) / 20)
+        step += 1
+        starts = torch.randint(len(text) - time, (8,))
+        x = torch.stack([text[i : i + time] for i in starts])
+        y = torch.stack([text[i + 1 : i + time + 1] for i in starts])
+        loss = model(x, y)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        yield (loss.item(),)
+
+
+def _gpt_model(torch: Any, time: int, letters: int, width: int = 32, heads: int = 4) -> Any:
     nn, functional = torch.nn, torch.nn.functional
-    time, width, heads, letters = 16, 32, 4, 12
 
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
             self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-            self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1))
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+            self.mlp = nn.Sequential(self.up, nn.GELU(), self.down, nn.Dropout(0.1))
             self.register_buffer("mask", torch.tril(torch.ones(time, time)).view(1, 1, time, time))
 
         def attend(self, x: Any) -> Any:
@@ -155,9 +180,9 @@ def gpt(torch: Any) -> Losses:
 
         def start(self, module: Any) -> None:
             if isinstance(module, (nn.Linear, nn.Embedding)):
-                torch.nn.init.normal_(module.weight, mean=0.0, std=0.02)
+                nn.init.normal_(module.weight, mean=0.0, std=0.02)
             if isinstance(module, nn.Linear) and module.bias is not None:
-                torch.nn.init.zeros_(module.bias)
+                nn.init.zeros_(module.bias)
 
         def forward(self, tokens: Any, targets: Any) -> Any:
             x = self.tokens(tokens) + self.positions(torch.arange(tokens.size(1)))
@@ -166,27 +191,7 @@ def gpt(torch: Any) -> Losses:
             logits = self.head(self.norm(x))
             return functional.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1))
 
-    torch.manual_seed(4)
-    text = (torch.arange(600) ** 2 % 7 + torch.randint(0, 5, (600,))) % letters
-    model = GPT()
-    matrices = [p for p in model.parameters() if p.dim() >= 2]
-    others = [p for p in model.parameters() if p.dim() < 2]
-    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.95))
-    step = 0
-    while True:
-        for group in optimizer.param_groups:
-            group["lr"] = 1e-3 * min(1.0, (step + 1) / 20)
-        step += 1
-        starts = torch.randint(len(text) - time, (8,))
-        x = torch.stack([text[i : i + time] for i in starts])
-        y = torch.stack([text[i + 1 : i + time + 1] for i in starts])
-        loss = model(x, y)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        yield (loss.item(),)
+    return GPT()
 
 
 def gan(torch: Any) -> Losses:

@@ -1,7 +1,7 @@
 """Reading a Markdown page as a program: its python blocks, and what each says that it prints.
 
 A block says so in comments `# prints: ...` on its lines, or in a block of text (```text) that follows it directly.
-A block of `>>>` lines is a doctest. The blocks of a page share their names, in order.
+A block of `>>>` lines is a doctest; one that says nothing is only run. The blocks of a page share their names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 def _said(source: str) -> str | None:
     said = _PRINTS.findall(source)
-    return "".join(f"{line.rstrip()}\n" for line in said)
+    return "".join(f"{line.rstrip()}\n" for line in said) if said else None
 
 
 def run(path: Path) -> None:

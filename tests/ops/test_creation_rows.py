@@ -66,11 +66,11 @@ def _compare(name: str, numbers: tuple[Any, ...], kind: str, rounding: float) ->
         theirs = getattr(torch, name)(*numbers, dtype=getattr(torch, kind))
     except (RuntimeError, ValueError, NotImplementedError) as error:
         with pytest.raises(type(error)) as caught:
-            _made(name, *numbers, getattr(dtypes, kind))
+            _made(name, *numbers, getattr(dtypes, kind, dtypes.bool_))
         assert str(caught.value) == str(error)
         return
     theirs = theirs.float().numpy().astype(ml_dtypes.bfloat16) if kind == "bfloat16" else theirs.numpy()
-    ours = _made(name, *numbers, getattr(dtypes, kind))
+    ours = _made(name, *numbers, getattr(dtypes, kind, dtypes.bool_))
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
     np.testing.assert_allclose(ours.astype(float), theirs.astype(float), rtol=rounding, atol=rounding)
 

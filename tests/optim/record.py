@@ -107,8 +107,8 @@ def record_texts() -> dict[str, Any]:
     """Return what printing an optimizer shows, and the keys of its first group's options."""
     found = {}
     for name in [*options_of_torch(), "LBFGS"]:
-        params = [torch.nn.Parameter(torch.zeros(2, 2))]
-        optimizer = getattr(torch.optim, name)(params)
+        groups = [{"params": torch.nn.Parameter(torch.zeros(2, 2))} for _ in range(1 if name == "LBFGS" else 2)]
+        optimizer = getattr(torch.optim, name)(groups)
         found[name] = {"repr": repr(optimizer), "keys": list(optimizer.state_dict()["param_groups"][0])}
     return found
 

@@ -219,7 +219,8 @@ def test_named_parameters_keep_their_names() -> None:
 
 @pytest.mark.parametrize("name", list(TEXTS))
 def test_printing_and_checkpoint_keys_are_those_of_torch(name: str) -> None:
-    optimizer = getattr(torch.optim, name)([parameter(np.zeros((2, 2), "float32"))])
+    groups = [{"params": parameter(np.zeros((2, 2), "float32"))} for _ in range(1 if name == "LBFGS" else 2)]
+    optimizer = getattr(torch.optim, name)(groups)
     assert repr(optimizer) == TEXTS[name]["repr"]
     assert set(optimizer.state_dict()["param_groups"][0]) == set(TEXTS[name]["keys"])
 

@@ -86,6 +86,8 @@ def test_ctrl_c_while_running_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.tensor([1.0, 2.0])
+    x += 1
+    x.tolist()
     x += 1  # the first array is free to be donated
 
     def plan(*_: object) -> Plan:

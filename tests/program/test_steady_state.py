@@ -64,7 +64,7 @@ def test_parameters_and_optimizer_state_are_donated() -> None:
     assert all(c.donated >= 3 * parameters for c in turns(step, 3))
 
 
-def test_a_learning_rate_schedule_compiles_twice_at_most() -> None:
+def test_a_learning_rate_schedule_does_not_compile() -> None:
     model, (x, y) = mlp(), batch()
     optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     scheduler = optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
@@ -75,7 +75,7 @@ def test_a_learning_rate_schedule_compiles_twice_at_most() -> None:
         optimizer.step()
         scheduler.step()
 
-    assert_settles(step)
+    assert_settles(step, within=1)
 
 
 def test_a_changing_number_becomes_an_input() -> None:

@@ -133,10 +133,7 @@ def pack_padded_sequence(
         order = np.argsort(-counts, kind="stable")
         counts = counts[order]
     batch_sizes = (counts[None, :] > np.arange(counts[0])[:, None]).sum(1)
-    steps, columns = _places(batch_sizes)
-    columns = columns if order is None else order[columns]
-    flat = padded.flatten(0, 1)
-    data = flat.index_select(0, from_host(steps * padded.shape[1] + columns, device=input.device))
+    data = packed_of(padded, batch_sizes, order)
     indices = (None, None) if order is None else (order, np.argsort(order, kind="stable"))
     placed = [None if x is None else from_host(x, device=input.device) for x in indices]
     return PackedSequence(data, from_host(batch_sizes, device="cpu"), *placed)
@@ -147,23 +144,18 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """Return (padded batch, lengths). Shape: (T, B, *), or (B, T, *) if `batch_first`; T: longest or `total_length`."""
     batch_sizes = to_host(sequence.batch_sizes)
-    length, width = len(batch_sizes), int(batch_sizes[0])
+    length = len(batch_sizes)
     if total_length is not None and total_length < length:
         raise ValueError(
             "Expected total_length to be at least the length of the longest sequence in input, but got "
             f"total_length={total_length} and max sequence length being {length}"
         )
-    steps, columns = _places(batch_sizes)
-    lengths = (np.arange(width)[:, None] < batch_sizes[None, :]).sum(1)
+    lengths, order = lengths_of(batch_sizes), None
     if sequence.unsorted_indices is not None:
         unsorted = to_host(sequence.unsorted_indices)
-        columns, lengths = np.argsort(unsorted, kind="stable")[columns], lengths[unsorted]
-    rows = total_length or length
-    place = columns * rows + steps if batch_first else steps * width + columns
-    shape = ((width, rows) if batch_first else (rows, width)) + tuple(sequence.data.shape[1:])
-    flat = sequence.data.new_full((rows * width, *shape[2:]), padding_value)
-    padded = flat.index_copy(0, from_host(place, device=sequence.data.device), sequence.data)
-    return padded.reshape(shape), from_host(lengths, device="cpu")
+        order, lengths = np.argsort(unsorted, kind="stable"), lengths[unsorted]
+    padded = padded_of(sequence.data, batch_sizes, order, total_length or length, padding_value)
+    return (padded.transpose(0, 1) if batch_first else padded), from_host(lengths, device="cpu")
 
 
 def pad_sequence(
@@ -206,6 +198,31 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """Return the sequences of a packed batch, each in its own length."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
+
+
+def packed_of(padded: Tensor, batch_sizes: Host, order: Host | None = None) -> Tensor:
+    """Return the data of a packed sequence. Shape: padded (T, B, *), its columns to be taken in `order`; result (N, *)."""
+    steps, columns = _places(batch_sizes)
+    columns = columns if order is None else order[columns]
+    places = from_host(steps * padded.shape[1] + columns, device=padded.device)
+    return padded.flatten(0, 1).index_select(0, places)
+
+
+def padded_of(
+    data: Tensor, batch_sizes: Host, order: Host | None = None, length: int | None = None, value: float = 0.0
+) -> Tensor:
+    """Return packed data as a padded batch: the reverse of `packed_of`."""
+    steps, columns = _places(batch_sizes)
+    rows, width = length or len(batch_sizes), int(batch_sizes[0])
+    columns = columns if order is None else order[columns]
+    flat = data.new_full((rows * width, *data.shape[1:]), value)
+    flat = flat.index_copy(0, from_host(steps * width + columns, device=data.device), data)
+    return flat.reshape((rows, width, *data.shape[1:]))
+
+
+def lengths_of(batch_sizes: Host) -> Host:
+    """Return how long each sequence is, the longest first."""
+    return (np.arange(batch_sizes[0])[:, None] < batch_sizes[None, :]).sum(1)
 
 
 def _host_lengths(lengths: Any) -> Host:

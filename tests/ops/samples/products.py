@@ -163,6 +163,8 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 4), given(5, 4), p=float("inf")),
         sample(given(3, 4), given(5, 4), p=3.0),
         sample(given(3, 4), given(5, 4), p=0.0),
+        sample(values([[1.0, 2.0], [3.0, 4.0]]), values([[1.0, 2.0], [3.0, 4.0]]), 1.0),
+        sample(values([[1.0, 2.0], [3.0, 4.0]]), values([[1.0, 2.0], [3.0, 4.0]]), float("inf")),
         sample(values([[1.0, 2.0]]), values([[1.0, 2.0], [0.0, 2.0]])),
         sample(given(30, 4), given(26, 4)).but(rtol=1e-4, atol=1e-4, graph=False),
         sample(given(3, 4), given(5, 3)).but(fails=True),

@@ -22,6 +22,7 @@ SAMPLES: dict[str, list[Sample]] = {
     "lgamma": [*_real(0.2, 9), sample(given(6, low=-0.9, high=-0.1))],
     "digamma": [*_real(0.2, 9), sample(given(6, low=-0.9, high=-0.1)), sample(values([0.0, -0.0], grad=False))],
     "polygamma": [sample(n, given(5, low=0.5, high=4)).but(rtol=1e-4) for n in range(4)],
+    ".polygamma": [sample(given(5, low=0.5, high=4), 1), sample(given(5, low=-0.9, high=-0.1), 0)],
     "mvlgamma": [sample(given(5, low=3, high=6), 2), sample(given(5, low=3, high=6, dtype="float64"), 3)],
     "igamma": [sample(given(5, low=0.5, high=4, grad=False), given(5, low=0.5, high=4))],
     "igammac": [sample(given(5, low=0.5, high=4, grad=False), given(5, low=0.5, high=4))],

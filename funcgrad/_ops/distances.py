@@ -1,0 +1,75 @@
+"""Rows that measure how far apart rows of matrices are: cdist, pdist."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import magnitude
+from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.table import Array, op
+
+
+def _root(total: Array, p: float) -> Array:
+    """Return total^(1/p), with gradient 0 where it is 0."""
+    positive = jnp.where(total > 0, total, 1)
+    root = jnp.sqrt(positive) if p == 2 else positive ** (1 / p)
+    return jnp.where(total > 0, root, total)
+
+
+def _length(apart: Array, p: float) -> Array:
+    """Return the p-norm of the last dimension, with torch's gradients: every one of several largest gets it in full."""
+    if p == 0:
+        return (apart != 0).sum(-1).astype(apart.dtype) + 0 * apart.sum(-1)
+    if p == 2:
+        return _root((apart * apart).sum(-1), p)
+    size = magnitude(apart)
+    if p == 1:
+        return size.sum(-1)
+    if p == np.inf:
+        frozen = lax.stop_gradient(size)
+        longest = frozen.max(-1, initial=0, keepdims=True)
+        return longest[..., 0] + jnp.where((frozen == longest) & (frozen < np.inf), size - frozen, 0).sum(-1)
+    nonzero = size != 0
+    powers = jnp.where(nonzero, jnp.where(nonzero, size, 1) ** p, 0)
+    return _root(powers.sum(-1), p)
+
+
+# from how many rows on distances come of a matrix product
+_BY_PRODUCT = {
+    "use_mm_for_euclid_dist": 0,
+    "use_mm_for_euclid_dist_if_necessary": 25,
+    "donot_use_mm_for_euclid_dist": None,
+}
+
+
+@op(grad="CdistBackward0", names="cdist")
+def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Array:
+    """Return the p-norm distances of all rows of `x1` to all of `x2`. Shape: (*, n, d), (*, m, d) -> (*, n, m)."""
+    for place, x in enumerate((x1, x2), 1):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if compute_mode not in _BY_PRODUCT:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    broadcast_shape(x1.shape[:-2], x2.shape[:-2])
+    rows = _BY_PRODUCT[compute_mode]
+    if p == 2 and rows is not None and max(x1.shape[-2], x2.shape[-2]) > rows:
+        squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]
+        return _root(jnp.maximum(squares - 2 * jnp.matmul(x1, jnp.swapaxes(x2, -1, -2)), 0), 2)
+    return _length(x1[..., :, None, :] - x2[..., None, :, :], p)
+
+
+@op(grad="PdistBackward0", names="pdist nn.functional.pdist")
+def pdist(input: Array, p: float = 2) -> Array:
+    """Return the p-norm distances of all pairs of different rows, in order."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = (places.astype(np.int32) for places in np.triu_indices(input.shape[0], 1))
+    return _length(input[first] - input[second], p)

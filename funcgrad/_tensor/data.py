@@ -1,0 +1,148 @@
+"""Python data as tensors: nested sequences of numbers, numpy's scalars and arrays, tensors; torch's choice of dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad._base import dtypes, promotion
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+
+_PYTHON = {bool: bool, int: int, float: float, complex: complex}
+
+
+def from_data(data: Any, dtype: DType | None, device: Any, requires_grad: bool) -> Tensor:
+    """Return a new tensor with a copy of numbers, nested sequences, numpy arrays or tensors.
+
+    Raises ValueError for ragged sequences, TypeError or RuntimeError for what is no number or does not fit the dtype.
+    """
+    if isinstance(data, Tensor):
+        copied = Tensor._leaf(data._current()) if dtype in (None, data.dtype) else data.detach().to(dtype)
+        moved = copied if device is None else copied.to(device=device)
+        return moved.requires_grad_() if requires_grad else moved
+    if isinstance(data, (np.ndarray, np.generic, jax.Array)):
+        array = np.asarray(data)
+        kind = dtype or dtypes.of_numpy(array.dtype)
+    else:
+        array, kind = _read(data, dtype)
+    return from_host(array, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
+    """Return the numbers as a numpy array, and the dtype that torch gives them: that of Python's floats is the default."""
+    if hasattr(data, "__array__") and not isinstance(data, Sequence):
+        array = np.asarray(data)
+        return array, dtype or dtypes.of_numpy(array.dtype)
+    leaves = _types_of_leaves(data)
+    if any(issubclass(kind, Tensor) for kind in leaves):
+        data = _without_tensors(data)
+    array = _as_array(data, dtype)
+    if array.dtype.kind in "OUSV":
+        raise _no_number(data, dtype)
+    kind = dtype or _inferred(data, leaves, array)
+    _check_range(array, kind)
+    return array, kind
+
+
+def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(data)
+    except ValueError:
+        raise _ragged(data) from None
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
+
+
+def _types_of_leaves(data: Any) -> set[type]:
+    """Return the types of what is no sequence in nested lists and tuples."""
+    if not isinstance(data, (list, tuple)):
+        return {type(data)}
+    found = set(map(type, data))
+    if found.isdisjoint((list, tuple)) and not any(issubclass(kind, (list, tuple)) for kind in found):
+        return found
+    return set().union(*map(_types_of_leaves, data))
+
+
+def _inferred(data: Any, leaves: set[type], array: np.ndarray[Any, Any]) -> DType:
+    if array.size == 0 and leaves <= {list, tuple}:
+        return dtypes.get_default_dtype()
+    if all(kind in _PYTHON for kind in leaves):
+        return _of_python(array)
+    return reduce(promotion.promote_types, map(_dtype_of, _leaves(data)), dtypes.bool_)
+
+
+def _of_python(array: np.ndarray[Any, Any]) -> DType:
+    """Return the dtype of numbers that came from Python: floats get the default dtype, ints int64."""
+    if array.size == 0 or array.dtype.kind == "f":
+        return dtypes.get_default_dtype()
+    if array.dtype.kind == "c":
+        return dtypes.get_default_dtype().to_complex()
+    return dtypes.bool_ if array.dtype.kind == "b" else dtypes.int64
+
+
+def _leaves(data: Any) -> Iterable[Any]:
+    if not isinstance(data, (list, tuple)):
+        yield data
+        return
+    for inner in data:
+        yield from _leaves(inner)
+
+
+def _dtype_of(leaf: Any) -> DType:
+    if isinstance(leaf, (np.generic, np.ndarray)):
+        return dtypes.of_numpy(leaf.dtype)
+    return _of_python(np.asarray(leaf))
+
+
+def _check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
+    """Refuse numbers that an integer dtype cannot hold; negative ones wrap around in an unsigned dtype, as in torch."""
+    if kind.category != dtypes.INTEGER or array.size == 0 or array.dtype.kind == "b":
+        return
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+    limits = np.iinfo(kind.numpy)
+    low, high = array.min(), array.max()
+    if array.dtype.kind == "u" and kind is dtypes.int64 and high > limits.max:
+        raise ValueError("Overflow when unpacking long long")
+    if not (low >= (limits.min or -limits.max) and high <= limits.max):
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+
+
+def _ragged(data: Any) -> Exception:
+    """Return torch's error for sequences of unequal lengths."""
+    level, dim = [data], 0
+    while all(isinstance(x, (list, tuple)) for x in level):
+        length = len(level[0])
+        for row in level:
+            if len(row) != length:
+                return ValueError(f"expected sequence of length {length} at dim {dim} (got {len(row)})")
+        level, dim = [x for row in level for x in row], dim + 1
+    odd = next(x for x in level if isinstance(x, (list, tuple)) != isinstance(level[0], (list, tuple)))
+    if isinstance(odd, (list, tuple)):
+        return TypeError(f"{type(odd).__name__!r} object where a number is expected (sequences are nested unequally)")
+    return TypeError("not a sequence")
+
+
+def _no_number(data: Any, dtype: DType | None) -> Exception:
+    if isinstance(data, str):
+        return TypeError("new(): invalid data type 'str'")
+    found = next((x for x in _leaves(data) if not isinstance(x, (int, float, complex, np.generic, np.ndarray))), None)
+    if any(isinstance(x, int) and abs(x) >= 2**63 for x in _leaves(data)):
+        return ValueError("Overflow when unpacking long long")
+    if isinstance(found, str):
+        return ValueError("too many dimensions 'str'")
+    if dtype is not None:
+        return TypeError(f"must be real number, not {type(found).__name__}")
+    return RuntimeError(f"Could not infer dtype of {type(found).__name__}")
+
+
+def _without_tensors(data: Any) -> Any:
+    if isinstance(data, Tensor):
+        return to_host(data)
+    return [_without_tensors(x) for x in data] if isinstance(data, (list, tuple)) else data
