@@ -5,6 +5,8 @@ RuntimeError                torch's usual choice: wrong shapes, a second backwar
 │   ├── ForkedProcessError  a forked child touched XLA
 │   └── FlushError          a recorded program could not be run; the cause is chained
 └── ShapeError              an op was given shapes or dtypes that it cannot take
+TypeError
+└── NotATensor              an argument is neither a tensor nor a number; operators then ask the other operand
 IndexError, TypeError, ValueError, KeyError are raised where torch raises them.
 """
 
@@ -25,3 +27,7 @@ class FlushError(FuncgradError):
 
 class ShapeError(RuntimeError):
     """An op was given shapes or dtypes that it cannot take."""
+
+
+class NotATensor(TypeError):  # noqa: N818 - it reads as what it says
+    """An argument is neither a tensor nor a number; operators then ask the other operand."""

@@ -27,10 +27,14 @@ _LONGEST_CONSTANT = (
 )  # elements that a program holds as numbers, equal to torch's to the last bit; more are computed
 
 
+def _c_name(dtype: DType) -> str:
+    return scalar_name(np.zeros((), dtype.numpy))  # type: ignore[arg-type]  # only the dtype of an array is read
+
+
 def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
     """Return how many numbers `arange` gives. RuntimeError for a step of 0 or away from `end`, and endless ranges."""
     if dtype.category == BOOL or dtype.is_complex:
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_name(np.zeros((), dtype.numpy))}'")
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{_c_name(dtype)}'")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if dtype is dtypes.int64 and int(step) == 0:
@@ -127,7 +131,7 @@ def _triangle_places(row: int, col: int, offset: int, lower: bool, dtype: DType)
             raise RuntimeError(f"{name} must be non-negative, got{size}")
     if dtype not in (dtypes.int32, dtypes.int64):
         name = "tril_indices" if lower else "triu_indices"
-        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(np.zeros((), dtype.numpy))}'")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{_c_name(dtype)}'")
     places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
     return jnp.asarray(np.stack(places).astype(dtype.numpy))
 

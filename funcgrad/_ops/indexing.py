@@ -25,8 +25,9 @@ _ALL = np.s_[:]
 
 
 def not_negative(index: Array, size: int) -> Array:
-    """Put negative places out of range, where torch does not let them count from the end."""
-    return jnp.where(index < 0, size, index)
+    """Put negative places out of range, where torch does not let them count from the end; int32 where that suffices."""
+    kept = jnp.where((index < 0) | (index > size), size, index)
+    return kept.astype(np.int32) if size < np.iinfo(np.int32).max else kept
 
 
 def read_at(input: Array, places: Any) -> Array:

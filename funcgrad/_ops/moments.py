@@ -30,6 +30,8 @@ def _moments(
     """Return variance and mean, computed wide."""
     if is_integer(input):
         raise RuntimeError(f"{name} only support floating point and complex dtypes, but got: {scalar_name(input)}")
+    if isinstance(dim, bool):  # std(False): torch's older meaning of the first argument
+        dim, unbiased = None, dim
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     dims, input = dims_of(input, dim), wide(input)

@@ -284,6 +284,13 @@ def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, d
     return _diagonal_back(input, _fits(src, diagonal(input, offset, dim1, dim2)), offset, dim1, dim2)
 
 
+@op(grad="AsStridedScatterBackward0")
+def as_strided_scatter(input: Array, src: Array, size: Dims, stride: Dims, storage_offset: int | None = None) -> Array:
+    """Return `input` with `src` where `as_strided` would read."""
+    part = as_strided(input, size, stride, storage_offset)
+    return _strided_back(input, _fits(src, part), size, stride, storage_offset)
+
+
 @op(grad="SliceScatterBackward0")
 def slice_scatter(
     input: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1

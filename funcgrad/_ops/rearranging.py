@@ -257,3 +257,18 @@ def fill_tensor(input: Array, value: Array) -> Array:
 def zero(input: Array) -> Array:
     """Return zeros like `input`; no gradient reaches `input`."""
     return jnp.zeros(input.shape, input.dtype)
+
+
+@op(grad="CopySlices", names=".fill_diagonal_")
+def fill_diagonal(input: Array, fill_value: Scalar, wrap: bool = False) -> Array:
+    """Return `input` with one number on its main diagonal; with `wrap`, a tall matrix's diagonal begins anew below."""
+    if input.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if input.ndim > 2 and len(set(input.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    side = min(input.shape)
+    places = np.zeros(input.shape, bool)
+    places[(np.arange(side),) * input.ndim] = True
+    if wrap and input.ndim == 2 and input.shape[0] > input.shape[1]:
+        places.reshape(-1)[:: input.shape[1] + 1] = True
+    return jnp.where(places, cast(jnp.asarray(fill_value), input.dtype), input)

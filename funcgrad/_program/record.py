@@ -147,7 +147,7 @@ def array_of(value: Value) -> jax.Array:
     if value.array is None:
         force(value)
     if type(value.array) is np.ndarray:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.ensure_compile_time_eval():
             value.array = jax.device_put(value.array)
     return value.array
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
-from funcgrad._base.errors import ShapeError
+from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.value import Aval, aval
@@ -128,6 +128,9 @@ def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) ->
     """Run `infer`; what it raises is raised anew at the user's line, JAX's own words behind ours."""
     try:
         return infer()
+    except AttributeError:
+        _refuse_numbers(op, arguments)
+        raise
     except (IndexError, RuntimeError, KeyError, OverflowError, TypeError, ValueError) as error:
         if not isinstance(error, (TypeError, ValueError)) or not _is_from_jax(error):
             error.__notes__ = []  # JAX adds a word on its own frames, none of which is left
@@ -135,6 +138,17 @@ def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) ->
         given = ", ".join(str(a.number) if type(a) is Constant else str(a) for a in arguments)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     raise ShapeError(f"{op.name}() does not take ({given}): {reason}") from None
+
+
+def _refuse_numbers(op: Any, arguments: tuple[Any, ...]) -> None:
+    """Raise NotATensor where a number (or None) stands in the place of a tensor."""
+    for position, (parameter, given) in enumerate(zip(getattr(op, "inputs", ()), arguments, strict=False)):
+        if type(given) is not Aval and parameter.kind in ("Array", "Mask", "Indices") and not parameter.optional:
+            kind = given if isinstance(given, type) else type(given.number if type(given) is Constant else None)
+            name = op.names[0].rpartition(".")[2] if op.names else op.name
+            raise NotATensor(
+                f"{name}(): argument '{parameter.name}' (position {position + 1}) must be Tensor, not {kind.__name__}"
+            ) from None
 
 
 def _is_from_jax(error: BaseException) -> bool:

@@ -167,8 +167,9 @@ class GradNode(Node):
     def _tensor_edges(self) -> tuple[tuple[Any, int], ...]:
         """Return an edge for every tensor that the op could be differentiated by; (None, 0) where none was wanted."""
         edges = dict(zip(self.pullback.wanted, self.edges, strict=True))
-        kinds = input_kinds(self.signature)
-        return tuple(edges.get(i, (None, 0)) for i, kind in enumerate(kinds) if kind == "Array" or i in edges)
+        given = zip(input_kinds(self.signature), self.signature.arguments, strict=True)
+        shown = [i for i, (kind, argument) in enumerate(given) if kind == "Array" and argument is not None]
+        return tuple(edges.get(i, (None, 0)) for i in shown)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_saved"):

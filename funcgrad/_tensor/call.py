@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad._base import promotion
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
@@ -61,7 +62,7 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
     """
     target = inputs[0]
     if not isinstance(target, Tensor):
-        raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(target).__name__}")
+        raise NotATensor(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(target).__name__}")
     target._check_writable()
     if op.write_back is not None:
         return _rename(op, target, inputs, statics)
@@ -76,14 +77,16 @@ def fitted(target: Tensor, result: Variable) -> Variable:
         raise RuntimeError(
             f"output with shape {list(wanted.shape)} doesn't match the broadcast shape {list(given.shape)}"
         )
-    if given.dtype is wanted.dtype:
-        return result
-    if not promotion.can_cast(given.dtype, wanted.dtype):
+    return result if given.dtype is wanted.dtype else _fitted_dtype(result, wanted.dtype)
+
+
+def _fitted_dtype(result: Variable, wanted: DType) -> Variable:
+    given = result.aval.dtype
+    if not promotion.can_cast(given, wanted):
         raise RuntimeError(
-            f"result type {scalar_type_name(given.dtype)} can't be cast to the desired output type "
-            f"{scalar_type_name(wanted.dtype)}"
+            f"result type {scalar_type_name(given)} can't be cast to the desired output type {scalar_type_name(wanted)}"
         )
-    return cast(result, wanted.dtype)
+    return cast(result, wanted)
 
 
 def cast(variable: Variable, dtype: DType) -> Variable:
@@ -92,11 +95,16 @@ def cast(variable: Variable, dtype: DType) -> Variable:
 
 
 def write_out(out: Any, result: Any) -> Any:
-    """Write a function's result into `out=`, as torch does; `out` takes the result's shape."""
+    """Write a function's result into `out=`, as torch does; `out` takes the result's shape.
+
+    Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
+    """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):
             write_out(target, part)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if thread.grad and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
             "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
@@ -104,16 +112,21 @@ def write_out(out: Any, result: Any) -> Any:
     variable = result._current()
     if variable.aval.shape != out.shape:
         out._alias = None
-        out._variable = variable if variable.aval.dtype is out.dtype else cast(variable, out.dtype)
+        out._variable = variable if variable.aval.dtype is out.dtype else _fitted_dtype(variable, out.dtype)
         return out
     return out._write(fitted(out, variable))
+
+
+def public_name(op: Op) -> str:
+    """Return what the user calls this op."""
+    return op.names[0].rpartition(".")[2] if op.names else op.name.removesuffix("_all").removesuffix("_dim")
 
 
 def return_type(op: Op) -> Any:
     """Return the named tuple that torch returns from this op."""
     found = _RETURN_TYPES.get(op.name)
     if found is None:
-        name = op.name.removesuffix("_dim")
+        name = public_name(op)
         found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
         found.__module__ = "torch.return_types"
         found.__repr__ = _repr_like_torch
@@ -177,8 +190,8 @@ def _known(op: Op, position: int, x: Any) -> Any:
         if isinstance(x, kind):
             return kind(x)  # type: ignore[arg-type]  # x is of a subclass of this very kind
     name = op.inputs[min(position, len(op.inputs) - 1)].name
-    raise TypeError(
-        f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
+    raise NotATensor(
+        f"{public_name(op)}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
     )
 
 

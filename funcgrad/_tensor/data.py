@@ -102,10 +102,10 @@ def _dtype_of(leaf: Any) -> DType:
 
 def _check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
     """Refuse numbers that an integer dtype cannot hold; negative ones wrap around in an unsigned dtype, as in torch."""
-    if kind.category != dtypes.INTEGER or array.size == 0 or array.dtype.kind == "b":
-        return
-    if array.dtype.kind == "c":
+    if array.dtype.kind == "c" and not kind.is_complex and array.imag.any():
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+    if kind.category != dtypes.INTEGER or array.size == 0 or array.dtype.kind in "bc":
+        return
     limits = np.iinfo(kind.numpy)
     low, high = array.min(), array.max()
     if array.dtype.kind == "u" and kind is dtypes.int64 and high > limits.max:

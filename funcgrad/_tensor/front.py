@@ -6,17 +6,20 @@ Each is written as source and compiled at first use, as dataclasses does it, bec
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.tensor import Tensor
 
 
-def as_int(given: Any, name: str = "dim") -> int | None:
+def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
     """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor, a bool."""
     if given is None or type(given) is int:
         return given
@@ -24,32 +27,68 @@ def as_int(given: Any, name: str = "dim") -> int | None:
         return int(given)
     if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
         return int(given)
-    raise TypeError(f"argument '{name}' must be int, not {type(given).__name__}")
+    raise TypeError(f"{label} must be int, not {type(given).__name__}")
 
 
-def as_dims(given: Any) -> tuple[int, ...] | None:
+def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:
     """Return a tuple of ints for an int, a list, a Size or a tuple."""
     if given is None:
         return None
     if isinstance(given, (tuple, list)):
-        return tuple([x if type(x) is int else as_int(x) for x in given])  # type: ignore[misc]  # no None inside
-    if isinstance(given, (range, np.ndarray)):
+        return tuple([x if type(x) is int else _as_size(x, label) for x in given])
+    if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):
         return tuple(int(x) for x in given)
-    return (as_int(given),)  # type: ignore[return-value]  # not None, as just seen
+    return (_as_size(given, label),)
 
 
-def as_spread_dims(given: tuple[Any, ...]) -> tuple[int, ...]:
+def _as_size(given: Any, label: str) -> int:
+    try:
+        found = as_int(given)
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"{label} must be tuple of ints, not {type(given).__name__}")
+    return found
+
+
+def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tuple[int, ...]:
     """Return a tuple of ints for sizes given one by one, or as one tuple or list."""
     if len(given) == 1 and not isinstance(given[0], int):
-        return as_dims(given[0]) or ()
-    return as_dims(given) or ()
+        return as_dims(given[0], label) or ()
+    return as_dims(given, label) or ()
 
 
-def as_float(given: Any) -> float | None:
+def as_float(given: Any, label: str = "argument") -> float | None:
     """Return a float for whatever torch takes as one."""
     if isinstance(given, str):
-        raise TypeError(f"argument must be float, not {given!r}")
+        raise TypeError(f"{label} must be float, not str")
     return given if given is None else float(given)
+
+
+def tensors_of(given: Any, label: str) -> Any:
+    """Return the sequence of tensors that a function like `cat` was given."""
+    if isinstance(given, Tensor) or not isinstance(given, Iterable):
+        raise TypeError(f"{label} must be tuple of Tensors, not {type(given).__name__}")
+    listed = given if isinstance(given, (list, tuple)) else tuple(given)
+    for position, x in enumerate(listed):
+        if not isinstance(x, (Tensor, np.ndarray, jax.Array)):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
+    return listed
+
+
+def named(label: str, given: Any, axis: Any) -> Any:
+    """Return the dimension that was given as `dim`, or by numpy's name for it."""
+    found = given if axis is None else axis
+    if found is MISSING:
+        raise TypeError(f"{label.partition('(')[0]}() missing 1 required positional arguments: \"dim\"")
+    return found
+
+
+def in_order(*inputs: Any) -> tuple[Any, ...]:
+    """Return tensors before numbers: old scripts write add(x, 2, y) for add(x, y, alpha=2)."""
+    if not isinstance(inputs[-1], Tensor):
+        return inputs
+    return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
 
 
 def as_frozen(given: Any) -> Any:
@@ -59,20 +98,21 @@ def as_frozen(given: Any) -> Any:
     return given
 
 
-def as_dtype(given: Any) -> Any:
+def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
     """Return funcgrad's dtype for a dtype, or Python's own float, int, bool or complex."""
     if given is None or isinstance(given, dtypes.dtype):
         return given
-    named = _PYTHON_TYPES.get(given)
-    if named is None:
-        raise TypeError(f"dtype must be torch.dtype, not {type(given).__name__}")
-    return named
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return _PYTHON_TYPES[given]
+    raise TypeError(f"{label} must be torch.dtype, not {type(given).__name__}")
 
 
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_BINARY = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
+MISSING = object()
 
 
 class Form:
@@ -88,6 +128,8 @@ class Form:
         self.reflected = self.is_dunder and _is_reflected(bare)
         self.takes_out = not self.is_method and not self.in_place and not place.startswith("nn.")
         self.takes_inplace = place.startswith("nn.") and not self.in_place and len(op.inputs) == 1
+        self.has_old_order = op.name in _OLD_ORDER and not self.is_dunder
+        self.renamed = {} if self.is_dunder or place.startswith("nn.") else self._numpy_names()
 
     def source(self) -> str:
         """Return the source of the function `made`, in which the row's Op is called `op`."""
@@ -95,36 +137,61 @@ class Form:
         inputs, statics = self._inputs(), self._statics(spread)
         function = "call_in_place" if self.in_place else "call"
         lines = [f"def made({head}):"]
+        if "axis" in self.renamed:
+            lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
+        if "keepdims" in self.renamed:
+            lines.append("    if keepdims is not None: keepdim = keepdims")
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
         if self.takes_out:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
             lines.append("    return result if out is None else write_out(out, result)")
-        elif self.name in _BINARY:
-            lines.append(f"    try: return {function}(op, {inputs}, {statics})")
-            lines.append("    except TypeError: return NotImplemented")
+        elif self.is_dunder:
+            lines += self._operator(f"{function}(op, {inputs}, {statics})")
         else:
             lines.append(f"    return {function}(op, {inputs}, {statics})")
         return "\n".join(lines)
 
+    def _operator(self, result: str) -> list[str]:
+        """Leave what is no tensor and no number to the other operand: `x == None` is False, `[0] * x` repeats the list."""
+        given = self._parameters()
+        lines = [f"    if {given[1].name} is None: return NotImplemented"] if len(given) == 2 else []
+        refused = "TypeError" if self.name in _COMPARISONS else "NotATensor"
+        return [*lines, f"    try: return {result}", f"    except {refused}: return NotImplemented"]
+
     def _head(self) -> tuple[str, Parameter | None]:
-        parameters = self._parameters()
         spread = self._spread()
         words, marked = [], False
-        for p in parameters:
+        for p in self._parameters():
             if p is spread:
                 words.append(f"*{p.name}")
                 marked = True
                 continue
-            if p.keyword_only and not marked:
+            if p.keyword_only and not marked and not self.has_old_order:
                 words.append("*")
                 marked = True
-            words.append(p.name if p.is_required else f"{p.name}=_default_{p.name}")
+            needed = p.is_required and not (p.name == "dim" and "axis" in self.renamed)
+            words.append(p.name if needed else f"{p.name}=_default_{p.name}")
         if self.takes_inplace:
             words.insert(words.index("*") if "*" in words else len(words), "inplace=False")
-        if self.takes_out:
-            words += ["out=None"] if marked else ["*", "out=None"]
-        return ", ".join(words), spread
+        extra = [f"{name}=None" for name in self.renamed] + ["out=None"] * self.takes_out
+        return ", ".join([*words, *["*"] * (bool(extra) and not marked), *extra]), spread
+
+    def _numpy_names(self) -> dict[str, str]:
+        """Return numpy's names of parameters, which torch takes too: axis for dim, keepdims for keepdim."""
+        positional = [p for p in self.op.parameters if not p.keyword_only]
+        names = [p.name for p in positional]
+        found = {}
+        if "dim" in names and not any(p.is_required for p in positional[names.index("dim") + 1 :]):
+            found["axis"] = "dim"
+        if "keepdim" in names:
+            found["keepdims"] = "keepdim"
+        return found
+
+    def _label(self, name: str) -> str:
+        """Return, as source, what errors call one parameter."""
+        position = [p.name for p in self.op.parameters].index(name) + (not self.is_method)
+        return repr(f"{self.name}(): argument '{name}' (position {position})")
 
     def _parameters(self) -> list[Parameter]:
         parameters = list(self.op.parameters)
@@ -142,7 +209,7 @@ class Form:
 
     def _inputs(self) -> str:
         given = [p for p in self.op.inputs if p in self._parameters()]
-        words = [f"*{p.name}" if p.kind == "Arrays" else p.name for p in given]
+        words = [f"*tensors_of({p.name}, {self._label(p.name)})" if p.kind == "Arrays" else p.name for p in given]
         if self.reflected:
             words[:2] = words[1::-1]
         full = f"({', '.join(words)},)" if words else "()"
@@ -150,6 +217,7 @@ class Form:
         if trailing and given[-len(trailing) :] == trailing:
             short = words[: -len(trailing)]
             same = " and ".join(f"{p.name} is _default_{p.name}" for p in trailing)
+            full = f"in_order({', '.join(words)})" if self.has_old_order else full
             return f"(({', '.join(short)},) if {same} else {full})"
         return full
 
@@ -159,13 +227,15 @@ class Form:
             if p not in self._parameters():
                 continue
             if p is spread:
-                words.append(f"as_spread_dims({p.name})")
+                words.append(f"as_spread_dims({p.name}, {self._label(p.name)})")
             elif p.kind == "bool":
                 words.append(p.name)
             elif p.kind == "int":
-                words.append(f"({p.name} if type({p.name}) is int else as_int({p.name}, '{p.name}'))")
+                words.append(f"({p.name} if type({p.name}) is int else as_int({p.name}, {self._label(p.name)}))")
+            elif p.kind in _CONVERTERS:
+                words.append(f"{_CONVERTERS[p.kind]}({p.name}, {self._label(p.name)})")
             else:
-                words.append(f"{_CONVERTERS.get(p.kind, 'as_frozen')}({p.name})")
+                words.append(f"as_frozen({p.name})")
         return f"({', '.join(words)},)" if words else "()"
 
 
@@ -193,7 +263,7 @@ def made(place: str) -> Any:
     """Return the function of a public place. Made at first use: making all at import would cost 0.2 ms for each of them."""
     op = places()[place]
     form = Form(op, place)
-    scope = {f"_default_{p.name}": p.default for p in op.parameters}
+    scope = {f"_default_{p.name}": MISSING if p.is_required else p.default for p in op.parameters}
     scope.update(_SCOPE, op=op)
     exec(compile(form.source(), f"<funcgrad row {op.name}>", "exec"), scope)
     function = scope["made"]
@@ -203,7 +273,11 @@ def made(place: str) -> Any:
     return function
 
 
-_SCOPE = {
-    f.__name__: f
-    for f in (call, call_in_place, write_out, as_int, as_dims, as_spread_dims, as_float, as_frozen, as_dtype)
-}
+_SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor}
+_SCOPE.update(
+    (f.__name__, f)
+    for f in (
+        call, call_in_place, write_out, as_int, as_dims, as_spread_dims, as_float, as_frozen, as_dtype, tensors_of, named,
+        in_order,
+    )
+)  # fmt: skip

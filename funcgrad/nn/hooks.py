@@ -45,6 +45,8 @@ class Hooked:
             return _HookedCall(self, args, kwargs).run()
         return self.forward(*args, **kwargs)
 
+    _call_impl = __call__
+
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:

@@ -222,7 +222,7 @@ class RNNBase(Module):
         return output, ends
 
     def _masks(self, input: Tensor) -> list[Tensor] | None:
-        """Draw what dropout multiplies each layer's results by, but the last one's. Shape: each as input (*, directions * H)."""
+        """Draw what dropout multiplies each layer's results by. Shape: each (*, directions * H), as the input."""
         if not (self.dropout and self.training and self.num_layers > 1):
             return None
         shape = (*input.shape[:-1], self._directions * (self.proj_size or self.hidden_size))

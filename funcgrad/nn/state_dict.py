@@ -30,6 +30,20 @@ class IncompatibleKeys(NamedTuple):
     __str__ = __repr__
 
 
+_IncompatibleKeys = IncompatibleKeys  # torch's name
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Drop `prefix` from the keys that start with it, in place: "module." of a DataParallel's state."""
+    for key in list(state_dict):
+        if key.startswith(prefix):
+            state_dict[key[len(prefix) :]] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", None)
+    for key in list(metadata or ()):
+        if key in (prefix.rstrip("."), prefix) or key.startswith(prefix):
+            metadata[key[len(prefix) :]] = metadata.pop(key)
+
+
 class Stateful:
     """Reading and writing the state of a module and of all modules below it."""
 

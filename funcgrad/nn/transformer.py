@@ -119,7 +119,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
@@ -156,7 +156,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -233,7 +233,7 @@ class TransformerEncoderLayer(_Layer):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = activation_named(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -296,7 +296,7 @@ class TransformerDecoderLayer(_Layer):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = activation_named(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -347,7 +347,7 @@ class TransformerDecoderLayer(_Layer):
         return self._through_linears(x, self.dropout3)
 
 
-def activation_named(activation: str | Activation) -> Activation:
+def _get_activation_fn(activation: str | Activation) -> Activation:
     """Return F.relu or F.gelu for their names; anything that can be called is taken as it is."""
     if not isinstance(activation, str):
         return activation
@@ -356,8 +356,8 @@ def activation_named(activation: str | Activation) -> Activation:
     return F.relu if activation == "relu" else F.gelu
 
 
-def _copies(layer: Module, count: int) -> ModuleList:
-    return ModuleList(copy.deepcopy(layer) for _ in range(count))
+def _get_clones(module: Module, N: int) -> ModuleList:  # noqa: N803 - torch's own name
+    return ModuleList(copy.deepcopy(module) for _ in range(N))
 
 
 def _torch_would_pack(layer: Any) -> bool:

@@ -34,7 +34,7 @@ def test_sequentials_add_and_multiply() -> None:
     with pytest.raises(ValueError, match="Non-positive multiplication factor"):
         _ = one * 0
     with pytest.raises(ValueError, match="add operator supports only objects of Sequential class"):
-        _ = one + [nn.ReLU()]
+        _ = one.__add__([nn.ReLU()])
 
 
 def test_sequential_takes_names() -> None:
@@ -48,10 +48,10 @@ def test_module_list_and_dictionary() -> None:
     heads.extend([nn.Tanh()])
     heads += [nn.Sigmoid()]
     assert [name for name, _ in heads.named_children()] == list("012345")
-    assert len(heads[::2]) == 3 and isinstance(heads + [nn.ReLU()], nn.ModuleList)
+    assert len(heads[::2]) == 3 and isinstance(heads.__add__([nn.ReLU()]), nn.ModuleList)
     with pytest.raises(NotImplementedError, match=r'Module \[ModuleList\] is missing the required "forward" function'):
         heads(1)
-    with pytest.raises(TypeError, match="ModuleList.extend should be called with an iterable"):
+    with pytest.raises(TypeError, match=r"ModuleList.extend should be called with an iterable"):
         heads.extend(3)
     layers = nn.ModuleDict({"b": nn.ReLU(), "a": nn.Linear(1, 1)})
     layers["c"] = nn.Tanh()

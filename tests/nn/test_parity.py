@@ -45,7 +45,7 @@ def _ours(value: Any) -> Any:
         return {k: _ours(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_ours(v) for v in value)
-    if callable(value) and getattr(value, "__module__", "") == "torch.nn.functional":
+    if callable(value) and hasattr(torch.nn.functional, getattr(value, "__name__", "")):
         return getattr(nn.functional, value.__name__)
     return value
 
@@ -108,4 +108,4 @@ def _compare(where: str, info: Any, one: Any, training: bool) -> None:
     found = _gradients(our_results, ours, args, kwargs)
     assert sorted(found) == sorted(expected), where
     for key, array in expected.items():
-        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=2e-5, err_msg=f"{where}: {key}")
+        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-4, err_msg=f"{where}: {key}")

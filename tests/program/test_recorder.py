@@ -88,7 +88,7 @@ def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch
     x = torch.tensor([1.0, 2.0])
     x += 1
     x.tolist()
-    x += 1  # the first array is free to be donated
+    x *= 3  # the first array is free to be donated
 
     def plan(*_: object) -> Plan:
         def execute(given: list[jax.Array], kept: object, numbers: object) -> list[jax.Array]:

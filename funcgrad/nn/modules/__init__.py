@@ -20,6 +20,7 @@ from funcgrad.nn import (
     lazy,
     linear,
     loss,
+    members,
     module,
     normalization,
     padding,
@@ -27,6 +28,7 @@ from funcgrad.nn import (
     pixelshuffle,
     pooling,
     rnn,
+    rnn_cells,
     sizes,
     sparse,
     state_dict,
@@ -43,9 +45,11 @@ _FILES: dict[str, tuple[ModuleType, ...]] = {
     "instancenorm": (batchnorm,), "channelshuffle": (pixelshuffle,), "container": (containers, parameter_containers),
     "conv": (conv,),
     "distance": (distance,), "dropout": (dropout,), "flatten": (flatten,), "fold": (fold,), "lazy": (lazy,),
-    "linear": (linear,), "loss": (loss,), "module": (module, hooks, state_dict), "normalization": (normalization,),
-    "padding": (padding,), "pixelshuffle": (pixelshuffle,), "pooling": (pooling,), "rnn": (rnn,), "sparse": (sparse,),
-    "transformer": (transformer,), "upsampling": (upsampling,), "utils": (sizes,),
+    "linear": (linear,), "loss": (loss,), "module": (module, hooks, members, state_dict),
+    "normalization": (normalization,),
+    "padding": (padding,), "pixelshuffle": (pixelshuffle,), "pooling": (pooling,),
+    "rnn": (rnn, rnn_cells), "sparse": (sparse,),
+    "transformer": (transformer,), "upsampling": (upsampling,), "utils": (sizes, state_dict),
 }  # fmt: skip
 
 

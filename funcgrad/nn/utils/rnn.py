@@ -201,7 +201,7 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
 
 
 def packed_of(padded: Tensor, batch_sizes: Host, order: Host | None = None) -> Tensor:
-    """Return the data of a packed sequence. Shape: padded (T, B, *), its columns to be taken in `order`; result (N, *)."""
+    """Return the data of a packed sequence. Shape: padded (T, B, *), whose columns `order` sorts; result (N, *)."""
     steps, columns = _places(batch_sizes)
     columns = columns if order is None else order[columns]
     places = from_host(steps * padded.shape[1] + columns, device=padded.device)

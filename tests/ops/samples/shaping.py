@@ -153,4 +153,11 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(values([0.0]), 2).but(row="one_hot", fails=True),
     ],
     "fill": [sample(given(2, 3), 2.5), sample(given(2, dtype="int64"), 3)],
+    ".fill_diagonal_": [
+        sample(given(3, 4, grad=False), 2.5),
+        sample(given(7, 3, grad=False), 1, True),
+        sample(given(3, 3, 3, grad=False), 1.0),
+        sample(given(3, grad=False), 1.0).but(fails=True),
+        sample(given(2, 3, 3, grad=False), 1.0).but(fails=True),
+    ],
 }

@@ -147,6 +147,11 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(6, 2), given(0, 2), 0, 4, 2),
         sample(given(6, 2), given(1, 2), 0, 1, 3).but(fails=True),
     ],
+    "as_strided_scatter": [
+        # torch 2.13 gives `input` the gradient of the very places that were overwritten, and only of them
+        sample(given(3, 4), given(2), (2,), (1,), 1).but(gradient=False),
+        sample(given(3, 4), given(3), (2,), (1,)).but(fails=True),
+    ],
     "diagonal_scatter": [
         sample(given(3, 4), given(3)),
         sample(given(3, 4), given(2), 2),
