@@ -166,19 +166,19 @@ def _rounded(input: Array, function: Any) -> Array:
     return input if is_integer(input) else function(input)
 
 
-@op(grad="FloorBackward0", names="floor .floor .floor_ floor_ .__floor__")
+@op(grad="FloorBackward0", names="floor .floor .floor_ floor_")
 def floor(input: Array) -> Array:
     """The largest integer not above. The gradient is 0."""
     return _rounded(input, lax.floor)
 
 
-@op(grad="CeilBackward0", names="ceil .ceil .ceil_ ceil_ .__ceil__")
+@op(grad="CeilBackward0", names="ceil .ceil .ceil_ ceil_")
 def ceil(input: Array) -> Array:
     """The smallest integer not below. The gradient is 0."""
     return _rounded(input, lax.ceil)
 
 
-@op(grad="TruncBackward0", names="trunc .trunc .trunc_ trunc_ fix .fix .fix_ fix_ .__trunc__")
+@op(grad="TruncBackward0", names="trunc .trunc .trunc_ trunc_ fix .fix .fix_ fix_")
 def trunc(input: Array) -> Array:
     """The integer part. The gradient is 0."""
     return _rounded(input, lambda x: jnp.where(x < 0, lax.ceil(x), lax.floor(x)))
@@ -194,7 +194,7 @@ def _round_node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
     return "RoundBackward1" if statics and statics[0] else "RoundBackward0"
 
 
-@op(grad=_round_node, names="round .round .round_ round_ special.round .__round__")
+@op(grad=_round_node, names="round .round .round_ round_ special.round")
 def round(input: Array, *, decimals: int = 0) -> Array:
     """Round to `decimals` places, halves to even. The gradient is 0."""
     if is_integer(input):

@@ -130,7 +130,25 @@ def gru_cell(
     return gru_step((hx,), share, w_hh, bias)[0]
 
 
-@op(grad="TanhBackward0", names="rnn_tanh_cell")
+def _cell_grad(name: str) -> Callable[..., Any]:
+    """Draw a plain cell as torch does: an activation of the sum of two linear layers."""
+
+    def drawn(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+        return (name, ("AddBackward0", *[_linear_grad(shapes, *names) for names in _LAYERS_OF_CELL]))
+
+    return drawn
+
+
+_LAYERS_OF_CELL = (("input", "w_ih", "b_ih", 4), ("hx", "w_hh", "b_hh", 5))
+
+
+def _linear_grad(shapes: Sequence[Any], input: str, weight: str, bias: str, place: int) -> Any:
+    turned = ("TBackward0", weight)
+    has_bias = len(shapes) > place and shapes[place] is not None
+    return ("AddmmBackward0", bias, input, turned) if has_bias else ("MmBackward0", input, turned)
+
+
+@op(grad=_cell_grad("TanhBackward0"), names="rnn_tanh_cell")
 def rnn_tanh_cell(
     input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None
 ) -> Array:
@@ -139,7 +157,7 @@ def rnn_tanh_cell(
     return rnn_step((hx,), _share(input, w_ih, b_ih, b_hh), w_hh, False)[0]
 
 
-@op(grad="ReluBackward0", names="rnn_relu_cell")
+@op(grad=_cell_grad("ReluBackward0"), names="rnn_relu_cell")
 def rnn_relu_cell(
     input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None
 ) -> Array:

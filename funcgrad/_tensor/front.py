@@ -31,9 +31,9 @@ def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
 
 
 def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:
-    """Return a tuple of ints for an int, a list, a Size or a tuple."""
-    if given is None:
-        return None
+    """Return a tuple of ints for an int, a list, a Size or a tuple. A bool stays one: `std` takes it for `unbiased`."""
+    if given is None or type(given) is bool:
+        return given  # type: ignore[return-value]  # what a bool means, the row says
     if isinstance(given, (tuple, list)):
         return tuple([x if type(x) is int else _as_size(x, label) for x in given])
     if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):

@@ -108,4 +108,5 @@ def _compare(where: str, info: Any, one: Any, training: bool) -> None:
     found = _gradients(our_results, ours, args, kwargs)
     assert sorted(found) == sorted(expected), where
     for key, array in expected.items():
-        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-4, err_msg=f"{where}: {key}")
+        noise = 2e-5 * max(1.0, float(np.abs(array).max(initial=0)))  # sums of large terms that cancel
+        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=noise, err_msg=f"{where}: {key}")
