@@ -21,6 +21,17 @@ from funcgrad._base import dtypes as _dtypes
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype, get_default_dtype
 from funcgrad._base.info import finfo, iinfo
+from funcgrad._base.layouts import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_coo,
+    sparse_csr,
+    strided,
+)
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions as _functions
 from funcgrad._tensor import legacy as _legacy
@@ -53,6 +64,18 @@ from funcgrad.random.functions import (
     randn_like,
     randperm,
 )
+from funcgrad.random.plain_dropout import (
+    alpha_dropout,
+    alpha_dropout_,
+    dropout,
+    dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+    rrelu,
+    rrelu_,
+)
 from funcgrad.random.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 __version__ = "0.1.0"
@@ -63,8 +86,6 @@ globals().update(_dtypes.ALIASES)
 globals().update(_legacy.TYPES)
 
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
-strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
-channels_last, channels_last_3d = "torch.channels_last", "torch.channels_last_3d"
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
@@ -79,7 +100,8 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"funcgrad.{name}")
     if name in _ELSEWHERE:
         return getattr(_importlib.import_module(f"funcgrad.{_ELSEWHERE[name]}"), name)
-    return getattr(_functions, name)
+    globals()[name] = found = getattr(_functions, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -34,3 +34,7 @@ from funcgrad._ops import embedding as embedding
 from funcgrad._ops import attention as attention
 from funcgrad._ops import recurrent as recurrent
 from funcgrad._ops import distances as distances
+from funcgrad._ops import distance as distance
+from funcgrad._ops import margin_losses as margin_losses
+from funcgrad._ops import folding as folding
+from funcgrad._ops import selecting as selecting

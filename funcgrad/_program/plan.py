@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import jax
 
@@ -16,16 +16,21 @@ from funcgrad._program.trie import Call, Constant, Hole
 from funcgrad._program.value import Aval
 
 
-class Plan(NamedTuple):
+Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
+
+
+class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order `order` of those wanted.
 
     given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
+    used: when it was last run, as a count of runs.
     """
 
-    execute: Callable[[list[jax.Array], list[jax.Array], Any], list[jax.Array]]
-    given: tuple[int, ...]
-    kept: tuple[int, ...]
-    order: tuple[int, ...]
+    __slots__ = ("execute", "given", "kept", "order", "used")
+
+    def __init__(self, execute: Execute, given: Sequence[int], kept: Sequence[int], order: Sequence[int]) -> None:
+        self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
+        self.used = 0
 
 
 def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]) -> Plan:
@@ -36,8 +41,8 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
     """
     calls = needed_calls(last.path(), wanted)
     partners = donations(calls, wanted, free, leaf_avals)
-    given = tuple(sorted(partners))
-    kept = tuple(i for i in range(len(leaf_avals)) if i not in partners)
+    given = sorted(partners)
+    kept = [i for i in range(len(leaf_avals)) if i not in partners]
     # JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order
     paired = [partners[leaf] for leaf in given]
     returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
@@ -52,7 +57,7 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
 
     places = {slot: place for place, slot in enumerate(wanted)}
     execute = jax.jit(step, donate_argnums=(0,))
-    return Plan(execute, given, kept, tuple(places[slot] for slot in returned))
+    return Plan(execute, given, kept, [places[slot] for slot in returned])
 
 
 def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:

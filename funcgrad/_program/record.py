@@ -19,7 +19,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
 from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
-from funcgrad._program.value import CONSTANT, SEEN, Aval, TracedValue, Value, of_array
+from funcgrad._program.value import CONSTANT, SEEN, SHARED, Aval, TracedValue, Value, of_array
 
 _EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 _HOLE = object()
@@ -29,8 +29,8 @@ class Program:
     """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads."""
 
     __slots__ = (
-        "closed", "cursor", "failure", "leaf_avals", "leaf_refs", "leaf_slots", "leaves", "lock", "numbers", "outcome",
-        "pinned", "placement", "promised", "results", "shadow",
+        "closed", "cursor", "failure", "leaf_slots", "leaves", "lock", "numbers", "outcome", "pinned", "placement",
+        "promised", "results", "shadow",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,9 +44,7 @@ class Program:
 
     def let_go(self) -> None:
         """Hold nothing: at the start, and once the results are with their Values."""
-        self.leaves: list[Any] = []
-        self.leaf_avals: list[Aval] = []
-        self.leaf_refs: list[ref[Value]] = []
+        self.leaves: list[tuple[Any, ref[Value], Aval]] = []
         self.leaf_slots: dict[Any, int] = {}
         self.pinned: list[Value] = []
         self.results: list[ref[Value]] = []
@@ -95,9 +93,10 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
                     if value.program is program:
                         key.append(value.slot)
                         continue
-                    slot = program.leaf_slots.get(ref(value))
+                    place = ref(value)
+                    slot = program.leaf_slots.get(place)
                     if slot is None:
-                        _admit(program, value, key, inputs)
+                        _admit(program, value, place, key, inputs)
                     else:
                         key.append(slot)
                 elif value is None:
@@ -162,9 +161,8 @@ def run_present() -> None:
     raise AssertionError("funcgrad._program.run is not imported")
 
 
-def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]) -> None:
+def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], inputs: Sequence[Any]) -> None:
     """Make `value` a leaf of the program, or an instruction where it is a constant."""
-    place = ref(value)
     if value.array is None:
         if value.program is not CONSTANT:
             raise _Again(value)
@@ -179,14 +177,13 @@ def _admit(program: Program, value: Value, key: list[Any], inputs: Sequence[Any]
         if value.slot is SEEN:
             array_of(value)
         value.slot = SEEN
-    slot = -1 - len(program.leaves)
-    program.leaves.append(value.array)
-    program.leaf_avals.append(value.aval)
-    program.leaf_refs.append(place)
-    program.leaf_slots[place] = slot
-    if value.is_shared:
+    elif value.slot is SHARED:
         program.pinned.append(value)
-    key += (slot, value.aval)
+    leaves = program.leaves
+    leaves.append((value.array, place, value.aval))
+    program.leaf_slots[place] = slot = -len(leaves)
+    key.append(slot)
+    key.append(value.aval)
 
 
 def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]) -> None:

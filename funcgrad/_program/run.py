@@ -87,15 +87,12 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
 
 def _execute(program: Program) -> None:
     call, leaves = program.cursor, program.leaves
-    free = tuple([i for i, place in enumerate(program.leaf_refs) if place() is None])
+    free = tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
     key: Key = (tuple([value.slot for value in program.promised]), free)
-    planned = call.executables.get(key)
-    if planned is None:
-        planned = _planned(program, key)
-    forest.used(call, key)
-    given, kept = [leaves[i] for i in planned.given], [leaves[i] for i in planned.kept]
+    planned = call.plans.get(key) or _planned(program, key)
+    given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
     program.promised = [program.promised[i] for i in planned.order]
-    counters.runs += 1
+    counters.runs = planned.used = counters.runs + 1
     counters.donated += len(given)
     if Journal.watching:
         Journal.runs.append(Run(user_line(), call.depth))
@@ -112,10 +109,11 @@ def _execute(program: Program) -> None:
 def _planned(program: Program, key: Key) -> Plan:
     call, (wanted, free) = program.cursor, key
     counters.compiles += 1
-    reason = "other results are wanted of a known program" if call.executables else "a program not seen before"
+    reason = "other results are wanted of a known program" if call.plans else "a program not seen before"
     Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
-    planned = call.executables[key] = plan(call, wanted, free, program.leaf_avals)
-    return planned
+    made = plan(call, wanted, free, [aval for _, _, aval in program.leaves])
+    forest.add(call, key, made)
+    return made
 
 
 _NO_TRACE = get_opaque_trace_state(convention="flax")
@@ -139,10 +137,10 @@ def _settle(program: Program) -> None:
     if program.outcome:
         for value, array in zip(program.promised, program.outcome[0], strict=True):
             value.array = array
-            if program.placement is not None:
-                value.aval = aval_of(array)
-    for value in program.promised:
-        value.program = None
+            value.program = None
+    if program.placement is not None:
+        for value in program.promised:
+            value.aval = aval_of(value.array)
     program.let_go()
 
 

@@ -55,7 +55,7 @@ class Call:
     """One instruction of a program: a node of the trie."""
 
     __slots__ = (
-        "arguments", "avals", "children", "depth", "executables", "first", "is_last", "key", "numbers", "op", "parent", "patterns",
+        "arguments", "avals", "children", "depth", "first", "is_last", "key", "numbers", "op", "parent", "passes", "patterns", "plans",
         "signature", "single", "statics",
     )  # fmt: skip
 
@@ -71,7 +71,8 @@ class Call:
         self.numbers = (parent.numbers if parent else 0) + sum(type(a) is Hole for a in arguments)
         self.children: dict[Any, Call] = {}
         self.patterns: dict[Any, Any] = {}
-        self.executables: dict[Any, Any] = {}  # by (wanted results, free leaves): a Plan
+        self.passes: dict[Any, Any] = {}  # backward passes that began here, by the graph's shape: see `_tape.memory`
+        self.plans: dict[Any, Any] = {}  # by (wanted results, free leaves)
 
     def path(self) -> list[Call]:
         """Return the instructions from the first to this one."""
@@ -159,14 +160,13 @@ def _is_from_jax(error: BaseException) -> bool:
 
 
 class Forest:
-    """The tries, one per setting that changes what an op means, and a bound on all of them together."""
+    """The tries, one per setting that changes what an op means, and a bound on all their plans together."""
 
-    __slots__ = ("_calls", "_recent", "_roots")
+    __slots__ = ("_planned", "_roots")
 
     def __init__(self) -> None:
         self._roots: dict[Any, Call] = {}
-        self._recent: OrderedDict[tuple[Call, Any], None] = OrderedDict()
-        self._calls = 0
+        self._planned: dict[Any, tuple[Call, Any]] = {}  # by plan: where it hangs
 
     def root(self, setting: Any) -> Call:
         """Return where a program begins under this setting."""
@@ -175,14 +175,21 @@ class Forest:
             root = self._roots[setting] = Call(None, None, None, ())
         return root
 
-    def used(self, call: Call, key: Any) -> None:
-        """Note that this executable was just used; let the least recently used go when there are too many."""
-        self._recent[(call, key)] = None
-        self._recent.move_to_end((call, key))
-        while len(self._recent) > settings.programs:
-            oldest, key = self._recent.popitem(last=False)[0]
-            oldest.executables.pop(key, None)
-            _prune(oldest)
+    def add(self, call: Call, key: Any, plan: Any) -> None:
+        """Hang a plan on the last instruction of its program; let the least recently used quarter go when there are too many."""
+        call.plans[key] = plan
+        self._planned[plan] = (call, key)
+        if len(self._planned) > settings.programs:
+            by_age = sorted(self._planned, key=lambda plan: plan.used)
+            for old in by_age[: -(-settings.programs // 4)]:
+                if old is not plan:
+                    self._drop(old)
+
+    def _drop(self, plan: Any) -> None:
+        call, key = self._planned.pop(plan)
+        if call.plans.get(key) is plan:  # not where a failed program was planned anew
+            del call.plans[key]
+        _prune(call)
 
     def size(self) -> int:
         """Return how many instructions all tries hold."""
@@ -191,7 +198,7 @@ class Forest:
 
 def _prune(call: Call) -> None:
     """Take away the instructions that lead nowhere any more."""
-    while call.parent is not None and not call.children and not call.executables:
+    while call.parent is not None and not call.children and not call.plans:
         parent = call.parent
         if parent.children.get(call.key) is call:
             del parent.children[call.key]

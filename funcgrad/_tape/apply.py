@@ -71,7 +71,7 @@ def _with_history(
     signature: Signature, results: list[Value], pullback: Any, saved: tuple[Any, ...], edges: list[Any]
 ) -> list[Variable]:
     kind = signature.node_class or node_class(signature)
-    node = kind(signature, pullback, saved, tuple(edges))
+    node = kind(signature, pullback, saved, tuple(edges), results[0])
     if Anomalies.on:
         remember_line(node)
     if len(results) == 1 and results[0].aval.differentiable:

@@ -9,9 +9,12 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE
+from funcgrad._program import record
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
+from funcgrad._tape.memory import Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.variable import Names, Variable
@@ -35,14 +38,42 @@ class Pass:
         """Send the gradients of the roots backwards; return those of the targets."""
         with enable_grad() if self.history else no_grad():
             roots = list(roots)
-            needed = None if self.targets is None else self._leading_to_targets(edge for edge, _ in roots)
-            for edge, gradient in roots:
-                self._arrive(edge, gradient, needed)
-            while self.waiting:
-                self._pass(heapq.heappop(self.waiting)[1], needed)
+            if self.history or self.targets is not None or len(roots) > 1 or Anomalies.on or settings.strict:
+                self._walk(roots)
+            else:
+                self._walk_or_replay(*roots[0])
             for slot in self.slots:
                 self._gather(slot, self.pending.pop(slot)[0])
         return self.found
+
+    def _walk_or_replay(self, edge: Edge, gradient: Variable) -> None:
+        """Pass through the graph, or take the end of such a pass from memory."""
+        program = record.thread.program
+        shape = shape_of(program, *edge, gradient)
+        if shape is None:
+            self._walk([(edge, gradient)])
+            return
+        gradients = replay(program, shape)
+        if gradients is None:
+            start = Start(program)
+            self._walk([(edge, gradient)])
+            if len(self.slots) == len(shape.slots):
+                self.slots = dict.fromkeys(shape.slots)  # in the order of every later pass
+                start.remember(shape, [self.pending[slot][0] for slot in shape.slots])  # type: ignore[misc]  # all given
+            return
+        for slot, found in zip(shape.slots, gradients, strict=True):
+            self.slots[slot] = None
+            self.pending[slot] = [found]
+        if not self.retain:
+            for node in shape.nodes:
+                node.release()
+
+    def _walk(self, roots: list[tuple[Edge, Variable]]) -> None:
+        needed = None if self.targets is None else self._leading_to_targets(edge for edge, _ in roots)
+        for edge, gradient in roots:
+            self._arrive(edge, gradient, needed)
+        while self.waiting:
+            self._pass(heapq.heappop(self.waiting)[1], needed)
 
     def _arrive(self, edge: Edge, gradient: Variable | None, needed: set[Node] | None) -> None:
         """Add a gradient to what its node has received."""
@@ -61,7 +92,9 @@ class Pass:
 
     def _pass(self, node: Node, needed: set[Node] | None) -> None:
         """Pull what the node received back to its inputs."""
-        cotangents = self._before(node, self.pending.pop(node))
+        cotangents = self.pending.pop(node)
+        if node.pre_hooks or node.retained or self.targets is not None:
+            cotangents = self._before(node, cotangents)
         if needed is not None and not any(edge[0] in needed for edge in node.edges):
             return
         gradients = node.pull(cotangents, self.apply)

@@ -10,7 +10,7 @@ from weakref import ref
 from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
 from funcgrad._program.trie import Signature
-from funcgrad._program.value import Aval
+from funcgrad._program.value import Aval, Value
 from funcgrad._tape.variable import Names, Variable
 
 SECOND_TIME = (
@@ -135,12 +135,19 @@ AccumulateGrad = GradSlot
 class GradNode(Node):
     """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it."""
 
-    __slots__ = ("edges", "pullback", "saved", "signature")
+    __slots__ = ("edges", "first", "program", "pullback", "saved", "signature")
 
-    def __init__(self, signature: Signature, pullback: Any, saved: tuple[Any, ...], edges: tuple[Any, ...]) -> None:
+    def __init__(
+        self, signature: Signature, pullback: Any, saved: tuple[Any, ...], edges: tuple[Any, ...], result: Value
+    ) -> None:
         self.order = _sequence()
         self.hooks = self.pre_hooks = self.retained = None
-        self.signature, self.pullback, self.saved, self.edges = signature, pullback, saved, edges
+        self.signature = signature
+        self.pullback = pullback
+        self.saved = saved
+        self.edges = edges
+        self.program = result.program  # where its first result was promised, so that `memory` knows the graph again
+        self.first = result.slot
 
     @property
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known by the signature

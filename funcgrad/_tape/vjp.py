@@ -47,6 +47,8 @@ class Pullback:
 
     def pull(self, saved: tuple[Any, ...], cotangents: Sequence[Any], apply: Callable[..., Any]) -> Sequence[Any]:
         """Record the gradients of the wanted inputs."""
+        if len(cotangents) == 1:  # it is given, or the node would not have been passed
+            return apply(self, (*saved, cotangents[0]), ())
         given = tuple([c is not None for c in cotangents])
         pullback = self if given == self.given else self._for(given)
         return apply(pullback, (*saved, *[c for c in cotangents if c is not None]), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +15,9 @@ from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of
 from funcgrad._program.value import Recipe, aval, constant
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.front import as_dims, as_dtype, as_spread_dims
+from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
+from funcgrad._tensor.front import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
@@ -29,7 +31,7 @@ def tensor(
     >>> tensor([[1.0, 2.0]]).shape
     torch.Size([1, 2])
     """
-    return from_data(data, as_dtype(dtype), device, requires_grad)
+    return from_data(data, as_dtype(dtype, "tensor(): argument 'dtype'"), device, requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -39,7 +41,15 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return from_data(data, as_dtype(dtype), device, False)
 
 
-asarray = as_tensor
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """Return `obj` as a tensor; a tensor of this dtype and device as it is, unless a copy is asked for."""
+    found = as_tensor(obj, dtype, device)
+    found = found.detach().clone() if copy and found is obj else found
+    if requires_grad and found is obj and not found.requires_grad:
+        return found.detach().requires_grad_()
+    return found.requires_grad_() if requires_grad else found
 
 
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
@@ -49,9 +59,21 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     return from_host(ndarray)
 
 
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor with a copy of the numbers in a buffer of bytes. Shape: result (n,)."""
+    kind = as_dtype(dtype, "frombuffer(): argument 'dtype'")
+    array = np.frombuffer(buffer, kind.numpy, count, offset)
+    return from_host(array, dtype=kind, requires_grad=requires_grad)
+
+
 def scalar_tensor(s: complex, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Return a 0-d tensor of one number, by default of the default dtype."""
     return from_data(s, as_dtype(dtype) or dtypes.get_default_dtype(), device, requires_grad)
+
+
+# Constants: a recipe until somebody reads them
 
 
 def _filled(size: tuple[int, ...], fill: complex, dtype: DType, device: Any, requires_grad: bool) -> Tensor:
@@ -75,31 +97,34 @@ def _constant(recipe: Recipe, size: tuple[int, ...], dtype: DType, device: Any, 
     return Tensor._leaf(Variable(value), requires_grad)
 
 
-def _size(given: tuple[Any, ...], named: Any) -> tuple[int, ...]:
-    return as_dims(named) or () if named is not None else as_spread_dims(given)
+def _of_number(name: str, number: int, says: str) -> Any:
+    def made(
+        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+        requires_grad: bool = False, memory_format: Any = None, **named: Any,
+    ) -> Tensor:  # fmt: skip
+        sizes = _size(name, size, named)
+        result = _filled(sizes, number, _float_by_default(dtype), device, requires_grad)
+        return result if out is None else write_out(out, result)
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = f"Return a tensor of {says}. Shape: result (*size), given as ints or as one sequence."
+    return made
 
 
-def zeros(
-    *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-    requires_grad: bool = False, **named: Any,
-) -> Tensor:  # fmt: skip
-    """Return a tensor of zeros. Shape: result (*size)."""
-    made = _filled(_size(size, named.get("size")), 0, _float_by_default(dtype), device, requires_grad)
-    return made if out is None else out.copy_(made)
+def _size(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+    label = f"{name}(): argument 'size' (position 1)"
+    if "size" in named and not size:
+        size = (named.pop("size"),)
+    if named:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
+    if not size:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    return as_spread_dims(size, label)
 
 
-def ones(
-    *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-    requires_grad: bool = False, **named: Any,
-) -> Tensor:  # fmt: skip
-    """Return a tensor of ones. Shape: result (*size)."""
-    made = _filled(_size(size, named.get("size")), 1, _float_by_default(dtype), device, requires_grad)
-    return made if out is None else out.copy_(made)
-
-
-def empty(*size: Any, memory_format: Any = None, **options: Any) -> Tensor:
-    """Return a tensor whose numbers mean nothing (here they are zeros). Shape: result (*size)."""
-    return zeros(*size, **options)
+zeros = _of_number("zeros", 0, "zeros")
+ones = _of_number("ones", 1, "ones")
+empty = _of_number("empty", 0, "numbers that mean nothing (here zeros)")
 
 
 def full(
@@ -108,31 +133,38 @@ def full(
 ) -> Tensor:  # fmt: skip
     """Return a tensor of one number; its dtype is that of the number. Shape: result (*size)."""
     number = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
-    made = _filled(as_dims(size) or (), number, as_dtype(dtype) or dtypes.of_number(number), device, requires_grad)
-    return made if out is None else out.copy_(made)
+    if not isinstance(number, (bool, int, float, complex)):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
+    sizes = as_dims(size, "full(): argument 'size' (position 1)") or ()
+    made = _filled(sizes, number, as_dtype(dtype) or dtypes.of_number(number), device, requires_grad)
+    return made if out is None else write_out(out, made)
 
 
 def _float_by_default(dtype: Any) -> DType:
     return as_dtype(dtype) or dtypes.get_default_dtype()
 
 
-def _like(number: complex) -> Callable[..., Tensor]:
+def _like(name: str, number: complex) -> Callable[..., Tensor]:
     def like(
         input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
         requires_grad: bool = False, memory_format: Any = None,
     ) -> Tensor:  # fmt: skip
         """Return a tensor of one number with the shape, dtype and device of `input`."""
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         where = input.device if device is None else device
         return _filled(tuple(input.shape), number, as_dtype(dtype) or input.dtype, where, requires_grad)
 
+    like.__name__ = like.__qualname__ = name
     return like
 
 
-zeros_like, ones_like, empty_like = _like(0), _like(1), _like(0)
-zeros_like.__name__, ones_like.__name__, empty_like.__name__ = "zeros_like", "ones_like", "empty_like"
+zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, memory_format: Any = None, **options: Any
+) -> Tensor:
     """Return a tensor of one number with the shape, dtype and device of `input`."""
     where = input.device if device is None else device
     return full(input.shape, fill_value, dtype=as_dtype(dtype) or input.dtype, device=where, **options)
@@ -143,18 +175,38 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
     return zeros(size, **options)
 
 
+# Numbers in a row
+
+
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return start, start + step, ... below `end`; int64 for ints, else the default dtype. Shape: result (n,)."""
-    first, last = (0, start) if end is None else (start, end)
-    numbers = [x.item() if isinstance(x, (Tensor, np.generic)) else x for x in (first, last, step)]
+    first, last = (0, start) if end is None else (0 if start is None else start, end)
+    if last is None:
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
+    numbers = [_plain(x, "arange") for x in (first, last, step)]
     kind = as_dtype(dtype) or (
         dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype()
     )
     made = _made_by("arange", (*numbers, kind), device, requires_grad)
-    return made if out is None else out.copy_(made)
+    return made if out is None else write_out(out, made if dtype else made.to(out.dtype))
+
+
+def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:  # noqa: A001 - torch's own name
+    """Return start, start + step, ... up to and with `end` (old; use arange). Shape: result (n,)."""
+    warnings.warn("torch.range is deprecated: it includes its end, unlike Python's range; use torch.arange", stacklevel=2)
+    first, last = (0, start) if end is None else (start, end)
+    options["dtype"] = as_dtype(options.get("dtype")) or dtypes.get_default_dtype()
+    return arange(first, last + step / 2, step, **options)
+
+
+def _plain(given: Any, name: str) -> Any:
+    number = given.item() if isinstance(given, (Tensor, np.generic)) else given
+    if not isinstance(number, (bool, int, float, complex)):
+        raise TypeError(f"{name}(): a number is expected, not {type(given).__name__}")
+    return number
 
 
 def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: bool) -> Tensor:
@@ -169,15 +221,57 @@ def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: boo
     return _constant(recipe, tuple(known.shape), known.dtype, device, requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-             **_: Any) -> Tensor:  # fmt: skip
+def linspace(
+    start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Return `steps` numbers evenly from `start` to `end`, both included. Shape: result (steps,)."""
-    first, last = (float(x) for x in (start, end))
-    return _made_by("linspace", (first, last, int(steps), _float_by_default(dtype)), device, requires_grad)
+    ends = [_plain(x, "linspace") for x in (start, end)]
+    statics = (*ends, _steps("linspace", steps), _kind_between(dtype, ends))
+    made = _made_by("linspace", statics, device, requires_grad)
+    return made if out is None else write_out(out, made)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-        **_: Any) -> Tensor:  # fmt: skip
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return base to the power of `steps` numbers evenly from `start` to `end`. Shape: result (steps,)."""
+    ends = [_plain(x, "logspace") for x in (start, end)]
+    statics = (*ends, _steps("logspace", steps), float(base), _kind_between(dtype, ends))
+    made = _made_by("logspace", statics, device, requires_grad)
+    return made if out is None else write_out(out, made)
+
+
+def _steps(name: str, steps: Any) -> int:
+    return as_int(steps, f"{name}(): argument 'steps' (position 3)") or 0
+
+
+def _kind_between(dtype: Any, ends: list[Any]) -> DType:
+    """Return the dtype asked for, else the default one: complex where an end is."""
+    default = dtypes.get_default_dtype()
+    return as_dtype(dtype) or (default.to_complex() if any(isinstance(x, complex) for x in ends) else default)
+
+
+# Matrices
+
+
+def eye(
+    n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Return ones on the diagonal and zeros elsewhere. Shape: result (n, m)."""
-    return _made_by("eye", (int(n), n if m is None else int(m), _float_by_default(dtype)), device, requires_grad)
+    rows = as_int(n, "eye(): argument 'n' (position 1)")
+    columns = rows if m is None else as_int(m, "eye(): argument 'm' (position 2)")
+    made = _made_by("eye", (rows, columns, _float_by_default(dtype)), device, requires_grad)
+    return made if out is None else write_out(out, made)
 
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None) -> Tensor:
+    """Return the places on and below a diagonal of a (row, col) matrix. Shape: result (2, n), int64."""
+    return _made_by("tril_indices", (int(row), int(col), int(offset), as_dtype(dtype)), device, False)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None) -> Tensor:
+    """Return the places on and above a diagonal of a (row, col) matrix. Shape: result (2, n), int64."""
+    return _made_by("triu_indices", (int(row), int(col), int(offset), as_dtype(dtype)), device, False)

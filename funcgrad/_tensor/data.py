@@ -46,7 +46,7 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     if array.dtype.kind in "OUSV":
         raise _no_number(data, dtype)
     kind = dtype or _inferred(data, leaves, array)
-    _check_range(array, kind)
+    check_range(array, kind)
     return array, kind
 
 
@@ -100,7 +100,7 @@ def _dtype_of(leaf: Any) -> DType:
     return _of_python(np.asarray(leaf))
 
 
-def _check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
+def check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
     """Refuse numbers that an integer dtype cannot hold; negative ones wrap around in an unsigned dtype, as in torch."""
     if array.dtype.kind == "c" and not kind.is_complex and array.imag.any():
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")

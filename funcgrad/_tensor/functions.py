@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base import dtypes, promotion
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
 from funcgrad._ops import table as _table  # noqa: F401 - the rows are entered by funcgrad._ops
 from funcgrad._tape.modes import (
     enable_grad,
@@ -15,7 +16,7 @@ from funcgrad._tape.modes import (
     no_grad,
     set_grad_enabled,
 )
-from funcgrad._tensor import creation, front, legacy, methods, overloads
+from funcgrad._tensor import front, legacy, methods, overloads, pieces, selections
 from funcgrad._tensor.creation import (
     arange,
     as_tensor,
@@ -25,31 +26,35 @@ from funcgrad._tensor.creation import (
     empty_strided,
     eye,
     from_numpy,
+    frombuffer,
     full,
     full_like,
     linspace,
+    logspace,
     ones,
     ones_like,
+    range,  # noqa: A004 - torch's own name
     scalar_tensor,
     tensor,
+    tril_indices,
+    triu_indices,
     zeros,
     zeros_like,
 )
+from funcgrad._tensor.interop import from_dlpack
+from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
     "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_strided", "enable_grad", "eye",
-    "from_numpy", "full", "full_like", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_tensor", "linspace", "lookup", "no_grad", "numel", "ones", "ones_like",
-    "promote_types", "public", "result_type", "scalar_tensor", "set_grad_enabled", "tensor", "zeros", "zeros_like",
+    "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
+    "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "lookup", "no_grad", "ones",
+    "ones_like", "overloads", "pieces", "promote_types", "public", "range", "result_type", "scalar_tensor", "selections",
+    "set_grad_enabled", "tensor", "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
 ]  # fmt: skip
 
-methods.METHODS.update(overloads.METHODS)
-methods.install(dict(vars(creation)))
+methods.install()
 Tensor.make = legacy.make
-
-promote_types = promotion.promote_types
-can_cast = promotion.can_cast
 
 
 def is_tensor(obj: Any) -> bool:
@@ -57,42 +62,67 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: Tensor) -> bool:
-    """Tell whether the dtype is a floating-point one."""
-    return input.dtype.is_floating_point
+def is_storage(obj: Any) -> bool:
+    """Tell whether this is a storage; tensors have none of their own here."""
+    return False
 
 
-def is_complex(input: Tensor) -> bool:
-    """Tell whether the dtype is a complex one."""
-    return input.dtype.is_complex
+def typename(obj: Any) -> str:
+    """Return the name of a tensor's type, or of another object's class with its module."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def numel(input: Tensor) -> int:
-    """Return how many elements the tensor has."""
-    return input.shape.numel()
+def promote_types(type1: DType, type2: DType) -> DType:
+    """Return the smallest dtype that holds both."""
+    for position, given in enumerate((type1, type2), 1):
+        _check_dtype(given, f"promote_types(): argument 'type{position}' (position {position})")
+    return promotion.promote_types(type1, type2)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+def can_cast(from_: DType, to: DType) -> bool:
+    """Tell whether an in-place op or `out=` may put `from_` into `to`: the category must not sink."""
+    _check_dtype(from_, "can_cast(): argument 'from_' (position 1)")
+    _check_dtype(to, "can_cast(): argument 'to' (position 2)")
+    return promotion.can_cast(from_, to)
+
+
+def _check_dtype(given: Any, label: str) -> None:
+    if not isinstance(given, DType):
+        raise TypeError(f"{label} must be torch.dtype, not {type(given).__name__}")
+
+
+def result_type(tensor: Any, other: Any) -> DType:
     """Return the dtype that an arithmetic op on both would compute in."""
-    return promotion.result_type(_ranked(x) for x in (tensor1, tensor2))
+    return promotion.result_type(_ranked(x, i) for i, x in enumerate((tensor, other), 1))
 
 
-def _ranked(x: Any) -> tuple[int, dtypes.dtype]:
-    if not isinstance(x, Tensor):
-        return promotion.NUMBER, dtypes.of_number(x)
-    return (promotion.DIMENSIONED if x.ndim else promotion.ZERO_DIM), x.dtype
+def _ranked(x: Any, position: int) -> tuple[int, DType]:
+    if isinstance(x, Tensor):
+        return (promotion.DIMENSIONED if x.ndim else promotion.ZERO_DIM), x.dtype
+    if not isinstance(x, (bool, int, float, complex)):
+        raise TypeError(f"result_type(): argument {position} must be Tensor or Number, not {type(x).__name__}")
+    return promotion.NUMBER, dtypes.of_number(x)
 
 
-def lookup(prefix: str) -> Callable[[str], Any]:
-    """Return a module's `__getattr__` that makes the table's functions under `prefix` ("" or "nn.functional") at first use."""
+def lookup(prefix: str, kept: dict[str, Any] | None = None) -> Callable[[str], Any]:
+    """Return a module's `__getattr__` that makes the table's functions under `prefix` ("" or "nn.functional") at first use.
+
+    kept: the module's globals, where they stay once they are made.
+    """
     start = f"{prefix}." if prefix else ""
+    kept = {} if kept is None else kept
 
     def get(name: str) -> Any:
         place = f"{start}{name}"
-        if place in overloads.FUNCTIONS:
-            return overloads.FUNCTIONS[place]
+        if place in FUNCTIONS:
+            kept[name] = FUNCTIONS[place]
+            return kept[name]
         if place in front.places() and "." not in name:
-            return front.made(place)
+            kept[name] = front.made(place)
+            return kept[name]
         module = f"torch.{prefix}" if prefix else "torch"
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
@@ -102,7 +132,7 @@ def lookup(prefix: str) -> Callable[[str], Any]:
 def names_under(prefix: str) -> list[str]:
     """Return the names of the table's functions under `prefix`."""
     start = f"{prefix}." if prefix else ""
-    found = {p[len(start) :] for p in (*front.places(), *overloads.FUNCTIONS) if p.startswith(start)}
+    found = {p[len(start) :] for p in (*front.places(), *FUNCTIONS) if p.startswith(start)}
     return sorted(name for name in found if name and "." not in name)
 
 
@@ -112,4 +142,4 @@ def public(prefix: str) -> dict[str, Any]:
     return {name: get(name) for name in names_under(prefix)}
 
 
-__getattr__ = lookup("")
+__getattr__ = lookup("", globals())

@@ -28,7 +28,7 @@ def set_default_dtype(d: dtypes.dtype) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """Set default dtype and device by an old type name ("torch.cuda.FloatTensor") or class."""
-    word = t if isinstance(t, str) else f"torch.{'cuda.' if t.kind == 'cuda' else ''}{t.__name__}"
+    word = t if isinstance(t, str) else f"torch.{'cuda.' if t.is_cuda else ''}{t.__name__}"
     set_default_device("cuda" if ".cuda." in word else None)
     names = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
     set_default_dtype(names[word.rpartition(".")[2].removesuffix("Tensor")])

@@ -6,6 +6,7 @@ Ints, slices and None make views, one torch node each; tensors select elements, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index as index_of
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.call import call, cast
-from funcgrad._tensor.data import from_data
+from funcgrad._tensor.call import call, cast, scalar_type_name
+from funcgrad._tensor.creation import full
+from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
@@ -26,7 +28,7 @@ def get_item(self: Tensor, index: Any) -> Tensor:
     Raises IndexError for an index out of range, too many indices, or a mask of another shape.
     """
     if type(index) is int:
-        return _select(self, 0, index)
+        return _select(self, 0, index, 0)
     part, selectors = _walk(self, index)
     if not selectors:
         return call(TABLE["alias"], (part,)) if part is self else part
@@ -36,69 +38,111 @@ def get_item(self: Tensor, index: Any) -> Tensor:
 
 def set_item(self: Tensor, index: Any, value: Any) -> None:
     """Write `value`, broadcast and cast to the tensor's dtype, where `index` reads; through views, with history."""
-    self._check_writable()
     part, selectors = _walk(self, index)
-    source = value if isinstance(value, Tensor) else from_data(value, self.dtype, None, False)
-    variable = source._current()
-    if variable.aval.dtype is not self.dtype:
-        variable = cast(variable, self.dtype)
-    if not selectors:
-        part._write(_copied(part, variable))
+    part._check_writable()
+    if selectors:
+        _put(part, selectors, _source(self, value, selects=True), accumulate=False)
         return
-    if len(selectors) == 1 and _is_mask(selectors[0][1]) and _fits_mask(part, selectors[0], source):
+    source = _source(self, value, selects=False)
+    part._write(_copied(part, source) if isinstance(source, Tensor) else _filled(part, source))
+
+
+def put_at(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool) -> Tensor:
+    """Write (or add) `values` where tensors of places select; None stands for a whole dimension."""
+    part, selectors = _walk(self, tuple(_ALL if x is None else x for x in indices))
+    if values.dtype is not self.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {scalar_type_name(self.dtype)} for the "
+            f"destination and {scalar_type_name(values.dtype)} for the source."
+        )
+    if selectors:
+        _put(part, selectors, values, accumulate)
+    else:
+        part._write(_copied(part, part + values if accumulate else values))
+    return self
+
+
+def _source(self: Tensor, value: Any, *, selects: bool) -> Any:
+    """Return the tensor to write, or a number that the tensor's dtype can hold."""
+    if isinstance(value, Tensor):
+        return value
+    if type(value) in _NUMBERS:
+        check_range(np.asarray(value), self.dtype)
+        return full((), value, dtype=self.dtype, device=self.device) if selects else value
+    if isinstance(value, str) or value is None:
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+    return from_data(value, self.dtype, self.device, False)
+
+
+def _filled(part: Tensor, number: complex) -> Variable:
+    return apply(TABLE["fill"], (part._current(), number))[0]
+
+
+def _put(part: Tensor, selectors: list[tuple[int, Tensor]], source: Tensor, accumulate: bool) -> None:
+    variable = source._current()
+    if variable.aval.dtype is not part.dtype:
+        variable = cast(variable, part.dtype)
+    if not accumulate and len(selectors) == 1 and is_mask(selectors[0][1]) and _fits_mask(part, selectors[0], source):
         dim, mask = selectors[0]
         (result,) = apply(TABLE["masked_set"], (part._current(), mask._current(), variable), (dim,))
     else:
         tensors, layout = _selection(part, selectors)
         inputs = (part._current(), *[t._current() for t in tensors], variable)
-        (result,) = apply(TABLE["index_put"], inputs, (layout, False))
+        (result,) = apply(TABLE["index_put"], inputs, (layout, accumulate))
     part._write(result)
 
 
-def _copied(target: Tensor, source: Variable) -> Variable:
+def _copied(target: Tensor, source: Tensor) -> Variable:
     """Return `source` as the new content of `target`. A part that is set may be given with leading dimensions of 1."""
-    shape = target.shape
-    given = source.aval.shape
+    variable, shape = source._current(), target.shape
+    given = variable.aval.shape
     while len(given) > len(shape) and given[0] == 1:
-        (source,) = apply(TABLE["reshape"], (source,), (tuple(given[1:]),))
+        (variable,) = apply(TABLE["reshape"], (variable,), (tuple(given[1:]),))
         given = given[1:]
-    return apply(TABLE["copy_over"], (target._current(), source))[0]
+    return apply(TABLE["copy_over"], (target._current(), variable))[0]
 
 
 def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
     """Apply what makes views; return the view and the tensors that select, each with the dimension where it stands."""
-    items = index if isinstance(index, tuple) else (index,)
-    if isinstance(index, list) and any(isinstance(x, (slice, Tensor, list, type(None), type(...))) for x in index):
-        items = (index,) if all(isinstance(x, list) for x in index) else tuple(index)
-    items = [_tensor_index(item) for item in items]
+    items = _items(index)
     consumed = sum(_consumes(item) for item in items)
     if consumed > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    part, dim, selectors = self, 0, []
+    part, dim, left, selectors = self, 0, self.ndim, []
     for item in items:
-        if isinstance(item, Tensor):
-            selectors.append((dim, item))
-            dim += _consumes(item)
-        elif item is Ellipsis:
+        if item is Ellipsis:
             dim += self.ndim - consumed
-        elif item is None:
+            left -= self.ndim - consumed
+            continue
+        if item is None or isinstance(item, bool):
             part = call(TABLE["unsqueeze"], (part,), (dim,))
+            if item is not None:
+                selectors.append((dim, from_host(np.zeros(int(item), np.int64), device=self.device)))
             dim += 1
         elif isinstance(item, slice):
-            part = _slice(part, dim, item)
+            part = part_of(part, dim, item)
             dim += 1
-        elif isinstance(item, bool):
-            part = call(TABLE["unsqueeze"], (part,), (dim,))
-            selectors.append((dim, from_host(np.zeros(int(item), np.int64))))
-            dim += 1
+        elif isinstance(item, Tensor) and item.ndim > 0:
+            selectors.append((dim, item))
+            dim += _consumes(item)
         else:
-            part = _select(part, dim, item)
+            part = _select(part, dim, item, self.ndim - left)
+        left -= _consumes(item)
     return part, selectors
+
+
+def _items(index: Any) -> list[Any]:
+    """Return what stands between the brackets, part by part; a list that holds slices or tensors is read as a tuple."""
+    if isinstance(index, list) and any(isinstance(x, (slice, Tensor, list, type(None), type(...))) for x in index):
+        index = (index,) if all(isinstance(x, list) for x in index) else tuple(index)
+    return [_tensor_index(item) for item in (index if isinstance(index, tuple) else (index,))]
 
 
 def _tensor_index(item: Any) -> Any:
     """Return lists, arrays and numpy's ints as the tensors and ints that they mean."""
-    if item is None or item is Ellipsis or isinstance(item, (slice, bool, int, Tensor)):
+    if isinstance(item, Tensor):
+        return bool(item) if item.ndim == 0 and is_mask(item) else item
+    if item is None or item is Ellipsis or isinstance(item, (slice, bool, int)):
         return item
     if isinstance(item, np.bool_):
         return bool(item)
@@ -113,37 +157,43 @@ def _tensor_index(item: Any) -> Any:
     )
 
 
-def _is_mask(tensor: Tensor) -> bool:
+def is_mask(tensor: Tensor) -> bool:
+    """Tell whether a tensor selects by truth instead of by place."""
     return tensor.dtype in (dtypes.bool_, dtypes.uint8)
 
 
 def _consumes(item: Any) -> int:
     if isinstance(item, Tensor):
-        return item.ndim if _is_mask(item) else 1
+        return item.ndim if is_mask(item) else 1
     return 0 if item is None or item is Ellipsis or isinstance(item, bool) else 1
 
 
-def _select(part: Tensor, dim: int, index: int) -> Tensor:
+def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
+    """Return the view of the part at one place of a dimension. origin: the number of the dimension in the user's tensor."""
     shape = part.shape
     if not shape:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
         )
+    if isinstance(index, Tensor):
+        _check_places(index)
+        return call(TABLE["select_at"], (part, index), (dim,))
     size = shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+        raise IndexError(f"index {index} is out of bounds for dimension {origin} with size {size}")
     return call(TABLE["select"], (part, index if index >= 0 else index + size), (dim,))
 
 
-def _slice(part: Tensor, dim: int, item: slice) -> Tensor:
-    size = part.shape[dim]
-    if item.start is None and item.stop is None and item.step is None:
+def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
+    """Return the view of a slice of one dimension. ValueError for a step that is not positive."""
+    if item == _ALL:
         return part
-    step = 1 if item.step is None else int(item.step)
+    size = part.shape[dim]
+    step = 1 if item.step is None else index_of(item.step)
     if step <= 0:
-        raise ValueError("step must be greater than zero")
-    first, last = (None if x is None else int(x) for x in (item.start, item.stop))
+        raise ValueError("slice step must be positive" if step else "slice step cannot be zero")
+    first, last = (None if x is None else index_of(x) for x in (item.start, item.stop))
     start, stop, step = slice(first, last, step).indices(size)
     length = max(0, -(-(stop - start) // step))
     if length == size and step == 1:
@@ -164,15 +214,17 @@ def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[l
 
 
 def _places(part: Tensor, dim: int, selector: Tensor) -> list[Tensor]:
-    if not _is_mask(selector):
-        if selector.dtype.is_floating_point or selector.dtype.is_complex:
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if not is_mask(selector):
+        _check_places(selector)
         return [selector]
     _check_mask(part, dim, selector)
-    if selector.ndim == 0:
-        raise IndexError("a 0-d boolean tensor cannot select dimensions; use a Python bool")
     found = np.nonzero(to_host(selector))
     return [from_host(places.astype(np.int64), device=selector.device) for places in found]
+
+
+def _check_places(selector: Tensor) -> None:
+    if selector.dtype not in (dtypes.int64, dtypes.int32):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
 
 
 def _check_mask(part: Tensor, dim: int, mask: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.dlpack
 import numpy as np
 
 from funcgrad._base import dtypes
@@ -45,3 +46,11 @@ def to_jax(tensor: Tensor) -> jax.Array:
     array = array_of(value)
     value.share()
     return array
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """Return a tensor that reads another library's array (anything with `__dlpack__`), without a copy where JAX can."""
+    if isinstance(ext_tensor, Tensor):
+        return ext_tensor.detach()
+    with jax.enable_x64(True):
+        return from_jax(jax.dlpack.from_dlpack(ext_tensor))

@@ -8,8 +8,10 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._base.size import Size
 from funcgrad._tensor.creation import zeros
 from funcgrad._tensor.data import from_data
+from funcgrad._tensor.placement import available
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -20,29 +22,35 @@ def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -
         return zeros(0, dtype=kind, device=device)
     if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in data):
         return zeros(*(int(n) for n in data), dtype=kind, device=device)
-    (given,) = data
-    if type(given).__name__ == "Size":
+    given = data[0]
+    if len(data) > 1 or isinstance(given, (bool, float, complex)):
+        raise TypeError(f"new(): data must be a sequence (got {', '.join(type(x).__name__ for x in data)})")
+    if isinstance(given, Size):
         return zeros(given, dtype=kind, device=device)
-    if isinstance(given, float):
-        raise TypeError("new(): data must be a sequence (got float)")
+    if isinstance(given, Tensor) and dtype is None and device is None:
+        return given.detach()
     return from_data(given, kind, device, False)
 
 
 class _TypeOfTensor(type):
     """Lets `isinstance(x, FloatTensor)` ask for the dtype (and the device)."""
 
-    dtype_of_type: DType
-    kind: str
+    dtype: DType
+    is_cuda: bool
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype_of_type and instance.device.type == cls.kind
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.is_cuda == cls.is_cuda
 
 
-def _type_named(name: str, dtype: DType, kind: str) -> Any:
+def _type_named(name: str, dtype: DType, module: str) -> Any:
+    is_cuda = module == "torch.cuda"
+
     def new(cls: Any, *data: Any, device: Any = None) -> Tensor:
-        return make(cls, *data, device=device or kind, dtype=dtype)
+        if is_cuda and not available("cuda"):
+            raise TypeError(f"type {module}.{name} not available: JAX finds no GPU on this machine.")
+        return make(cls, *data, device="cuda" if is_cuda else device or "cpu", dtype=dtype)
 
-    return _TypeOfTensor(name, (), {"__new__": new, "dtype_of_type": dtype, "kind": kind})
+    return _TypeOfTensor(name, (), {"__new__": new, "dtype": dtype, "is_cuda": is_cuda, "__module__": module})
 
 
 _NAMES = {
@@ -50,5 +58,5 @@ _NAMES = {
     "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
     "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_,
 }  # fmt: skip
-TYPES = {name: _type_named(name, dtype, "cpu") for name, dtype in _NAMES.items()}
-CUDA_TYPES = {name: _type_named(name, dtype, "cuda") for name, dtype in _NAMES.items()}
+TYPES = {name: _type_named(name, dtype, "torch") for name, dtype in _NAMES.items()}
+CUDA_TYPES = {name: _type_named(name, dtype, "torch.cuda") for name, dtype in _NAMES.items()}

@@ -8,17 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._program.record import record as record_values
 from funcgrad._program.run import flush as run_what_is_recorded
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
-from funcgrad._tape.apply import only_record
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
 
 
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` (of the table or built with `Op(function)`) on tensors, numbers and Nones, without history."""
-    return only_record(op, [x._current() if isinstance(x, Tensor) else x for x in inputs], statics)
+    values = []
+    for x in inputs:
+        if isinstance(x, Tensor):
+            if x._alias is not None:
+                x._alias.refresh(x)
+            values.append(x._variable.value)
+        else:
+            values.append(x)
+    return [Variable(value) for value in record_values(op, values, statics)[1]]
 
 
 def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:

@@ -1,171 +1,91 @@
-"""Functions of one name and several meanings (max, where, split, ...), each a front of one or more rows."""
+"""Functions of one name and several meanings (max, where, fill_, ...), each a front of one or more rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.call import call, call_in_place
-from funcgrad._tensor.front import as_dims, as_int
-from funcgrad._tensor.indexing import _slice
+from funcgrad._tensor.call import call, call_in_place, write_out
+from funcgrad._tensor.front import as_dims, as_int, tensors_of
+from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
+from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
 
-FUNCTIONS: dict[str, Any] = {}
-BOTH: dict[str, Any] = {}
-
-
-def both(*names: str) -> Callable[[Any], Any]:
-    """Give a function to the plain namespace and to Tensor under these names (its own, without names)."""
-
-    def enter(function: Any) -> Any:
-        for name in names or (function.__name__,):
-            BOTH[name] = function
-        return function
-
-    return enter
+__all__ = ["FUNCTIONS", "METHODS"]
 
 
 def _extreme(word: str, pairwise: str) -> Any:
-    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
+    whole, along, both_of = TABLE[f"{word}_all"], TABLE[f"{word}_dim"], TABLE[pairwise]
+
+    def extreme(
+        input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
+        keepdims: Any = None, out: Any = None,
+    ) -> Any:  # fmt: skip
         """Return the extreme of all elements; of one dimension, with its indices; or of two tensors, element by element."""
-        other = dim if isinstance(dim, Tensor) and not isinstance(dim, int) else other
-        if other is not None:
-            result = call(TABLE[pairwise], (input, other))
-        elif dim is None:
-            result = call(TABLE[f"{word}_all"], (input,))
+        dim = dim if axis is None else axis
+        if dim is None and other is None:
+            result = call(whole, (input,))
+        elif isinstance(dim, Tensor) or other is not None:
+            result = call(both_of, (input, dim if other is None else other))
         else:
-            result = call(TABLE[f"{word}_dim"], (input,), (as_int(dim), keepdim))
-        return result if out is None else _into(out, result)
+            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), keepdim or bool(keepdims)))
+        return result if out is None else write_out(out, result)
 
     extreme.__name__ = word
     return extreme
 
 
-BOTH["max"], BOTH["min"] = _extreme("max", "maximum"), _extreme("min", "minimum")
-
-
-def _into(out: Any, result: Any) -> Any:
-    if isinstance(result, tuple):
-        for target, part in zip(out, result, strict=True):
-            target.copy_(part)
-        return type(result)(*out)
-    return out.copy_(result)
-
-
 def _middle(word: str) -> Any:
-    def middle(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    whole, along = TABLE[f"{word}_all"], TABLE[f"{word}_dim"]
+
+    def middle(
+        input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None, out: Any = None
+    ) -> Any:
         """Return the median of all elements; with `dim`, those of one dimension and their indices."""
-        result = (
-            call(TABLE[f"{word}_all"], (input,))
-            if dim is None
-            else call(TABLE[f"{word}_dim"], (input,), (as_int(dim), keepdim))
-        )
-        return result if out is None else _into(out, result)
+        dim = dim if axis is None else axis
+        if dim is None:
+            result = call(whole, (input,))
+        else:
+            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), keepdim or bool(keepdims)))
+        return result if out is None else write_out(out, result)
 
     middle.__name__ = word
     return middle
 
 
-BOTH["median"], BOTH["nanmedian"] = _middle("median"), _middle("nanmedian")
+both("max")(_extreme("max", "maximum"))
+both("min")(_extreme("min", "minimum"))
+both("median")(_middle("median"))
+both("nanmedian")(_middle("nanmedian"))
 
 
-# Where values decide the shape: the program is run, and recording goes on from what is then known
-
-
-@both()
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
-    """Return the places of the nonzero elements, a row each; or a tuple with the indices of each dimension."""
-    found = np.nonzero(np.atleast_1d(to_host(input)))
-    if as_tuple:
-        return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
-    rows = np.stack(found, -1) if input.ndim else np.zeros((len(found[0]), 0))
-    return from_host(rows, dtype=dtypes.int64, device=input.device)
-
-
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+@function()
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """Return `input` where the condition holds, else `other`; without them, the places where it holds."""
+    if not isinstance(condition, Tensor) and type(condition) in (bool, int, float):
+        raise NotATensor(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     result = call(TABLE["where"], (condition, input, other))
-    return result if out is None else out.copy_(result)
+    return result if out is None else write_out(out, result)
 
 
-FUNCTIONS["where"] = where
-
-
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+@method("where")
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Return the tensor's elements where the condition holds, else those of `other`."""
     return where(condition, self, other)
 
 
-@both()
-def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
-    """Return the elements where the mask, broadcast, is true. Shape: result (n,)."""
-    if mask.dtype is not dtypes.bool_:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
-    result = input.expand(shape)[mask.expand(shape)]
-    return result if out is None else out.copy_(result)
-
-
-@both()
-def argwhere(input: Tensor) -> Tensor:
-    """Return the places of the nonzero elements, a row each."""
-    return nonzero(input)
-
-
-@both()
-def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """Return the different elements in order; optionally where each element went, and how often each occurs."""
-    found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
-    shape = input.shape if dim is None else (input.shape[dim],)
-    parts = [found[0], found[1].reshape(shape), found[2]]
-    return _chosen(parts, input, return_inverse, return_counts)
-
-
-def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any:
-    tensors = [from_host(np.asarray(parts[0]), device=input.device)]
-    tensors += [
-        from_host(p, dtype=dtypes.int64, device=input.device) for p, wanted in zip(parts[1:], (inverse, counts), strict=True) if wanted
-    ]
-    return tensors[0] if len(tensors) == 1 else tuple(tensors)
-
-
-@both()
-def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """Return the elements without repeats of the one before; optionally where each went, and how often it came in a row."""
-    array = to_host(input)
-    rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
-    new = np.ones(len(rows), bool)
-    if len(rows) > 1:
-        new[1:] = (rows[1:] != rows[:-1]).reshape(len(rows) - 1, -1).any(1)
-    kept = rows[new] if dim is None else np.moveaxis(rows[new], 0, dim)
-    inverse = np.cumsum(new) - 1
-    counts = np.bincount(inverse) if len(rows) else np.zeros(0)
-    shape = input.shape if dim is None else (len(rows),)
-    return _chosen([kept, inverse.reshape(shape), counts], input, return_inverse, return_counts)
-
-
-@both()
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
-    array = to_host(input)
-    if array.size and array.min() < 0:
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    counted = np.bincount(array, None if weights is None else to_host(weights.detach()), minlength)
-    kind = dtypes.int64 if weights is None else (
-        weights.dtype if weights.dtype is dtypes.float32 else dtypes.float64
-    )
-    return from_host(counted, dtype=kind, device=input.device)
+# Questions with a Python answer
 
 
 @both()
@@ -186,6 +106,9 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
+# Repeats and places
+
+
 @both()
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Repeat each element in its place, all as often or each as `repeats` says."""
@@ -200,6 +123,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     return whole.index_select(along, from_host(places, dtype=dtypes.int64))
 
 
+@function("nn.functional.one_hot")
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 zeros with a one at each class, in a new last dimension; -1 classes: as many as the largest needs."""
     count = num_classes
@@ -208,126 +132,79 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return call(TABLE["one_hot"], (input,), (count,))
 
 
-FUNCTIONS["nn.functional.one_hot"] = one_hot
+@both()
+def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Return a copy with `values` (broadcast) written, or added, where `input[indices]` would read."""
+    return put_at(input.clone(), indices, values, accumulate)
 
 
-# Several views at once
+@both("index_put_", "_index_put_impl_")
+def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Write, or add, `values` (broadcast) where `input[indices]` reads."""
+    input._check_writable()
+    return put_at(input, indices, values, accumulate)
 
 
-def _piece(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    return call(TABLE["slice"], (input, start), (dim, length, 1))
+@function()
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Return the place in each dimension of places in the flattened tensor. ValueError for a negative size or place."""
+    sizes = as_dims(shape, "unravel_index(): argument 'shape'") or ()
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = [int(n) for n in np.cumprod((1, *sizes[:0:-1]))[::-1]] if sizes else []
+    return tuple((indices // step) % size for step, size in zip(steps, sizes, strict=True))
 
 
-def _dim(input: Tensor, dim: Any) -> int:
-    bound = max(input.ndim, 1)
-    number = as_int(dim)
-    assert number is not None
-    if not -bound <= number < bound:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {number})"
-        )
-    return number % bound
+# In place
 
 
 @both()
-def split(input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Tensor, ...]:
-    """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
-    given = split_size if split_size_or_sections is None else split_size_or_sections
-    dim = _dim(input, dim)
-    size = input.shape[dim]
-    if isinstance(given, int) or isinstance(given, Tensor):
-        step = int(given)
-        if step < 0 or (step == 0 and size > 0):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
-        sections = [min(step, size - at) for at in range(0, size, step)] if size else [0]
-    else:
-        sections = list(as_dims(given) or ())
-        if sum(sections) != size:
-            raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), "
-                f"but got split_sizes={sections}"
-            )
-    starts = np.cumsum([0, *sections]).tolist()
-    return tuple(_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False))
-
-
-BOTH["split_with_sizes"] = split
-
-
-@both()
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most `chunks` views of equal size (the last may be smaller) of one dimension."""
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = input.shape[_dim(input, dim)]
-    step = -(-size // chunks)
-    return split(input, step, dim) if size else tuple(input for _ in range(chunks))
-
-
-@both()
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
-                 sections: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
-    """Return views of one dimension: as many as said, nearly equal; or cut at the indices given."""
-    given = next(x for x in (indices_or_sections, indices, sections) if x is not None)
-    dim = _dim(input, dim)
-    size = input.shape[dim]
-    given = given.tolist() if isinstance(given, Tensor) else given
-    if isinstance(given, int):
-        if given <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
-        small, larger = divmod(size, given)
-        cuts = np.cumsum([small + (i < larger) for i in range(given)])[:-1].tolist()
-    else:
-        cuts = list(given)
-    ends = [*cuts, size]
-    return tuple(_slice(input, dim, slice(a, b)) for a, b in zip([0, *cuts], ends, strict=True))
-
-
-@both()
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return the views that one dimension is made of."""
-    dim = _dim(input, dim)
-    return tuple(call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim]))
-
-
-def _split_along(name: str, dim: int, least: int) -> None:
-    def split_along(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        """Return views of one dimension: as many equal ones as said, or cut at the indices given."""
-        if input.ndim < least:
-            raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
-                "dimensions!"
-            )
-        return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 and name == "hsplit" else dim)
-
-    split_along.__name__ = name
-    BOTH[name] = split_along
-
-
-_split_along("hsplit", 1, 1)
-_split_along("vsplit", 0, 2)
-_split_along("dsplit", 2, 3)
-
-
-# Factories of methods that need a tensor's own name
-
-
-@both("apply_")
-def apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
-    """Replace every element by function(element), one Python call each."""
-    array = to_host(self.detach())
-    return self.copy_(from_host(np.vectorize(function, otypes=[array.dtype])(array)))
-
-
-@both("fill_")
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Make all elements one number."""
-    if isinstance(value, Tensor):
-        return call_in_place(TABLE["fill_tensor"], (input, value))
-    return call_in_place(TABLE["fill"], (input, value))
+    return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
 
 
-def broadcast_shapes(*shapes: Sequence[int]) -> Any:
+@method()
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one number on the main diagonal; `wrap` begins it anew in a tall matrix after each block of rows."""
+    self._check_writable()
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    columns = self.shape[-1]
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = sum(columns**d for d in range(self.ndim)) if self.ndim > 2 else columns + 1
+    end = self.shape.numel() if wrap or self.ndim > 2 else columns * columns
+    flat = np.zeros(self.shape.numel(), bool)
+    flat[:end:step] = True
+    mask = from_host(flat.reshape(self.shape), device=self.device)
+    return call_in_place(TABLE["masked_fill"], (self, mask, fill_value))
+
+
+@method()
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace every element by callable(element), one Python call each."""
+    array = to_host(self.detach())
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array)))
+
+
+@method()
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace every element by callable(element, the other's element), one Python call each."""
+    array = to_host(self.detach())
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, to_host(tensor.detach()))))
+
+
+# Any number of tensors, given one by one or as a sequence
+
+
+def _listed(name: str, given: tuple[Any, ...]) -> Any:
+    alone = len(given) == 1 and isinstance(given[0], (list, tuple))
+    return tensors_of(given[0] if alone else given, f"{name}(): argument 'tensors' (position 1)")
+
+
+@function()
+def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that all these broadcast to."""
     try:
         return Size(np.broadcast_shapes(*[as_dims(s) or () for s in shapes]))
@@ -335,6 +212,57 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Any:
         raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: {error}") from None
 
 
-METHODS = {**BOTH, "where": _where_method}
-FUNCTIONS.update({k: v for k, v in BOTH.items() if k != "apply_"})
-FUNCTIONS["broadcast_shapes"] = broadcast_shapes
+@function()
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Return views of all tensors in the shape that they broadcast to."""
+    listed = _listed("broadcast_tensors", tensors)
+    call(TABLE["broadcast_tensors"], tuple(listed))  # refuses shapes that do not fit together
+    shape = np.broadcast_shapes(*(tuple(t.shape) for t in listed))
+    return tuple(t.expand(shape) for t in listed)
+
+
+@function()
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: indexing "ij" lets the first tensor vary along the rows, "xy" along the columns."""
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2
+        )
+    return call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
+
+
+@function()
+def block_diag(*tensors: Any) -> Tensor:
+    """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
+    return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
+
+
+@function()
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """Return all combinations of the elements of vectors, a row each."""
+    return call(TABLE["cartesian_prod"], tuple(_listed("cartesian_prod", tensors)))
+
+
+def _at_least(rank: int) -> Any:
+    def at_least(*tensors: Any) -> Any:
+        """Return the tensors as views with dimensions of size 1 put before, up to the rank that the name says."""
+        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+            return _with_rank(tensors[0], rank)
+        return tuple(_with_rank(t, rank) for t in _listed(f"atleast_{rank}d", tensors))
+
+    at_least.__name__ = f"atleast_{rank}d"
+    return at_least
+
+
+def _with_rank(tensor: Tensor, rank: int) -> Tensor:
+    if tensor.ndim >= rank:
+        return tensor
+    if rank == 3 and tensor.ndim == 2:
+        return tensor.unsqueeze(-1)
+    if rank == 3 and tensor.ndim == 1:
+        return tensor.unsqueeze(0).unsqueeze(-1)
+    return tensor.view((1,) * rank) if tensor.ndim == 0 else tensor.unsqueeze(0)
+
+
+for _rank in (1, 2, 3):
+    function(f"atleast_{_rank}d")(_at_least(_rank))

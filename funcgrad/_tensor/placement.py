@@ -31,7 +31,7 @@ def get_default_device() -> device:
 def placement(given: Any) -> Any:
     """Return the jax.Device for a torch device (or its name), None for JAX's default.
 
-    Raises AssertionError/RuntimeError as torch does where this machine has no such device.
+    Raises AssertionError for a GPU and RuntimeError for another device that this machine has not.
     """
     wanted = _Default.device if given is None else device(given)
     if wanted is None or _is_default(wanted):
@@ -39,7 +39,10 @@ def placement(given: Any) -> Any:
     devices = available(wanted.type)
     number = wanted.index or 0
     if not devices:
-        raise RuntimeError(f"No {wanted.type} device is available: JAX found {jax.default_backend()} only")
+        found = f"JAX finds no {wanted.type} device on this machine (only {jax.default_backend()})"
+        if wanted.type == "cuda":
+            raise AssertionError(f"Torch not compiled with CUDA enabled: {found}")
+        raise RuntimeError(found)
     if number >= len(devices):
         raise RuntimeError(f"invalid device ordinal {number}: this machine has {len(devices)} {wanted.type} device(s)")
     return devices[number]
@@ -47,6 +50,11 @@ def placement(given: Any) -> Any:
 
 def _is_default(wanted: device) -> bool:
     return not wanted.index and wanted.type == device_of(None).type
+
+
+def is_on(present: device, wanted: device) -> bool:
+    """Tell whether a tensor on `present` is where `wanted` says; a wanted device without a number is the first one."""
+    return present.type == wanted.type and (present.index or 0) == (wanted.index or 0)
 
 
 @functools.cache

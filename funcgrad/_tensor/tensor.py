@@ -151,7 +151,7 @@ class Tensor(metaclass=_Methods):
         elif not requires_grad:
             self._variable = variable.detached()
         elif not variable.aval.differentiable:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         elif variable.node is None:
             self._variable = Variable(variable.value, self._gather_in(variable))
         return self
@@ -286,23 +286,6 @@ class Tensor(metaclass=_Methods):
 
     def __hash__(self) -> int:
         return id(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-                "see https://github.com/pytorch/pytorch/pull/103001"
-            )
-        if id(self) in memo:
-            return memo[id(self)]
-        copied = type(self)._leaf(self._materialize()._current(), self.requires_grad)
-        memo[id(self)] = copied
-        if self._slot is not None and self._slot.grad is not None:
-            copied.grad = self._slot.grad.__deepcopy__(memo)
-        for name, held in self.__dict__.items():
-            copied.__dict__[name] = held
-        return copied
 
 
 _new = object.__new__

@@ -2,7 +2,7 @@
 
 from funcgrad._tensor.functions import lookup, names_under
 
-__getattr__ = lookup("linalg")
+__getattr__ = lookup("linalg", globals())
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from funcgrad._tensor.functions import lookup, names_under
 
-__getattr__ = lookup("special")
+__getattr__ = lookup("special", globals())
 
 
 def __dir__() -> list[str]:

@@ -37,8 +37,8 @@ def _ours(value: Any) -> Any:
     if isinstance(value, torch.nn.Module):
         return _like(value)
     if isinstance(value, torch.Tensor):
-        made = funcgrad.tensor(value.detach().numpy())
-        return made.requires_grad_(value.requires_grad)
+        made = funcgrad.tensor(value.detach().numpy()).requires_grad_(value.requires_grad)
+        return made if value.is_leaf else made * 1
     if isinstance(value, torch.dtype):
         return getattr(funcgrad, str(value).removeprefix("torch."))
     if isinstance(value, dict):
@@ -56,7 +56,8 @@ def _like(module: Any) -> Any:
         attention = module.self_attn
         made = nn.TransformerEncoderLayer(
             attention.embed_dim, attention.num_heads, module.linear1.out_features, module.dropout.p,
-            batch_first=attention.batch_first,
+            activation=_ours(module.activation), batch_first=attention.batch_first, norm_first=module.norm_first,
+            bias=attention.in_proj_bias is not None,
         )  # fmt: skip
         made.load_state_dict(_ours(dict(module.state_dict())))
         return made
@@ -66,7 +67,9 @@ def _like(module: Any) -> Any:
 def _gradients(results: Any, module: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     floats = [r for r in flat(results) if r.is_floating_point() and r.requires_grad]
     if floats:
-        sum((r * r).sum() for r in floats).backward()
+        make = torch.tensor if isinstance(floats[0], torch.Tensor) else funcgrad.tensor
+        weights = [np.random.RandomState(0).standard_normal(tuple(r.shape)).astype(np.float32) for r in floats]
+        sum((r * make(weight)).sum() for r, weight in zip(floats, weights, strict=True)).backward()
     tensors = {f"{i}": x for i, x in enumerate([*args, *kwargs.values()]) if hasattr(x, "grad")}
     tensors.update(module.named_parameters())
     found = {f"grad {name}": x.grad for name, x in tensors.items() if x.is_leaf and x.grad is not None}

@@ -96,7 +96,7 @@ def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch
                 array.delete()
             raise RuntimeError("out of memory")
 
-        return Plan(execute, given=(0,), kept=(), order=(0,))
+        return Plan(execute, given=[0], kept=[], order=[0])
 
     monkeypatch.setattr(run, "plan", plan)
     with pytest.raises(RuntimeError, match="out of memory"):

@@ -1,0 +1,37 @@
+"""torch.layout and torch.memory_format: words that scripts pass along; how XLA lays out an array is not theirs to say."""
+
+from __future__ import annotations
+
+
+class _Word:
+    """One of a few named constants: unique, so compared by identity."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Word):  # noqa: N801 - torch's own spelling
+    """How the elements are kept: here always strided."""
+
+    __slots__ = ()
+
+
+class memory_format(_Word):  # noqa: N801 - torch's own spelling
+    """The order of the dimensions in memory that a script asks for; XLA chooses its own."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+sparse_coo, sparse_csr = layout("sparse_coo"), layout("sparse_csr")
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")

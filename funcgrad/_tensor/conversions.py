@@ -1,0 +1,209 @@
+"""Tensors in another dtype, on another device, as a copy; and writing the numbers of one tensor into another."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._base.layouts import memory_format as MemoryFormat  # noqa: N812 - a type
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.apply import apply
+from funcgrad._tensor import front, strides
+from funcgrad._tensor.aliases import View
+from funcgrad._tensor.call import call
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.front import as_dtype
+from funcgrad._tensor.interop import to_host
+from funcgrad._tensor.moving import moved
+from funcgrad._tensor.placement import is_on
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
+from funcgrad._tensor.tensor import Tensor
+
+
+@method()
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: Any = None, other: Any = None) -> Tensor:  # fmt: skip
+    """Return the tensor in another dtype, on another device, or both; the tensor itself where nothing differs.
+
+    to(dtype), to(device), to(device, dtype), to(other): each also with non_blocking and copy.
+    """
+    for given in args if other is None else (other, *args):
+        if isinstance(given, Tensor):
+            dtype, device = given.dtype, given.device
+        elif isinstance(given, DType) or (isinstance(given, type) and given in (float, int, complex, bool)):
+            dtype = given
+        elif isinstance(given, bool):
+            copy = given and given is args[-1] and len(args) > 2
+        elif isinstance(given, (str, Device, int)):
+            device = given
+        elif given is not None and not isinstance(given, MemoryFormat):
+            raise TypeError(f"to() takes a dtype, a device or a tensor, not {type(given).__name__}")
+    wanted, result = as_dtype(dtype), self
+    if device is not None and not is_on(self.device, Device(device)):
+        result = moved(self, Device(device))
+    if wanted is not None and wanted is not self.dtype:
+        return call(TABLE["to_dtype"], (result,), (wanted,))
+    return clone(self) if copy and result is self else result
+
+
+def _converter(name: str, dtype: DType) -> Any:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        """Return the tensor in this dtype."""
+        return self if self.dtype is dtype else call(TABLE["to_dtype"], (self,), (dtype,))
+
+    convert.__name__ = name
+    return convert
+
+
+for _name, _dtype in {**dtypes.ALIASES, "bfloat16": dtypes.bfloat16, "char": dtypes.int8, "byte": dtypes.uint8}.items():
+    METHODS[_name] = _converter(_name, _dtype)
+
+
+@method()
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor on the CPU."""
+    return to(self, device="cpu")
+
+
+@method()
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """Return the tensor on the GPU."""
+    return to(self, device=Device("cuda", device) if isinstance(device, int) else device or "cuda")
+
+
+@method("type")
+def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """Return torch's old name of this tensor's type; with an argument, the tensor in that dtype."""
+    if dtype is None:
+        prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
+        return f"{prefix}{TYPE_NAMES[self.dtype]}Tensor"
+    if isinstance(dtype, str):
+        word = dtype.removeprefix("torch.").removeprefix("cuda.").removesuffix("Tensor")
+        found = next((d for d, name in TYPE_NAMES.items() if name == word), None)
+        if found is None or not dtype.startswith("torch."):
+            raise ValueError(f"invalid type: {dtype!r}")
+        return to(self, found, device="cuda" if ".cuda." in dtype else None)
+    return to(self, getattr(dtype, "dtype", dtype), device="cuda" if getattr(dtype, "is_cuda", False) else None)
+
+
+TYPE_NAMES = {
+    dtypes.float32: "Float", dtypes.float64: "Double", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16",
+    dtypes.int64: "Long", dtypes.int32: "Int", dtypes.int16: "Short", dtypes.int8: "Char", dtypes.uint8: "Byte",
+    dtypes.bool_: "Bool", dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
+}  # fmt: skip
+
+
+@method()
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor in the dtype and on the device of `other`."""
+    return to(self, other)
+
+
+@both()
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Return the same numbers as a tensor of its own, through which gradients flow."""
+    return call(TABLE["clone"], (input,))
+
+
+@method()
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor itself, or a copy of a view that shows its base in another order."""
+    return self if strides.is_contiguous(self) else clone(self)
+
+
+# The same elements in another shape: a view where torch's strides allow one, else a copy
+
+
+@both()
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """Return the same elements in another shape, where one -1 is inferred. RuntimeError where the count differs."""
+    return _own_if_copied(input, call(TABLE["reshape"], (input,), (front.as_spread_dims(shape, _SHAPE),)))
+
+
+_SHAPE = "reshape(): argument 'shape'"
+
+
+@both()
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Join the dimensions from `start_dim` to `end_dim` to one. Shape: a 0-d tensor gives (1,)."""
+    return _own_if_copied(input, call(TABLE["flatten"], (input,), (front.as_int(start_dim), front.as_int(end_dim))))
+
+
+@both()
+def ravel(input: Tensor) -> Tensor:
+    """Return all elements in one dimension."""
+    return _own_if_copied(input, call(TABLE["ravel"], (input,)))
+
+
+@method()
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the same elements in the shape of `other`."""
+    return reshape(self, tuple(other.shape))
+
+
+@method()
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view in the shape of `other`."""
+    return call(TABLE["view"], (self,), (tuple(other.shape),))
+
+
+@method()
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view repeated to the shape of `other`."""
+    return call(TABLE["expand"], (self,), (tuple(other.shape),))
+
+
+def _own_if_copied(input: Any, result: Any) -> Any:
+    if type(getattr(input, "_alias", None)) is not View:
+        return result
+    if strides.viewed(tuple(input.shape), strides.strides_of(input), tuple(result.shape)) is None:
+        result._alias = None
+    return result
+
+
+# Writing into a tensor
+
+
+@method()
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src`, broadcast and cast, into this tensor."""
+    self._check_writable()
+    source = src if isinstance(src, Tensor) else from_data(src, None, None, False)
+    if source.device != self.device:
+        source = moved(source, self.device)
+    inputs = (self._current(), source._current())
+    return self._write(apply(TABLE["copy_over"], inputs)[0])
+
+
+@method()
+def set_(self: Tensor, source: Any = None, *_: Any) -> Tensor:
+    """Make this name share the storage of `source`."""
+    self.data = Tensor(0) if source is None else source
+    return self
+
+
+@method()
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Change the shape in place; elements in order are kept, new ones are zeros. RuntimeError where it requires grad."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    wanted = front.as_spread_dims(sizes, "resize_(): argument 'size'")
+    flat = np.zeros(math.prod(wanted), self.dtype.numpy)
+    kept = to_host(self).reshape(-1)[: flat.size]
+    flat[: kept.size] = kept
+    self.data = from_data(flat.reshape(wanted), None, self.device, False)
+    return self
+
+
+@both()
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Change the shape in place to that of another tensor."""
+    return resize_(input, the_template.shape)
+
+
+FUNCTIONS["detach"], FUNCTIONS["detach_"] = Tensor.detach, Tensor.detach_

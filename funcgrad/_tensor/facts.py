@@ -1,0 +1,136 @@
+"""What a tensor can be asked about itself: sizes, strides, and torch's many yes-or-no questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad._base.layouts import contiguous_format, strided
+from funcgrad._program.record import array_of
+from funcgrad._tensor import strides
+from funcgrad._tensor.aliases import View
+from funcgrad._tensor.front import as_int
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
+from funcgrad._tensor.tensor import Tensor
+
+
+@method()
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """Return the shape, or the size of one dimension."""
+    return self.shape if dim is None else self.shape[in_range(self, dim)]
+
+
+def in_range(self: Tensor, dim: Any) -> int:
+    """Return `dim` counted from the front. Raises IndexError where the tensor has no such dimension."""
+    bound = max(self.ndim, 1)
+    number = as_int(dim)
+    assert number is not None
+    if not -bound <= number < bound:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {number})"
+        )
+    return number % bound
+
+
+def _always(answer: Any) -> Any:
+    return lambda self: answer
+
+
+METHODS["dim"] = METHODS["ndimension"] = lambda self: len(self.shape)
+METHODS["numel"] = METHODS["nelement"] = lambda self: self.shape.numel()
+METHODS["element_size"] = lambda self: self.dtype.itemsize
+METHODS["is_pinned"] = lambda self, device=None: False
+METHODS["share_memory_"] = METHODS["pin_memory"] = lambda self, device=None: self
+METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["to_dense"] = METHODS["dequantize"] = lambda self: self
+METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
+METHODS["itemsize"] = property(lambda self: self.dtype.itemsize)
+METHODS["names"] = property(lambda self: (None,) * len(self.shape))
+METHODS["name"] = property(_always(None))
+METHODS["layout"] = property(_always(strided))
+METHODS["is_cpu"] = property(lambda self: self.device.type == "cpu")
+METHODS["is_cuda"] = property(lambda self: self.device.type == "cuda")
+METHODS["is_meta"] = property(lambda self: self.device.type == "meta")
+METHODS["is_xla"] = property(lambda self: self.device.type in ("xla", "tpu"))
+METHODS["_is_view"] = lambda self: type(self._alias) is View
+for _word in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan", "xpu"):
+    METHODS[f"is_{_word}"] = property(_always(False))
+METHODS["is_shared"] = METHODS["is_coalesced"] = METHODS["has_names"] = _always(False)
+
+
+@both()
+def is_floating_point(input: Tensor) -> bool:
+    """Tell whether the dtype is a floating-point one."""
+    return input.dtype.is_floating_point
+
+
+@both()
+def is_complex(input: Tensor) -> bool:
+    """Tell whether the dtype is a complex one."""
+    return input.dtype.is_complex
+
+
+@both()
+def is_signed(input: Tensor) -> bool:
+    """Tell whether the dtype holds negative numbers."""
+    return input.dtype.is_signed
+
+
+@both("is_inference", "is_conj", "is_neg", "is_distributed")
+def is_never(input: Tensor) -> bool:
+    """Tell what is never so here: such tensors are computed, or made ordinary ones, at once."""
+    return False
+
+
+@both()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Tell whether both have the same shape."""
+    return input.shape == other.shape
+
+
+@both()
+def get_device(input: Tensor) -> int:
+    """Return the number of the GPU that holds the tensor, -1 for the CPU."""
+    return -1 if input.device.type == "cpu" else input.device.index or 0
+
+
+FUNCTIONS["numel"] = lambda input: input.shape.numel()
+
+
+@method()
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """Return the strides in elements that torch's tensor would have."""
+    found = strides.strides_of(self)
+    return found if dim is None else found[in_range(self, dim)]
+
+
+@method()
+def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
+    """Tell whether torch's tensor would be contiguous (here: is no view that shows its base in another order)."""
+    return memory_format is not contiguous_format or strides.is_contiguous(self)
+
+
+@method()
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """Return the dimensions from the largest stride to the smallest."""
+    found = strides.strides_of(self)
+    return tuple(sorted(range(len(found)), key=lambda d: -found[d]))
+
+
+@method()
+def storage_offset(self: Tensor) -> int:
+    """Return where in its storage a view begins."""
+    return strides.offset_of(self)
+
+
+@method()
+def data_ptr(self: Tensor) -> int:
+    """Return the address of the array; of a view, that of what it shows part of."""
+    base = self._base
+    if base is not None:
+        return data_ptr(base)
+    return array_of(self._current().value).unsafe_buffer_pointer()
+
+
+@method()
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Tell whether both show the same storage in the same way."""
+    return data_ptr(self) == data_ptr(tensor) and self.shape == tensor.shape and stride(self) == stride(tensor)

@@ -1,0 +1,42 @@
+"""x.new_zeros(...) and its kin: new tensors with the dtype and device of one that is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad._tensor import creation
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.front import as_dtype
+from funcgrad._tensor.registry import METHODS, method
+from funcgrad._tensor.tensor import Tensor
+
+
+def _new(factory: Any) -> Any:
+    def new_like(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
+        """Return a new tensor with this one's dtype and device."""
+        where = self.device if device is None else device
+        return factory(*size, dtype=as_dtype(dtype) or self.dtype, device=where, **options)
+
+    new_like.__name__ = f"new_{factory.__name__}"
+    return new_like
+
+
+for _factory in (creation.zeros, creation.ones, creation.empty, creation.full, creation.empty_strided):
+    METHODS[f"new_{_factory.__name__}"] = _new(_factory)
+
+
+@method()
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a new tensor of data with this one's dtype and device."""
+    return from_data(data, as_dtype(dtype) or self.dtype, self.device if device is None else device, requires_grad)
+
+
+@method()
+def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+    """Return a new tensor of this dtype, by sizes or from data (old spelling)."""
+    where = self.device if device is None else device
+    if len(data) == 1 and isinstance(data[0], (list, tuple, np.ndarray, Tensor)) and type(data[0]) is not type(self.shape):
+        return from_data(data[0], self.dtype, where, False)
+    return creation.zeros(*(data or (0,)), dtype=self.dtype, device=where)

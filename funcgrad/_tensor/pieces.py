@@ -1,0 +1,104 @@
+"""Functions that return several views of one dimension: split, chunk, unbind and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tensor.call import call
+from funcgrad._tensor.facts import in_range
+from funcgrad._tensor.front import as_dims
+from funcgrad._tensor.indexing import part_of
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both
+from funcgrad._tensor.tensor import Tensor
+
+
+def _piece(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    return call(TABLE["slice"], (input, start), (dim, length, 1))
+
+
+@both("split", "unsafe_split")
+def split(input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Tensor, ...]:
+    """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
+    given = split_size if split_size_or_sections is None else split_size_or_sections
+    dim = in_range(input, dim)
+    size = input.shape[dim]
+    if isinstance(given, (int, Tensor)):
+        step = int(given)
+        if step < 0:
+            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
+        if step == 0 and size > 0:
+            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+        sections = [min(step, size - at) for at in range(0, size, step)] if size else [0]
+    else:
+        sections = list(as_dims(given) or ())
+        if sum(sections) != size:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), "
+                f"but got split_sizes={sections}"
+            )
+    starts = np.cumsum([0, *sections]).tolist()
+    return tuple(_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False))
+
+
+@both("split_with_sizes", "unsafe_split_with_sizes")
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of pieces of one dimension, of the sizes given."""
+    return split(input, list(split_sizes), dim)
+
+
+@both("chunk", "unsafe_chunk")
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return at most `chunks` views of equal size (the last may be smaller) of one dimension."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = input.shape[in_range(input, dim)]
+    step = -(-size // chunks)
+    return split(input, step, dim) if size else tuple(input for _ in range(chunks))
+
+
+@both()
+def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
+                 sections: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
+    """Return views of one dimension: as many as said, nearly equal; or cut at the indices given."""
+    given = next(x for x in (indices_or_sections, indices, sections) if x is not None)
+    dim = in_range(input, dim)
+    size = input.shape[dim]
+    given = given.tolist() if isinstance(given, Tensor) else given
+    if isinstance(given, int):
+        if given <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
+        small, larger = divmod(size, given)
+        cuts = np.cumsum([small + (i < larger) for i in range(given)])[:-1].tolist()
+    else:
+        cuts = list(given)
+    ends = [*cuts, size]
+    return tuple(part_of(input, dim, slice(a, b)) for a, b in zip([0, *cuts], ends, strict=True))
+
+
+@both()
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return the views that one dimension is made of."""
+    dim = in_range(input, dim)
+    return tuple(call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim]))
+
+
+def _split_along(name: str, dim: int, least: int) -> None:
+    def split_along(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        """Return views of one dimension: as many equal ones as said, or cut at the indices given."""
+        if input.ndim < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
+                "dimensions!"
+            )
+        return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 and name == "hsplit" else dim)
+
+    split_along.__name__ = name
+    METHODS[name] = FUNCTIONS[name] = split_along
+
+
+_split_along("hsplit", 1, 1)
+_split_along("vsplit", 0, 2)
+_split_along("dsplit", 2, 3)

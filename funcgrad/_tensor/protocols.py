@@ -1,0 +1,256 @@
+"""What Python and numpy ask of a tensor: its numbers, truth, length, iteration, printing, copying, pickling, arrays."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import jax.core
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._program.record import array_of
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor import printing
+from funcgrad._tensor.aliases import View, cell_of
+from funcgrad._tensor.call import call
+from funcgrad._tensor.data import from_data
+from funcgrad._tensor.indexing import get_item, set_item
+from funcgrad._tensor.interop import to_host, to_jax
+from funcgrad._tensor.placement import device_of
+from funcgrad._tensor.registry import METHODS, method
+from funcgrad._tensor.tensor import Tensor
+
+METHODS["jax"] = METHODS["__jax_array__"] = to_jax
+METHODS["__getitem__"] = get_item
+METHODS["__setitem__"] = set_item
+
+
+@method()
+def item(self: Tensor) -> Any:
+    """Return the one number in this tensor as a Python number; waits until it is computed."""
+    shape = self.shape
+    if shape.numel() != 1:
+        raise RuntimeError(f"a Tensor with {shape.numel()} elements cannot be converted to Scalar")
+    array = array_of(self._current().value)
+    return array.item() if not shape else np.asarray(array).item()
+
+
+@method()
+def tolist(self: Tensor) -> Any:
+    """Return the numbers as nested Python lists; of a 0-d tensor, the number."""
+    return to_host(self).tolist()
+
+
+def _number(self: Tensor) -> Any:
+    if self.shape.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(self)
+
+
+@method("__float__")
+def as_float(self: Tensor) -> float:
+    """Return the one number as a float."""
+    return float(_number(self))
+
+
+@method("__int__")
+def as_int(self: Tensor) -> int:
+    """Return the one number as an int, cut off towards zero."""
+    return int(_number(self))
+
+
+@method("__complex__")
+def as_complex(self: Tensor) -> complex:
+    """Return the one number as a complex number."""
+    return complex(_number(self))
+
+
+@method("__bool__")
+def as_bool(self: Tensor) -> bool:
+    """Tell whether the one number in this tensor is not zero."""
+    count = self.shape.numel()
+    if count != 1:
+        word = "no values" if count == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {word} is ambiguous")
+    return bool(item(self))
+
+
+@method("__index__")
+def as_index(self: Tensor) -> int:
+    """Let a tensor of one integer stand where Python wants an int."""
+    if self.dtype.is_floating_point or self.dtype.is_complex or self.shape.numel() != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(item(self))
+
+
+# Containers
+
+
+@method("__len__")
+def length(self: Tensor) -> int:
+    """Return the size of the first dimension."""
+    if not self.shape:
+        raise TypeError("len() of a 0-d tensor")
+    return self.shape[0]
+
+
+@method("__iter__")
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """Go over the first dimension, a view at a time."""
+    if not self.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter([get_item(self, i) for i in range(self.shape[0])])
+
+
+@method("__reversed__")
+def backwards(self: Tensor) -> Tensor:
+    """Return a copy with the first dimension turned around."""
+    return self.flip(0) if self.shape else self
+
+
+@method("__contains__")
+def contains(self: Tensor, element: Any) -> bool:
+    """Tell whether any element equals `element`."""
+    if isinstance(element, (Tensor, int, float, complex)):
+        return bool((self == element).any().item())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+@method("__delitem__")
+def delete_item(self: Tensor, index: Any) -> None:
+    """Refuse: a tensor keeps its shape."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+# Text
+
+
+@method("__repr__", "__str__")
+def represent(self: Tensor) -> str:
+    """Print as torch prints."""
+    variable = self._current()
+    fn = self.grad_fn
+    where = device_of(variable.aval.placement)
+    if isinstance(variable.value.array, jax.core.Tracer):
+        return f"tensor(traced {variable.aval})"
+    return printing.format_tensor(
+        to_host(self),
+        dtype=variable.aval.dtype,
+        requires_grad=variable.node is not None and fn is None,
+        grad_fn_name=None if fn is None else fn.name(),
+        device=None if where.type == "cpu" else str(where),
+        default_dtype=dtypes.get_default_dtype(),
+        is_parameter=getattr(type(self), "_is_parameter", False),
+    )
+
+
+@method("__format__")
+def formatted(self: Tensor, spec: str) -> str:
+    """Format a 0-d tensor as its number."""
+    return object.__format__(self, spec) if self.shape else item(self).__format__(spec)
+
+
+# Copies
+
+
+@method("__copy__")
+def copied(self: Tensor) -> Tensor:
+    """Return another leaf that shares the storage, and whatever else stands on the object."""
+    alias = self.detach()
+    other = type(self)._leaf(alias._current(), False)
+    other._alias = alias._alias
+    other.__dict__.update(self.__dict__)
+    return other.requires_grad_() if self.requires_grad else other
+
+
+@method("__deepcopy__")
+def deep_copied(self: Tensor, memo: dict[int, Any]) -> Any:
+    """Return a leaf of its own with `.grad` and attributes copied too; tensors that shared storage still share theirs."""
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    made = _copied_view(self, memo) if type(self._alias) is View else _copied_leaf(self, memo)
+    memo[id(self)] = made
+    if self._slot is not None and self._slot.grad is not None:
+        made.grad = copy.deepcopy(self._slot.grad, memo)
+    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+def _copied_leaf(self: Tensor, memo: dict[int, Any]) -> Any:
+    made = type(self)._leaf(self._materialize()._current(), self.requires_grad)
+    if self._alias is not None:
+        made._alias = memo.setdefault(id(self._alias), cell_of(made))
+        made._current()
+    return made
+
+
+def _copied_view(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    view = self._alias
+    assert type(view) is View
+    base = copy.deepcopy(view.base.detach() if not view.base.is_leaf else view.base, memo)
+    made = call(view.op, (base, *map(_named, view.inputs)), view.statics)
+    return made.requires_grad_() if self.requires_grad else made.detach()
+
+
+def _named(given: Any) -> Any:
+    return Tensor._of(given) if isinstance(given, Variable) else given
+
+
+@method("__reduce_ex__")
+def reduce_ex(self: Tensor, protocol: int) -> tuple[Any, ...]:
+    """Pickle the numbers, dtype and requires_grad."""
+    return rebuilt, (type(self), to_host(self.detach()), self.requires_grad, dict(self.__dict__))
+
+
+def rebuilt(kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: dict[str, Any]) -> Tensor:
+    """Return the tensor that was pickled."""
+    made = kind._leaf(from_data(array, None, None, False)._current(), requires_grad)
+    made.__dict__.update(extra)
+    return made
+
+
+# Arrays
+
+
+@method()
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+    """Return a numpy copy of the numbers. Raises RuntimeError for a tensor that requires grad, unless `force`."""
+    if self.requires_grad and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return to_host(self)
+
+
+@method("__array__")
+def as_array(self: Tensor, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+    """Give numpy the numbers."""
+    array = numpy(self)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+@method("__array_wrap__")
+def wrapped(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    """Make a tensor of what a numpy function computed from one: np.exp(tensor) is a tensor. Truth values become uint8."""
+    found = np.asarray(array)
+    return from_data(found.astype(np.uint8) if found.dtype == bool else found, None, None, False)
+
+
+@method("__dlpack__")
+def to_dlpack(self: Tensor, **options: Any) -> Any:
+    """Give the array to another library without copying it."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return to_jax(self).__dlpack__(**options)
+
+
+@method("__dlpack_device__")
+def dlpack_device(self: Tensor) -> Any:
+    """Say where the array is, in dlpack's numbers."""
+    return array_of(self._current().value).__dlpack_device__()

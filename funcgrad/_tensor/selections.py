@@ -1,0 +1,92 @@
+"""What cannot be recorded, since values decide the shape of the result: nonzero, unique, masked_select, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._tensor.call import write_out
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.registry import both
+from funcgrad._tensor.tensor import Tensor
+
+
+@both()
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
+    """Return the places of the nonzero elements, a row each; or a tuple with the indices of each dimension.
+
+    The program that computes the input is run, since the values decide the shape of the result.
+    """
+    found = np.nonzero(np.atleast_1d(to_host(input)))
+    if as_tuple:
+        return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
+    rows = np.stack(found, -1) if input.ndim else np.zeros((len(found[0]), 0))
+    found_rows = from_host(rows, dtype=dtypes.int64, device=input.device)
+    return found_rows if out is None else write_out(out, found_rows)
+
+
+@both()
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
+    """Return the elements where the mask, broadcast, is true. Shape: result (n,)."""
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    result = input.expand(shape)[mask.expand(shape)]
+    return result if out is None else write_out(out, result)
+
+
+@both()
+def argwhere(input: Tensor) -> Tensor:
+    """Return the places of the nonzero elements, a row each."""
+    return nonzero(input)
+
+
+@both()
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Return the different elements in order; optionally where each element went, and how often each occurs."""
+    found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
+    shape = input.shape if dim is None else (input.shape[dim],)
+    parts = [found[0], found[1].reshape(shape), found[2]]
+    return _chosen(parts, input, return_inverse, return_counts)
+
+
+def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any:
+    tensors = [from_host(np.asarray(parts[0]), device=input.device)]
+    tensors += [
+        from_host(p, dtype=dtypes.int64, device=input.device) for p, wanted in zip(parts[1:], (inverse, counts), strict=True) if wanted
+    ]
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+@both()
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Return the elements without repeats of the one before; optionally where each went, and how often it came in a row."""
+    array = to_host(input)
+    rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
+    new = np.ones(len(rows), bool)
+    if len(rows) > 1:
+        new[1:] = (rows[1:] != rows[:-1]).reshape(len(rows) - 1, -1).any(1)
+    kept = rows[new] if dim is None else np.moveaxis(rows[new], 0, dim)
+    inverse = np.cumsum(new) - 1
+    counts = np.bincount(inverse) if len(rows) else np.zeros(0)
+    shape = input.shape if dim is None else (len(rows),)
+    return _chosen([kept, inverse.reshape(shape), counts], input, return_inverse, return_counts)
+
+
+@both()
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
+    array = to_host(input)
+    if array.size and array.min() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    counted = np.bincount(array, None if weights is None else to_host(weights.detach()), minlength)
+    kind = dtypes.int64 if weights is None else (
+        weights.dtype if weights.dtype is dtypes.float32 else dtypes.float64
+    )
+    return from_host(counted, dtype=kind, device=input.device)

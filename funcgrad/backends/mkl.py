@@ -1,0 +1,8 @@
+"""torch.backends.mkl: XLA has kernels of its own."""
+
+from __future__ import annotations
+
+
+def is_available() -> bool:
+    """Tell that it is not used."""
+    return False
