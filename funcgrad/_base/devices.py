@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+_kind = type
 KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
 
 
@@ -23,12 +24,18 @@ class device:  # noqa: N801 - torch's own spelling
             return given
         self = super().__new__(cls)
         if isinstance(given, int) and not isinstance(given, bool):
+            if given < 0:
+                raise RuntimeError(f"Device index must not be negative, but got {given}")
             self.type, self.index = "cuda", given
             return self
-        kind, _, number = str(given).partition(":")
+        if not isinstance(given, str):
+            raise TypeError(f"device() takes a kind of device, its number, or both, not {_kind(given).__name__}")
+        kind, _, number = given.partition(":")
         if kind not in KINDS:
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {given}")
-        if number and (not number.isdigit() or index is not None):
+        if number and index is not None:
+            raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {given}")
+        if number and not number.isdigit():
             raise RuntimeError(f"Invalid device string: '{given}'")
         self.type, self.index = kind, int(number) if number else index
         return self

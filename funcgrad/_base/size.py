@@ -25,5 +25,13 @@ class Size(tuple[int, ...]):
     def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]  # narrower result than tuple's
         return Size(tuple.__add__(self, other))
 
+    def __radd__(self, other: tuple[int, ...]) -> Size:
+        return Size(tuple.__add__(tuple(other), self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, count: Any) -> Size:  # type: ignore[override]  # narrower result than tuple's
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

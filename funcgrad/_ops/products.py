@@ -196,7 +196,7 @@ def vdot(input: Array, other: Array) -> Array:
     return _dot_product(jnp.conj(input), other, "vdot")
 
 
-@op(grad="SumBackward1", promote="common", names="linalg.vecdot")
+@op(grad=("SumBackward1", ("MulBackward0", "x", "y")), promote="common", names="linalg.vecdot")
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
     """Return the sum over `dim` of conj(x) * y."""
     broadcast_shape(x.shape, y.shape)

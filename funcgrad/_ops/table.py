@@ -190,12 +190,12 @@ class WriteBack(Op):
         self.parameters = (*self.inputs[:2], *view.parameters[1:])
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
-        """Compute the base with `new` in the view's place, cast to the base's dtype."""
+        """Compute the base with `new`, which has the view's dtype, in the view's place."""
         base, new, *others = self._prepare(inputs)
         rest = {p.name: x for p, x in zip(self.inputs[2:], others, strict=False)}
         rest.update((p.name, x) for p, x in zip(self.statics, statics, strict=False))
         arguments = [rest[p.name] for p in self.parameters[2:] if p.name in rest]
-        return (_strong(self.function(base, lax.convert_element_type(new, base.dtype), *arguments)),)
+        return (_strong(self.function(base, new, *arguments)),)
 
 
 _WRITE_BACKS: dict[Op, WriteBack] = {}
@@ -236,7 +236,8 @@ def _cast(given: Any, common: DType | None) -> Any:
     if common is None:
         return given.value if type(given) is Number else given
     if type(given) is Number:
-        given = given.value
+        exact = given.kind is int and common.category == dtypes.INTEGER  # int8 + 200 wraps around; from float64 XLA clamps
+        given = lax.convert_element_type(given.value, np.int64) if exact else given.value
     if isinstance(given, jax.Array):
         if given.dtype.kind == "c" and not common.is_complex:
             given = given.real

@@ -84,9 +84,9 @@ def named(label: str, given: Any, axis: Any) -> Any:
     return found
 
 
-def in_order(*inputs: Any) -> tuple[Any, ...]:
-    """Return tensors before numbers: old scripts write add(x, 2, y) for add(x, y, alpha=2)."""
-    if not isinstance(inputs[-1], Tensor):
+def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
+    """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
+    if sum(isinstance(x, Tensor) for x in inputs) != count:
         return inputs
     return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
 
@@ -217,7 +217,7 @@ class Form:
         if trailing and given[-len(trailing) :] == trailing:
             short = words[: -len(trailing)]
             same = " and ".join(f"{p.name} is _default_{p.name}" for p in trailing)
-            full = f"in_order({', '.join(words)})" if self.has_old_order else full
+            full = f"in_order({len(short)}, {', '.join(words)})" if self.has_old_order else full
             return f"(({', '.join(short)},) if {same} else {full})"
         return full
 

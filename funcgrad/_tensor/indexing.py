@@ -21,6 +21,9 @@ from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
+_ALL = slice(None)
+_NUMBERS = (int, float, bool, complex)
+
 
 def get_item(self: Tensor, index: Any) -> Tensor:
     """Return the part of the tensor that `index` names: a view, or a copy where a tensor indexes.

@@ -17,7 +17,7 @@ from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.indexing import get_item, set_item
-from funcgrad._tensor.interop import to_host, to_jax
+from funcgrad._tensor.interop import numbers_here, to_host, to_jax
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
@@ -30,11 +30,11 @@ METHODS["__setitem__"] = set_item
 @method()
 def item(self: Tensor) -> Any:
     """Return the one number in this tensor as a Python number; waits until it is computed."""
-    shape = self.shape
-    if shape.numel() != 1:
-        raise RuntimeError(f"a Tensor with {shape.numel()} elements cannot be converted to Scalar")
-    array = array_of(self._current().value)
-    return array.item() if not shape else np.asarray(array).item()
+    count = self.shape.numel()
+    if count != 1:
+        raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
+    numbers = numbers_here(self)
+    return (array_of(self._current().value) if numbers is None else numbers).item()
 
 
 @method()

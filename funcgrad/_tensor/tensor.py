@@ -289,6 +289,8 @@ class Tensor(metaclass=_Methods):
 
 
 _new = object.__new__
+Tensor.__module__ = "funcgrad"  # where users and pickles find it
+Tensor.__qualname__ = "Tensor"
 VARIABLE = Tensor.__dict__["_variable"]
 ALIAS = Tensor.__dict__["_alias"]
 

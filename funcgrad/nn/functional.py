@@ -132,7 +132,7 @@ def _normalized(
     if running_mean is None or running_var is None:
         return results
     result, *moved = results
-    rebind((running_mean, running_var), [statistic._current() for statistic in moved])
+    rebind((running_mean, running_var), [statistic._current().detached() for statistic in moved])
     return result
 
 

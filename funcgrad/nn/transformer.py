@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad._base import dtypes
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
@@ -357,7 +358,11 @@ def _get_activation_fn(activation: str | Activation) -> Activation:
 
 
 def _get_clones(module: Module, N: int) -> ModuleList:  # noqa: N803 - torch's own name
-    return ModuleList(copy.deepcopy(module) for _ in range(N))
+    """Return copies with arrays of their own: were they shared, the first step would be another program than others."""
+    clones = ModuleList(copy.deepcopy(module) for _ in range(N))
+    for parameter in clones.parameters():
+        init.assigned(parameter, to_host(parameter))
+    return clones
 
 
 def _torch_would_pack(layer: Any) -> bool:
