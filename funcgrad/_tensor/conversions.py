@@ -120,12 +120,13 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 @both()
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """Return the same elements in another shape, where one -1 is inferred. RuntimeError where the count differs."""
-    return _own_if_copied(input, call(TABLE["reshape"], (input,), (front.as_spread_dims(shape, _SHAPE),)))
+    return _own_if_copied(input, call(TABLE["reshape"], (input,), (_sizes(shape, named),)))
 
 
-_SHAPE = "reshape(): argument 'shape'"
+def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+    return front.as_spread_dims(front.by_name(given, named, "shape"), "reshape(): argument 'shape'")
 
 
 @both()

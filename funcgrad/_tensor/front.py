@@ -58,6 +58,15 @@ def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tu
     return as_dims(given, label) or ()
 
 
+def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:
+    """Return sizes that were given one by one or, as keyword `name`, as one sequence; TypeError for any other keyword."""
+    if not named:
+        return spread
+    if spread or list(named) != [name]:
+        raise TypeError(f"got an unexpected keyword argument '{next(iter(named))}'; expected '{name}' or sizes one by one")
+    return (named[name],)
+
+
 def as_float(given: Any, label: str = "argument") -> float | None:
     """Return a float for whatever torch takes as one."""
     if isinstance(given, str):
@@ -175,7 +184,8 @@ class Form:
         if self.takes_inplace:
             words.insert(words.index("*") if "*" in words else len(words), "inplace=False")
         extra = [f"{name}=None" for name in self.renamed] + ["out=None"] * self.takes_out
-        return ", ".join([*words, *["*"] * (bool(extra) and not marked), *extra]), spread
+        named = ["**named"] if spread is not None else []
+        return ", ".join([*words, *["*"] * (bool(extra) and not marked), *extra, *named]), spread
 
     def _numpy_names(self) -> dict[str, str]:
         """Return numpy's names of parameters, which torch takes too: axis for dim, keepdims for keepdim."""
@@ -205,7 +215,7 @@ class Form:
         last = positional[-1] if positional else None
         if last is None or last.kind != "Dims" or last.optional or not last.is_required or self.is_dunder:
             return None
-        return last
+        return last if sum(p.kind == "Dims" for p in positional) == 1 else None
 
     def _inputs(self) -> str:
         given = [p for p in self.op.inputs if p in self._parameters()]
@@ -227,7 +237,7 @@ class Form:
             if p not in self._parameters():
                 continue
             if p is spread:
-                words.append(f"as_spread_dims({p.name}, {self._label(p.name)})")
+                words.append(f"as_spread_dims(by_name({p.name}, named, '{p.name}'), {self._label(p.name)})")
             elif p.kind == "bool":
                 words.append(p.name)
             elif p.kind == "int":
@@ -277,7 +287,7 @@ _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor}
 _SCOPE.update(
     (f.__name__, f)
     for f in (
-        call, call_in_place, write_out, as_int, as_dims, as_spread_dims, as_float, as_frozen, as_dtype, tensors_of, named,
+        call, call_in_place, write_out, as_int, as_dims, as_spread_dims, by_name, as_float, as_frozen, as_dtype, tensors_of, named,
         in_order,
     )
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -235,6 +236,28 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 def block_diag(*tensors: Any) -> Tensor:
     """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
     return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
+
+
+@function()
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """Multiply tensors and sum over the letters that the result lacks; or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if isinstance(equation, str):
+        return call(TABLE["einsum"], tuple(_listed("einsum", operands)), (equation,))
+    pairs = [equation, *operands]
+    result = pairs.pop() if len(pairs) % 2 else None
+    words = ["".join(_letter(number) for number in numbers) for numbers in pairs[1::2]]
+    arrow = "" if result is None else "->" + "".join(_letter(number) for number in result)
+    return call(TABLE["einsum"], tuple(pairs[::2]), (",".join(words) + arrow,))
+
+
+def _letter(number: Any) -> str:
+    return "..." if number is Ellipsis else (string.ascii_uppercase + string.ascii_lowercase)[number]
+
+
+@function()
+def chain_matmul(*matrices: Any) -> Tensor:
+    """Multiply matrices one after the other, in the order that costs least."""
+    return call(TABLE["chain_matmul"], tuple(_listed("chain_matmul", matrices)))
 
 
 @function()

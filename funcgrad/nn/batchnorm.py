@@ -82,13 +82,21 @@ class _NormBase(Module):
         raise NotImplementedError(f"{type(self).__name__} must say which inputs it takes")
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool, *lists: list[str]
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
     ) -> None:
         """Load; files written before torch 0.4.1 have no count of batches, which is then left as it is."""
         key = prefix + "num_batches_tracked"
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
             counter = self.num_batches_tracked
             state_dict[key] = fg.tensor(0, dtype=dtypes.int64) if counter is None else counter
+        lists = (missing_keys, unexpected_keys, error_msgs)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
 
@@ -161,18 +169,26 @@ class _InstanceNorm(_NormBase):
         )
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool, *lists: list[str]
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
     ) -> None:
         """Load; statistics that this layer does not keep, as files from before torch 0.4 have them, are refused."""
         if local_metadata.get("version") is None and not self.track_running_stats:
             found = [prefix + name for name in ("running_mean", "running_var") if prefix + name in state_dict]
             if found:
-                lists[-1].append(
+                error_msgs.append(
                     f"Unexpected running stats buffer(s) {' and '.join(map(repr, found))} for {type(self).__name__} "
                     "with track_running_stats=False. Remove these keys, or set track_running_stats=True to use them."
                 )
                 for key in found:
                     state_dict.pop(key)
+        lists = (missing_keys, unexpected_keys, error_msgs)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
 

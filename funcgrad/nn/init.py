@@ -87,7 +87,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix the identity."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return assigned(tensor, np.eye(*tensor.shape))
+    return assigned(tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:

@@ -41,7 +41,8 @@ class _OverLastDims(Module):
     """What LayerNorm and RMSNorm share: the shape of the last dimensions."""
 
     __constants__ = ("normalized_shape", "eps", "elementwise_affine")
-    normalized_shape: tuple[int, ...]
+    normalized_shape: Any
+    eps: Any
 
     def __init__(self, normalized_shape: Any, eps: float | None, elementwise_affine: bool) -> None:
         super().__init__()

@@ -33,6 +33,8 @@ class Parameter(Tensor):
 class Buffer(Tensor):
     """A tensor that a module registers as a buffer when it is assigned to an attribute."""
 
+    persistent: bool
+
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         """Return a buffer that shares the storage of `data`; `persistent` puts it in the state dictionary."""
         buffer = _named_anew(cls, data, requires_grad=False)
@@ -54,7 +56,7 @@ class _Uninitialized(Tensor):
         self.data = fg.empty(
             tuple(shape), device=self.device if device is None else device, dtype=dtype or self.dtype
         )
-        self.__class__ = self.cls_to_become
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # it stays the same object
 
     def __repr__(self, **kwargs: Any) -> str:
         return f"<{type(self).__name__}>"

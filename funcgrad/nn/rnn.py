@@ -113,6 +113,10 @@ class RNNBase(Module):
             text += f", dropout={self.dropout}"
         return text if self.bidirectional is False else f"{text}, bidirectional={self.bidirectional}"
 
+    def __getstate__(self) -> dict[str, Any]:
+        names, weights = self._flat_weights_names, self._flat_weights  # torch's own RNN wants to find these in a file
+        return {**self.__dict__, "_flat_weights_names": names, "_flat_weights": weights}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {k: v for k, v in state.items() if k not in ("_flat_weights", "_flat_weights_names", "all_weights")}
         super().__setstate__({"proj_size": 0, **known})

@@ -38,8 +38,8 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix) :]] = state_dict.pop(key)
-    metadata = getattr(state_dict, "_metadata", None)
-    for key in list(metadata or ()):
+    metadata: dict[str, Any] = getattr(state_dict, "_metadata", {})
+    for key in list(metadata):
         if key in (prefix.rstrip("."), prefix) or key.startswith(prefix):
             metadata[key[len(prefix) :]] = metadata.pop(key)
 
@@ -61,7 +61,8 @@ class Stateful:
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Any]:
         """Return parameters and persistent buffers by their dotted names; detached, unless `keep_vars`."""
-        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        given: Any = (*args, *(destination, prefix, keep_vars)[len(args) :])  # torch's old order, by position
+        destination, prefix, keep_vars = given
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -75,10 +76,10 @@ class Stateful:
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
-            given = hook(self, destination, prefix, local_metadata)
-            if given is not None and getattr(hook, _FROM_PUBLIC, False):
+            changed = hook(self, destination, prefix, local_metadata)
+            if changed is not None and getattr(hook, _FROM_PUBLIC, False):
                 raise RuntimeError("state_dict post-hook must return None")
-            destination = destination if given is None else given
+            destination = destination if changed is None else changed
         return destination
 
     def load_state_dict(
@@ -246,13 +247,21 @@ def _load_one(module: Any, name: str, tensor: Tensor, key: str, given: Any, assi
             if assign:
                 _assign(module, name, tensor, given)
             else:
-                tensor.copy_(given)
+                _take_value(tensor, given)
     except Exception as error:
         return (
             f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and '
             f"whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
         )
     return None
+
+
+def _take_value(tensor: Tensor, given: Tensor) -> None:
+    """Copy by name where that is all there is to do: values never change, so two tensors may have the same one."""
+    if given.dtype is tensor.dtype and given.device == tensor.device:
+        tensor._write(given._materialize()._current().detached())
+    else:
+        tensor.copy_(given)
 
 
 def _assign(module: Any, name: str, tensor: Tensor, given: Tensor) -> None:

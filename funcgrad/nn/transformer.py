@@ -197,6 +197,7 @@ class _Layer(Module):
         super().__setstate__(state)
         if not hasattr(self, "activation"):
             self.activation = F.relu
+        self.__dict__.setdefault("activation_relu_or_gelu", _relu_or_gelu(self.activation))
 
     def _through_linears(self, x: Tensor, last_dropout: Module) -> Tensor:
         return last_dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
@@ -235,6 +236,7 @@ class TransformerEncoderLayer(_Layer):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = _get_activation_fn(activation)
+        self.activation_relu_or_gelu = _relu_or_gelu(self.activation)
 
     def forward(
         self,
@@ -357,6 +359,13 @@ def _get_activation_fn(activation: str | Activation) -> Activation:
     return F.relu if activation == "relu" else F.gelu
 
 
+def _relu_or_gelu(activation: Any) -> int:
+    """Return torch's number for the activation: 1 for relu, 2 for gelu, else 0."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
+
+
 def _get_clones(module: Module, N: int) -> ModuleList:  # noqa: N803 - torch's own name
     """Return copies with arrays of their own: were they shared, the first step would be another program than others."""
     clones = ModuleList(copy.deepcopy(module) for _ in range(N))
@@ -371,8 +380,8 @@ def _torch_would_pack(layer: Any) -> bool:
         return False
     attention = layer.self_attn
     packs = attention.batch_first and attention._qkv_same_embed_dim and attention.in_proj_bias is not None
-    known = layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, (ReLU, GELU))
-    return packs and known and layer.norm1.eps == layer.norm2.eps and attention.num_heads % 2 == 0
+    alike = layer.norm1.eps == layer.norm2.eps and attention.num_heads % 2 == 0
+    return packs and alike and layer.activation_relu_or_gelu > 0
 
 
 def _zero_at_padding(output: Tensor, padding: Tensor) -> Tensor:

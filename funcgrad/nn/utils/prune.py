@@ -257,8 +257,8 @@ def global_unstructured(
 ) -> None:
     """Prune several parameters as if they were one vector."""
     places = list(parameters)
-    known = importance_scores or {}
-    scores = [known.get((module, name), getattr(module, name)).detach() for module, name in places]
+    known: Any = importance_scores or {}
+    scores = [known.get(place, getattr(*place)).detach() for place in places]
     masks = [getattr(module, name + "_mask", fg.ones_like(getattr(module, name))) for module, name in places]
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
@@ -316,17 +316,18 @@ def _together(present: BasePruningMethod, method: BasePruningMethod, name: str) 
 def _check_amount(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    is_count = isinstance(amount, numbers.Integral)
-    if amount < 0 or (not is_count and float(amount) > 1.0):
+    is_part = not isinstance(amount, numbers.Integral)
+    if float(amount) < 0 or (is_part and float(amount) > 1.0):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
 def _count(amount: Any, size: int) -> int:
     if not isinstance(amount, numbers.Integral):
-        return round(amount * size)
-    if amount > size:
+        return round(float(amount) * size)
+    count = int(amount)
+    if count > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
-    return int(amount)
+    return count
 
 
 def _check_structured(t: Tensor) -> None:

@@ -12,7 +12,7 @@ from funcgrad.nn.parameter import Parameter, is_lazy
 M = TypeVar("M", bound=Module)
 
 
-def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
+def norm_except_dim(v: Tensor, pow: Any = 2, dim: int = 0) -> Tensor:
     """Return the norms over all dimensions but `dim`, which stay with size 1; over all of them for -1."""
     if dim == -1:
         return v.norm(pow)
