@@ -38,13 +38,20 @@ from funcgrad._tensor import legacy as _legacy
 from funcgrad._tensor.functions import *  # noqa: F403 - the public functions, listed in __all__ there
 from funcgrad._tensor.global_settings import (
     are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
     get_float32_matmul_precision,
+    get_num_interop_threads,
     get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled,
+    is_warn_always_enabled,
     set_default_dtype,
     set_default_tensor_type,
+    set_deterministic_debug_mode,
     set_float32_matmul_precision,
+    set_flush_denormal,
     set_num_interop_threads,
     set_num_threads,
+    set_warn_always,
     use_deterministic_algorithms,
 )
 from funcgrad._tensor.interop import from_jax

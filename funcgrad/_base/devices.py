@@ -8,8 +8,18 @@ _kind = type
 KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
 
 
+class Default:
+    """The device of tensors that name none (None: JAX's own default), and the GPU that "cuda" means."""
+
+    device: device | None = None
+    gpu = 0
+
+
+_OUTER: list[Any] = []
+
+
 class device:  # noqa: N801 - torch's own spelling
-    """device("cuda:1"), device("cuda", 1) or device(1).
+    """device("cuda:1"), device("cuda", 1) or device(1). As a `with` block, the device of tensors that name none.
 
     Raises RuntimeError for a kind that torch does not know.
     """
@@ -52,6 +62,14 @@ class device:  # noqa: N801 - torch's own spelling
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{number})"
+
+    def __enter__(self) -> device:
+        _OUTER.append(Default.device)
+        Default.device = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        Default.device = _OUTER.pop()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (str(self),)

@@ -52,7 +52,7 @@ def scaled_dot_product_attention(
     dropout_mask (*, L, S) multiplies the shares, result (*, L, F). scale is 1 / sqrt(E) unless given. With enable_gqa a
     key's head serves several of the query's. RuntimeError where shapes or dtypes do not fit.
     """
-    _check(query, key, value, attn_mask, is_causal)
+    _check(query, key, value, attn_mask)
     if enable_gqa:
         key, value = (jnp.repeat(x, _heads_per(query, x), -3) for x in (key, value))
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -86,7 +86,7 @@ def _heads_per(query: Array, other: Array) -> int:
     return query.shape[-3] // other.shape[-3]
 
 
-def _check(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool) -> None:
+def _check(query: Array, key: Array, value: Array, attn_mask: Array | None) -> None:
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got "
@@ -97,8 +97,6 @@ def _check(query: Array, key: Array, value: Array, attn_mask: Array | None, is_c
             "Expected query, key, and value to all be at least 2 dimensional, but got "
             f"query.dim: {query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim}"
         )
-    if is_causal and attn_mask is not None:
-        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         raise RuntimeError(
             f"attention: query {list(query.shape)} and key {list(key.shape)} must agree in the last dimension, "

@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread, wide
-from funcgrad._ops.pooling import adaptive_bounds, adaptive_sizes
+from funcgrad._ops.pooling import Sizes, adaptive_bounds, adaptive_sizes
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -64,7 +64,7 @@ def _adaptive_avg_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_adaptive_avg_pool1d_grad, names="adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
-def adaptive_avg_pool1d(input: Array, output_size: Dims) -> Array:
+def adaptive_avg_pool1d(input: Array, output_size: Sizes) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
@@ -74,7 +74,7 @@ def _adaptive_avg_pool2d_grad(shapes: tuple, statics: tuple) -> str:
 
 
 @op(grad=_adaptive_avg_pool2d_grad, names="nn.functional.adaptive_avg_pool2d")
-def adaptive_avg_pool2d(input: Array, output_size: Dims) -> Array:
+def adaptive_avg_pool2d(input: Array, output_size: Sizes) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
     return _adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
 
@@ -84,7 +84,7 @@ def _adaptive_avg_pool3d_grad(shapes: tuple, statics: tuple) -> str:
 
 
 @op(grad=_adaptive_avg_pool3d_grad, names="nn.functional.adaptive_avg_pool3d")
-def adaptive_avg_pool3d(input: Array, output_size: Dims) -> Array:
+def adaptive_avg_pool3d(input: Array, output_size: Sizes) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
     return _adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
 
@@ -155,7 +155,7 @@ def _sums(input: Array, over: Windows) -> Array:
     return total
 
 
-def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Dims) -> Array:
+def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sizes) -> Array:
     whole = batched(name, input, count)
     sizes = whole.shape[2:]
     wanted = adaptive_sizes(output_size, sizes)
@@ -188,5 +188,5 @@ def _lp_pool(
     return (jnp.where(mean > 0, mean, 0) * size) ** (1.0 / norm_type)
 
 
-def _is_one(output_size: int | Dims) -> bool:
+def _is_one(output_size: Sizes) -> bool:
     return all(o == 1 for o in ((output_size,) if isinstance(output_size, int) else output_size))

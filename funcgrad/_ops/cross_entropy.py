@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._base.errors import ShapeError
 from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
 from funcgrad._ops.reduction import reduction_of
 from funcgrad._ops.table import Array, op
@@ -195,7 +194,7 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
         batch = target.shape[0] if target.ndim else 0
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-        raise ShapeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}")
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}")
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
     if target.dtype not in (jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")

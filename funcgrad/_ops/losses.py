@@ -57,7 +57,7 @@ def l1_loss(
 ) -> Array:
     """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
     broadcast_shape(input.shape, target.shape)
-    return _weighted(jnp.abs(input - target), weight, reduction, size_average, reduce)
+    return _weighted(_size(input - target), weight, reduction, size_average, reduce)
 
 
 def _smooth_l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -302,6 +302,11 @@ def _expanded(shapes: tuple) -> tuple:
         return ("input", "target")
     whole = broadcast_shape(*shapes[:2])
     return tuple(n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n) for n, s in zip(("input", "target"), shapes))
+
+
+def _size(difference: Array) -> Array:
+    """Return |difference|, with gradient 0 at 0 (jnp.abs has 1 there)."""
+    return difference * jnp.sign(lax.stop_gradient(difference))
 
 
 def _huber(difference: Array, delta: float) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from funcgrad._ops.table import Array, Dims, Indices, op
 from funcgrad._ops.windows import Windows, batched, windows
 
 _MOST_TAPS = 64
+Sizes: TypeAlias = Any  # an int, or a tuple of ints and Nones: None keeps the input's size
 
 
 def _max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -68,19 +70,19 @@ def _adaptive_max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_adaptive_max_pool1d_grad, names="nn.functional.adaptive_max_pool1d")
-def adaptive_max_pool1d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
     """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
     return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
 @op(grad="AdaptiveMaxPool2DBackward0", names="nn.functional.adaptive_max_pool2d")
-def adaptive_max_pool2d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+def adaptive_max_pool2d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
     """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
     return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
 @op(grad="AdaptiveMaxPool3DBackward0", names="nn.functional.adaptive_max_pool3d")
-def adaptive_max_pool3d(input: Array, output_size: Dims, return_indices: bool = False) -> Array | tuple[Array, Array]:
+def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
     """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or without N."""
     return _adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
@@ -133,8 +135,12 @@ def _max_pool(
 ) -> Array | tuple[Array, Array]:  # fmt: skip
     whole = batched(name, input, count)
     over = windows(name, whole, count, kernel_size, stride, padding, dilation, ceil_mode)
-    largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else _largest
-    result = largest(whole, over)
+    if over.tile and count == 2 and not return_indices:
+        last = _largest_of_tiles(whole.transpose(0, 2, 3, 1), over.kernel)
+        result = last.transpose(0, 3, 1, 2)
+    else:
+        largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else _largest
+        result = largest(whole, over)
     results = (result, _places(whole, over)) if return_indices else (result,)
     if whole is not input:
         results = tuple(r[0] for r in results)
@@ -182,6 +188,56 @@ def _largest_jvp(over: Windows, primals: tuple[Array], tangents: tuple[Array]) -
     return best, tangent
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _largest_of_tiles(input: Array, kernel: Dims) -> Array:
+    """Take the maximum of tiles that cover an image with its channels last, as convolutions leave it on the CPU.
+
+    Forward and backward of two convolutions (1 to 32 to 64 channels, 3x3), ReLU and 2x2 pooling on 64x1x28x28, 2 CPU cores:
+    17.5 ms; 23 ms with `_largest` between them, which keeps the channels second.
+    """
+    return _best_of_tiles(input, kernel)[0]
+
+
+@_largest_of_tiles.defjvp
+def _largest_of_tiles_jvp(kernel: Dims, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    best, winner = _best_of_tiles(primals[0], kernel)
+    taken, given_back = functools.partial(_taken, kernel), functools.partial(_given_back, kernel)
+    return best, jax.custom_derivatives.linear_call(taken, given_back, winner, tangents[0])
+
+
+def _taken(kernel: Dims, winner: Array, tangent: Array) -> Array:
+    """Return from each tile the element in the winner's place."""
+    taps = enumerate(_taps_of_tiles(tangent, kernel))
+    return functools.reduce(jnp.add, [jnp.where(winner == i, tap, jnp.zeros_like(tap)) for i, tap in taps])
+
+
+def _given_back(kernel: Dims, winner: Array, gradient: Array) -> Array:
+    """Put the gradient of each tile in the winner's place, zeros elsewhere."""
+    count, height, width, channels = gradient.shape
+    zeros = jnp.zeros_like(gradient)
+    parts = [jnp.where(winner == i, gradient, zeros) for i in range(math.prod(kernel))]
+    rows = [jnp.stack(parts[start : start + kernel[1]], 3) for start in range(0, len(parts), kernel[1])]
+    return jnp.stack(rows, 2).reshape(count, height * kernel[0], width * kernel[1], channels)
+
+
+def _best_of_tiles(input: Array, kernel: Dims) -> tuple[Array, Array]:
+    """Return each tile's maximum, and the number of its first place."""
+    first, *others = _taps_of_tiles(input, kernel)
+    number = jnp.int8 if math.prod(kernel) < 128 else jnp.int32
+    best, winner = first, jnp.zeros(first.shape, number)
+    for i, tap in enumerate(others, 1):
+        wins = _beats(tap, best)
+        best, winner = jnp.where(wins, tap, best), jnp.where(wins, number(i), winner)
+    return best, winner
+
+
+def _taps_of_tiles(input: Array, kernel: Dims) -> list[Array]:
+    """Return what each place of the tiles holds, row by row. Shape: input (N, H, W, C), results (N, H / KH, W / KW, C)."""
+    count, height, width, channels = input.shape
+    tiled = input.reshape(count, height // kernel[0], kernel[0], width // kernel[1], kernel[1], channels)
+    return [tiled[:, :, row, :, column] for row in range(kernel[0]) for column in range(kernel[1])]
+
+
 def _largest_by_xla(input: Array, over: Windows) -> Array:
     padded = over.padded(input, _lowest(input))
     lowest = np.asarray(_lowest(input), input.dtype)
@@ -205,7 +261,7 @@ def _places(input: Array, over: Windows) -> Array:
 
 
 def _adaptive_max_pool(
-    name: str, count: int, input: Array, output_size: Dims, return_indices: bool
+    name: str, count: int, input: Array, output_size: Sizes, return_indices: bool
 ) -> Array | tuple[Array, Array]:
     whole = batched(name, input, count)
     sizes = whole.shape[2:]
@@ -224,7 +280,7 @@ def _adaptive_max_pool(
     return results if return_indices else results[0]
 
 
-def adaptive_sizes(output_size: Dims, sizes: Dims) -> Dims:
+def adaptive_sizes(output_size: Sizes, sizes: Dims) -> Dims:
     """Return the number of windows in each dimension; None in `output_size` keeps the input's size."""
     listed = spread(output_size, len(sizes), "output_size")
     return tuple(n if o is None else o for o, n in zip(listed, sizes, strict=True))

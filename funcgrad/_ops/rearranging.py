@@ -27,6 +27,8 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
         return input
     if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
+    if dtype.kind in "iu" and dtype.itemsize < 4 and input.dtype.kind == "f":
+        input = lax.convert_element_type(input, np.int32)  # torch wraps around: (-1.0).byte() is 255; XLA would clamp
     return lax.convert_element_type(input, dtype)
 
 

@@ -19,7 +19,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
 from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
-from funcgrad._program.value import CONSTANT, SEEN, SHARED, Aval, TracedValue, Value, of_array
+from funcgrad._program.value import CONSTANT, SEEN, SHARED, Aval, MetaValue, Value, meta, of_array
 
 _EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 _HOLE = object()
@@ -101,7 +101,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
                         key.append(slot)
                 elif value is None:
                     key.append(None)
-                elif type(value) is TracedValue:
+                elif isinstance(value, Value):
                     return run_straight(op, inputs, statics)
                 else:
                     numbers = numbers or []
@@ -134,8 +134,10 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
 
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
-    """Run one op now: under a JAX transformation (an input is traced), and with FUNCGRAD_EAGER=1."""
+    """Run one op now: under a JAX transformation (an input is traced), without numbers (meta), with FUNCGRAD_EAGER=1."""
     signature = signature_of(op, tuple(known_of(x, exact=False) for x in inputs), statics)
+    if any(type(x) is MetaValue for x in inputs):
+        return signature, [meta(a) for a in signature.avals]
     arrays = [array_of(x) if isinstance(x, Value) else x for x in inputs]
     with jax.enable_x64(True):
         return signature, [of_array(result) for result in op.call(arrays, statics)]
@@ -144,6 +146,8 @@ def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tu
 def array_of(value: Value) -> jax.Array:
     """Return the array of a Value, running the program that promises it where need be."""
     if value.array is None:
+        if type(value) is MetaValue:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         force(value)
     if type(value.array) is np.ndarray:
         with jax.enable_x64(True), jax.ensure_compile_time_eval():
@@ -168,6 +172,8 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
             raise _Again(value)
         recipe = value.slot
         (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]
+        if program.closed:  # that was the last instruction it had room for
+            raise _Again
         program.leaf_slots[place] = made.slot
         key.append(made.slot)
         return

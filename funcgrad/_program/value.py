@@ -101,6 +101,26 @@ class TracedValue(Value):
     __slots__ = ()
 
 
+class _Meta:
+    """The placement of tensors without numbers: torch's device "meta"."""
+
+    device_set: frozenset[Any] = frozenset()
+
+
+META = _Meta()
+
+
+class MetaValue(Value):
+    """A Value that never gets an array: only shape and dtype are known of it and of all that is computed from it."""
+
+    __slots__ = ()
+
+
+def meta(like: Aval) -> MetaValue:
+    """Return a Value of this shape and dtype without numbers."""
+    return MetaValue(None, None, 0, aval(tuple(like.shape), like.dtype.numpy, META))
+
+
 class Recipe(NamedTuple):
     """How a constant is made: an op without tensor inputs; `host` gives the same numbers where that is cheaper than a run."""
 

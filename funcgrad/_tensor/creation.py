@@ -13,7 +13,7 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of
-from funcgrad._program.value import Recipe, aval, constant
+from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
@@ -89,8 +89,12 @@ def _filled(size: tuple[int, ...], fill: complex, dtype: DType, device: Any, req
 
 
 def _constant(recipe: Recipe, size: tuple[int, ...], dtype: DType, device: Any, requires_grad: bool) -> Tensor:
-    value = constant(recipe, aval(tuple(size), dtype.numpy))
-    if placement(device) is not None:
+    known = aval(tuple(size), dtype.numpy)
+    placed = placement(device)
+    if placed is META:
+        return Tensor._leaf(Variable(meta(known)), requires_grad)
+    value = constant(recipe, known)
+    if placed is not None:
         return from_host(to_host(Tensor._of(Variable(value))), device=device, requires_grad=requires_grad)
     if requires_grad:
         array_of(value)

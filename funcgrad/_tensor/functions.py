@@ -16,7 +16,7 @@ from funcgrad._tape.modes import (
     no_grad,
     set_grad_enabled,
 )
-from funcgrad._tensor import front, legacy, methods, overloads, pieces, selections
+from funcgrad._tensor import foreach, front, legacy, methods, overloads, pieces, selections, storage, windows
 from funcgrad._tensor.creation import (
     arange,
     as_tensor,
@@ -50,7 +50,7 @@ __all__ = [
     "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
     "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "lookup", "no_grad", "ones",
     "ones_like", "overloads", "pieces", "promote_types", "public", "range", "result_type", "scalar_tensor", "selections",
-    "set_grad_enabled", "tensor", "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
+    "set_grad_enabled", "storage", "tensor", "tril_indices", "triu_indices", "typename", "windows", "zeros", "zeros_like",
 ]  # fmt: skip
 
 methods.install()
@@ -63,8 +63,8 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """Tell whether this is a storage; tensors have none of their own here."""
-    return False
+    """Tell whether this is a storage."""
+    return isinstance(obj, storage.UntypedStorage)
 
 
 def typename(obj: Any) -> str:
@@ -123,6 +123,9 @@ def lookup(prefix: str, kept: dict[str, Any] | None = None) -> Callable[[str], A
         if place in front.places() and "." not in name:
             kept[name] = front.made(place)
             return kept[name]
+        if not prefix and (found := foreach.find(name)):
+            kept[name] = found
+            return found
         module = f"torch.{prefix}" if prefix else "torch"
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
 

@@ -70,3 +70,35 @@ set_num_interop_threads = set_num_threads
 def get_num_threads() -> int:
     """Return the number of threads."""
     return _Switches.threads
+
+
+get_num_interop_threads = get_num_threads
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Return what was asked for: never to warn only."""
+    return False
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Accepted in torch's three levels: 0 or "default", 1 or "warn", 2 or "error"."""
+    use_deterministic_algorithms(debug_mode in (1, 2, "warn", "error"))
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return 2 where deterministic algorithms were asked for, else 0."""
+    return 2 if _Switches.deterministic else 0
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Return False: XLA decides what becomes of the smallest numbers."""
+    return False
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Accepted: warnings are Python's own, whose filters decide."""
+
+
+def is_warn_always_enabled() -> bool:
+    """Return False: Python's filters decide how often a warning is shown."""
+    return False

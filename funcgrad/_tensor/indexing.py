@@ -13,12 +13,14 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
+from funcgrad._program.value import Recipe, aval, constant
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call, cast, scalar_type_name
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
 _ALL = slice(None)
@@ -179,13 +181,34 @@ def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
         )
-    if isinstance(index, Tensor):
-        _check_places(index)
-        return call(TABLE["select_at"], (part, index), (dim,))
     size = shape[dim]
+    if isinstance(index, Tensor):
+        _check_places(index, origin, size)
+        return call(TABLE["select_at"], (part, index), (dim,))
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {origin} with size {size}")
-    return call(TABLE["select"], (part, index if index >= 0 else index + size), (dim,))
+    place = index if index >= 0 else index + size
+    variable = part._current()
+    if variable.node is None and is_on_host(variable.value):
+        return _taken_on_host(part, variable, place, dim)
+    return call(TABLE["select"], (part, place), (dim,))
+
+
+def _taken_on_host(part: Tensor, variable: Variable, place: int, dim: int) -> Tensor:
+    """Return x[i] of numbers that the host has: taken there where they are asked for, an instruction where a program reads it.
+
+    So a loop over data, `for label in labels: count[int(label)] += 1`, runs nothing and leaves nothing in the program.
+    """
+    op, whole = TABLE["select"], variable.value
+
+    def host() -> np.ndarray[Any, Any]:
+        return np.array(host_numbers(whole)[(*[_ALL] * dim, place)])  # type: ignore[index]  # they stay there
+
+    shape = whole.aval.shape[:dim] + whole.aval.shape[dim + 1 :]
+    value = constant(Recipe(op, (whole, place), (dim,), host), aval(shape, whole.aval.dtype.numpy))
+    taken = Tensor._of(Variable(value))
+    taken._alias = View(part, op, (place,), (dim,), variable)
+    return taken
 
 
 def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
@@ -218,16 +241,23 @@ def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[l
 
 def _places(part: Tensor, dim: int, selector: Tensor) -> list[Tensor]:
     if not is_mask(selector):
-        _check_places(selector)
+        _check_places(selector, dim, part.shape[dim])
         return [selector]
     _check_mask(part, dim, selector)
     found = np.nonzero(to_host(selector))
     return [from_host(places.astype(np.int64), device=selector.device) for places in found]
 
 
-def _check_places(selector: Tensor) -> None:
+def _check_places(selector: Tensor, dim: int, size: int) -> None:
+    """Refuse what is no place; of places that are known on the host, those out of range too."""
     if selector.dtype not in (dtypes.int64, dtypes.int32):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    known = selector._current().value.array
+    if type(known) is np.ndarray and known.size:
+        low, high = int(known.min()), int(known.max())
+        if low < -size or high >= size:
+            wrong = low if low < -size else high
+            raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def _check_mask(part: Tensor, dim: int, mask: Tensor) -> None:

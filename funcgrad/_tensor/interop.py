@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.core
 import jax.dlpack
 import numpy as np
 
@@ -14,10 +13,9 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.run import put
-from funcgrad._program.value import CONSTANT, of_array
+from funcgrad._program.value import CONSTANT, META, Value, aval_of, meta, of_array
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View
-from funcgrad._tensor.placement import placement
+from funcgrad._tensor.placement import device_of, placement
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -27,7 +25,12 @@ def from_host(
     """Return a tensor with a copy of a numpy array (cast to `dtype`) on `device`."""
     wanted = dtypes.of_numpy(array.dtype) if dtype is None else dtype
     array = np.ascontiguousarray(array, wanted.numpy).reshape(array.shape)
-    return Tensor._leaf(Variable(of_array(put(array, placement(device)))), requires_grad)
+    return Tensor._leaf(Variable(value_on(array, placement(device))), requires_grad)
+
+
+def value_on(array: np.ndarray[Any, Any], placed: Any) -> Value:
+    """Return the Value of a copy of a numpy array on a JAX device (None: the default one; META: without numbers)."""
+    return meta(aval_of(array)) if placed is META else of_array(put(array, placed))
 
 
 def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
@@ -38,25 +41,22 @@ def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
     return np.array(value.array if type(value.array) is np.ndarray else array_of(value))
 
 
-_SMALL = 1 << 16  # bytes; a larger array stays on its device, and one element of it is computed there
+def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:
+    """Return a value's numbers, to read only, where the host has them or can make them; None where something must run."""
+    array = value.array
+    if array is None:
+        return value.slot.host() if value.program is CONSTANT and value.slot.host is not None else None
+    return np.asarray(array) if is_on_host(value) else None
 
 
-def numbers_here(tensor: Tensor) -> np.ndarray[Any, Any] | None:
-    """Return the numbers, to read only, of a tensor that is here, or of an element x[i] of one; None: something must run.
-
-    So that a loop over labels, indices or actions, `for i in indices: int(i)`, runs no program for each of them.
-    """
-    array = tensor._current().value.array
-    if type(array) is np.ndarray:
-        return array
-    if array is not None:
-        is_near = not isinstance(array, jax.core.Tracer) and (array.nbytes <= _SMALL or tensor.device.type == "cpu")
-        return np.asarray(array) if is_near else None
-    view = tensor._alias
-    if type(view) is not View or view.op is not TABLE["select"]:
-        return None
-    base, (index,), (dim,) = numbers_here(view.base), view.inputs, view.statics
-    return None if base is None or type(index) is not int else base[(slice(None),) * dim + (index,)]
+def is_on_host(value: Value) -> bool:
+    """Tell whether the host has a value's numbers, so that a part of them can be taken without running anything."""
+    if type(value) is not Value:
+        return False
+    array = value.array
+    if array is None:
+        return value.program is CONSTANT and value.slot.op is TABLE["select"]
+    return type(array) is np.ndarray or (value.aval.placement is None and device_of(None).type == "cpu")
 
 
 def from_jax(array: jax.Array, requires_grad: bool = False) -> Tensor:

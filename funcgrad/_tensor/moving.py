@@ -9,7 +9,7 @@ import jax
 
 from funcgrad._base.devices import device
 from funcgrad._program.record import array_of
-from funcgrad._program.value import Aval, aval_of, of_array
+from funcgrad._program.value import META, Aval, aval_of, meta, of_array
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import Node
 from funcgrad._tape.variable import Variable
@@ -43,6 +43,8 @@ def moved(tensor: Tensor, target: device) -> Tensor:
 
 
 def _put(variable: Variable, target: Any) -> Variable:
+    if target is META:
+        return Variable(meta(variable.aval))
     array = array_of(variable.value)
     origin = variable.aval.placement
     with jax.enable_x64(True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._program.record import record as record_values
 from funcgrad._program.run import flush as run_what_is_recorded
-from funcgrad._program.run import put
+
 from funcgrad._program.value import of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
@@ -51,6 +51,5 @@ def flush() -> None:
 def assign_host(tensor: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
     """Write host numbers into a tensor in place, cast to its dtype; views write through."""
     aval = tensor._current().value.aval
-    device = None if aval.placement is None else aval.placement
-    value = of_array(put(np.ascontiguousarray(array, aval.dtype.numpy).reshape(aval.shape), device))
-    return tensor._write(Variable(value))
+    host = np.ascontiguousarray(array, aval.dtype.numpy).reshape(aval.shape)
+    return tensor._write(Variable(value_on(host, aval.placement)))

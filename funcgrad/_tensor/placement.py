@@ -7,37 +7,44 @@ from typing import Any
 
 import jax
 
-from funcgrad._base.devices import device
+from funcgrad._base.devices import Default, device
+from funcgrad._program.value import META
 
 _PLATFORMS = {"cuda": ("cuda", "rocm", "gpu"), "hip": ("rocm",), "xla": ("tpu", "cuda", "gpu"), "tpu": ("tpu",)}
 
 
-class _Default:
-    """The device of tensors that name none; None: JAX's own default."""
-
-    device: device | None = None
-
-
 def set_default_device(new: Any) -> None:
     """Set the device of tensors that name none."""
-    _Default.device = None if new is None else device(new)
+    Default.device = None if new is None else device(new)
 
 
 def get_default_device() -> device:
     """Return the device of tensors that name none."""
-    return _Default.device or device_of(None)
+    return Default.device or device_of(None)
+
+
+def current_gpu() -> int:
+    """Return the number of the GPU that "cuda" means."""
+    return Default.gpu
+
+
+def set_current_gpu(number: int) -> None:
+    """Let "cuda" mean another GPU."""
+    Default.gpu = number
 
 
 def placement(given: Any) -> Any:
-    """Return the jax.Device for a torch device (or its name), None for JAX's default.
+    """Return the jax.Device for a torch device (or its name), None for JAX's default, META for none at all.
 
     Raises AssertionError for a GPU and RuntimeError for another device that this machine has not.
     """
-    wanted = _Default.device if given is None else device(given)
+    wanted = Default.device if given is None else device(given)
+    if wanted is not None and wanted.type == "meta":
+        return META
     if wanted is None or _is_default(wanted):
         return None
     devices = available(wanted.type)
-    number = wanted.index or 0
+    number = _number(wanted)
     if not devices:
         found = f"JAX finds no {wanted.type} device on this machine (only {jax.default_backend()})"
         if wanted.type == "cuda":
@@ -49,12 +56,16 @@ def placement(given: Any) -> Any:
 
 
 def _is_default(wanted: device) -> bool:
-    return not wanted.index and wanted.type == device_of(None).type
+    return _number(wanted) == 0 and wanted.type == device_of(None).type
+
+
+def _number(wanted: device) -> int:
+    return wanted.index or (Default.gpu if wanted.index is None and wanted.type == "cuda" else 0)
 
 
 def is_on(present: device, wanted: device) -> bool:
-    """Tell whether a tensor on `present` is where `wanted` says; a wanted device without a number is the first one."""
-    return present.type == wanted.type and (present.index or 0) == (wanted.index or 0)
+    """Tell whether a tensor on `present` is where `wanted` says; a wanted device without a number is the present one."""
+    return present.type == wanted.type and (present.index or 0) == _number(wanted)
 
 
 @functools.cache
@@ -70,6 +81,8 @@ def available(kind: str) -> tuple[Any, ...]:
 
 def device_of(sharding: Any) -> device:
     """Return torch's word for where an array is; None is JAX's default device."""
+    if sharding is META:
+        return device("meta")
     return _device_named(None if sharding is None else next(iter(sharding.device_set)))
 
 

@@ -17,7 +17,7 @@ from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.indexing import get_item, set_item
-from funcgrad._tensor.interop import numbers_here, to_host, to_jax
+from funcgrad._tensor.interop import host_numbers, to_host, to_jax
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
@@ -33,8 +33,9 @@ def item(self: Tensor) -> Any:
     count = self.shape.numel()
     if count != 1:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
-    numbers = numbers_here(self)
-    return (array_of(self._current().value) if numbers is None else numbers).item()
+    value = self._current().value
+    numbers = host_numbers(value)
+    return (array_of(value) if numbers is None else numbers).item()
 
 
 @method()
@@ -135,6 +136,9 @@ def represent(self: Tensor) -> str:
     where = device_of(variable.aval.placement)
     if isinstance(variable.value.array, jax.core.Tracer):
         return f"tensor(traced {variable.aval})"
+    if where.type == "meta":
+        kind = "" if self.dtype is dtypes.get_default_dtype() else f", dtype={self.dtype}"
+        return f"tensor(..., device='meta', size={tuple(self.shape)}{kind})"
     return printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,

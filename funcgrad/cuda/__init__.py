@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import TracebackType
 from typing import Any
 
 import jax
@@ -10,11 +11,42 @@ import jax
 from funcgrad._base.devices import device as Device  # noqa: N812 - a type
 from funcgrad._program.run import flush
 from funcgrad._tensor import legacy
-from funcgrad._tensor.placement import available
-from funcgrad.random.generator import manual_seed as _manual_seed
+from funcgrad._tensor.placement import available, current_gpu, set_current_gpu
+from funcgrad.cuda.memory import (
+    empty_cache,
+    get_device_properties,
+    ipc_collect,
+    max_memory_allocated,
+    max_memory_cached,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_cached,
+    memory_reserved,
+    memory_stats,
+    memory_summary,
+    need,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
+from funcgrad.random import generator as _generator
 
 globals().update(legacy.CUDA_TYPES)
 OutOfMemoryError = MemoryError
+has_half = True
+
+__all__ = [
+    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_rng_state", "get_rng_state_all", "has_half", "init", "initial_seed", "ipc_collect",
+    "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached",
+    "memory_reserved", "memory_stats", "memory_summary", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
+    "set_rng_state_all", "set_stream", "stream", "synchronize",
+]  # fmt: skip
 
 
 def is_available() -> bool:
@@ -27,26 +59,65 @@ def device_count() -> int:
     return len(available("cuda"))
 
 
+def init() -> None:
+    """Accepted: JAX starts the GPU when it is first used."""
+
+
+def is_initialized() -> bool:
+    """Tell whether there is a GPU to be used."""
+    return is_available()
+
+
 def current_device() -> int:
-    """Return the number of the present GPU; RuntimeError without one."""
-    _need()
-    return 0
+    """Return the number of the GPU that "cuda" means; AssertionError without one."""
+    need()
+    return current_gpu()
 
 
 def set_device(device: Any) -> None:
-    """Accepted for the first GPU: a tensor goes where its `device` argument says."""
-    _need()
+    """Let "cuda" mean this GPU; AssertionError without one."""
+    need()
+    set_current_gpu(_number(device))
+
+
+class device:  # noqa: N801 - torch's own spelling
+    """A block in which "cuda" means this GPU (None or a negative number: it changes nothing)."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None else _number(device)
+
+    def __enter__(self) -> None:
+        self.prev_idx = current_gpu()
+        if self.idx >= 0:
+            set_current_gpu(self.idx)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        set_current_gpu(self.prev_idx)
+
+
+class device_of(device):  # noqa: N801 - torch's own spelling
+    """A block in which "cuda" means the GPU of this tensor, if it is on one."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.device if obj.is_cuda else None)
 
 
 def get_device_name(device: Any = None) -> str:
     """Return the name of a GPU."""
-    return _device(device).device_kind
+    return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
     """Return a GPU's compute capability."""
-    major, _, minor = str(getattr(_device(device), "compute_capability", "0.0")).partition(".")
-    return int(major), int(minor or 0)
+    found = get_device_properties(device)
+    return found.major, found.minor
+
+
+def get_arch_list() -> list[str]:
+    """Return an empty list: XLA compiles for the GPU that is there."""
+    return []
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -61,43 +132,105 @@ def synchronize(device: Any = None) -> None:
         found.block_until_ready()
 
 
+# Random numbers: the generator of the GPU is seeded with all others
+
+
 def manual_seed(seed: int) -> None:
     """Seed the generators."""
-    _manual_seed(seed)
+    _generator.manual_seed(seed)
 
 
-manual_seed_all = manual_seed
+def seed() -> None:
+    """Seed the generators with a number that nobody chose."""
+    _generator.seed()
 
 
-def empty_cache() -> None:
-    """Accepted: XLA's allocator keeps its pool."""
+manual_seed_all, seed_all, initial_seed = manual_seed, seed, _generator.initial_seed
 
 
-def _statistic(name: str, device: Any) -> int:
-    statistics = _device(device).memory_stats() if is_available() else None
-    return (statistics or {}).get(name, 0)
+def get_rng_state(device: Any = "cuda") -> Any:
+    """Return the state of the generator of a GPU."""
+    return _generator.generator_of(Device(device)).get_state()
 
 
-def memory_allocated(device: Any = None) -> int:
-    """Return the bytes in use on a GPU; 0 without one."""
-    return _statistic("bytes_in_use", device)
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Put the generator of a GPU into a state."""
+    _generator.generator_of(Device(device)).set_state(new_state)
 
 
-def max_memory_allocated(device: Any = None) -> int:
-    """Return the most bytes that were in use on a GPU; 0 without one."""
-    return _statistic("peak_bytes_in_use", device)
+def get_rng_state_all() -> list[Any]:
+    """Return the states of the generators of all GPUs."""
+    return [get_rng_state(number) for number in range(device_count())]
 
 
-def memory_reserved(device: Any = None) -> int:
-    """Return the bytes that XLA's pool holds; 0 without a GPU."""
-    return _statistic("pool_bytes", device)
+def set_rng_state_all(new_states: Any) -> None:
+    """Put the generators of all GPUs into these states."""
+    for number, state in enumerate(new_states):
+        set_rng_state(state, number)
 
 
-max_memory_reserved = memory_reserved
+# Streams: XLA orders what it computes by what depends on what
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Accepted: XLA has no such switch."""
+class Stream:
+    """Accepted where scripts order work by streams: XLA knows itself what depends on what."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        self.device, self.priority, self.cuda_stream = device, priority, 0
+
+    def synchronize(self) -> None:
+        """Wait until the devices are idle."""
+        synchronize()
+
+    def query(self) -> bool:
+        """Tell whether all work is done; it is, after waiting for it."""
+        synchronize()
+        return True
+
+    def wait_stream(self, stream: Any) -> None:
+        """Accepted: results are computed before they are used."""
+
+    wait_event = wait_stream
+
+    def record_event(self, event: Any = None) -> Any:
+        """Return an event that has happened."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Accepted: there is no stream to go back to."""
+
+
+ExternalStream = Stream
+_THE_STREAM = Stream()
+
+
+def current_stream(device: Any = None) -> Stream:
+    """Return the one stream that there is."""
+    return _THE_STREAM
+
+
+default_stream = current_stream
+
+
+def set_stream(stream: Any) -> None:
+    """Accepted: XLA chooses its own streams."""
+
+
+def stream(stream: Any) -> Any:
+    """Return a block that changes nothing: XLA chooses its own streams."""
+    return stream or _THE_STREAM
+
+
+def is_current_stream_capturing() -> bool:
+    """Tell whether a CUDA graph is being captured: never, XLA programs are graphs already."""
+    return False
 
 
 class Event:
@@ -114,17 +247,18 @@ class Event:
     def synchronize(self) -> None:
         """Wait until the moment has passed; it has."""
 
-    def elapsed_time(self, end: Event) -> float:
+    def wait(self, stream: Any = None) -> None:
+        """Wait until the moment has passed; it has."""
+
+    def query(self) -> bool:
+        """Tell whether the moment has passed; it has."""
+        return True
+
+    def elapsed_time(self, end_event: Event) -> float:
         """Return the milliseconds from this moment to another."""
-        return (end._time - self._time) * 1e3
+        return (end_event._time - self._time) * 1e3
 
 
-def _need() -> None:
-    if not is_available():
-        raise RuntimeError("Found no NVIDIA driver on your system: JAX sees no GPU. Use device='cpu'.")
-
-
-def _device(device: Any) -> Any:
-    _need()
-    wanted = Device("cuda" if device is None else device)
-    return available("cuda")[wanted.index or 0]
+def _number(given: Any) -> int:
+    wanted = given if isinstance(given, int) else Device(given).index
+    return current_gpu() if wanted is None else wanted

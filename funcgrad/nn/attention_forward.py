@@ -148,11 +148,12 @@ def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
     if mask is None:
         return None
     if mask.dtype is dtypes.bool_:
-        mask = fg.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, float("-inf"))
-    elif not mask.is_floating_point():
+        scores: Any = fg.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, float("-inf"))
+    elif mask.is_floating_point():
+        scores = mask.to(dtype)
+    else:
         raise AssertionError(f"only bool and floating types of attn_mask are supported, but got {mask.dtype}")
-    mask = mask.to(dtype)
-    return _function("pad")(mask, (0, added)) if added else mask
+    return _function("pad")(scores, (0, added)) if added else scores
 
 
 def _with_padding(

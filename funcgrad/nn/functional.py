@@ -23,9 +23,11 @@ from funcgrad.random.dropout import (
 )
 
 __all__ = [
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
     "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding", "embedding_bag",
-    "feature_alpha_dropout", "gumbel_softmax", "instance_norm", "multi_head_attention_forward", "rrelu", "rrelu_",
-    "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss",
+    "feature_alpha_dropout", "gumbel_softmax", "instance_norm", "max_pool1d_with_indices", "max_pool2d_with_indices",
+    "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_", "scaled_dot_product_attention",
+    "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")
@@ -132,6 +134,8 @@ def _normalized(
     if running_mean is None or running_var is None:
         return results
     result, *moved = results
+    if 0 in input.shape:  # nothing has statistics of nothing
+        return result
     rebind((running_mean, running_var), [statistic._current().detached() for statistic in moved])
     return result
 
@@ -170,3 +174,54 @@ def triplet_margin_with_distance_loss(
         far = far.minimum(distance(positive, negative))
     loss = (margin + distance(anchor, positive) - far).clamp_min(0)
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
+    """Do what `interpolate` does, under torch's old name."""
+    return _of_table("interpolate")(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Interpolate by nearest neighbours, under torch's old name."""
+    return upsample(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Interpolate bilinearly with aligned corners, under torch's old name."""
+    return upsample(input, size, scale_factor, "bilinear", align_corners=True)
+
+
+def _pooling_with_indices(dimensions: int) -> Callable[..., Any]:
+    def pooled(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = True,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the largest value of each window, and their places."""
+        return _of_table(f"max_pool{dimensions}d")(
+            input, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=True
+        )
+
+    pooled.__name__ = f"max_pool{dimensions}d_with_indices"
+    return pooled
+
+
+def _adaptive_pooling_with_indices(dimensions: int) -> Callable[..., Any]:
+    def pooled(input: Tensor, output_size: Any, return_indices: bool = True) -> tuple[Tensor, Tensor]:
+        """Return the largest value of each of `output_size` windows, and their places."""
+        return _of_table(f"adaptive_max_pool{dimensions}d")(input, output_size, return_indices=True)
+
+    pooled.__name__ = f"adaptive_max_pool{dimensions}d_with_indices"
+    return pooled
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_pooling_with_indices, (1, 2, 3))
+adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = map(
+    _adaptive_pooling_with_indices, (1, 2, 3)
+)

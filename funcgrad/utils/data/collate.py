@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad._program.value import TracedValue
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 
@@ -116,9 +115,7 @@ def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | N
 
 def _host_numbers(tensor: Tensor) -> np.ndarray[Any, Any] | None:
     value = tensor._current().value
-    if tensor.requires_grad or value.array is None or isinstance(value, TracedValue) or tensor.device.type != "cpu":
-        return None
-    return to_host(tensor)
+    return host_numbers(value) if is_on_host(value) and not tensor.requires_grad else None
 
 
 def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: CollateMap | None = None) -> Tensor:

@@ -17,7 +17,7 @@ def _plain(count: int) -> list[Sample]:
         sample(image, weight, None, 2, tuple(range(count)), tuple(range(1, count + 1))),
         sample(image, weight, given(6), padding="same", dilation=2),
         sample(image, weight, given(6), padding="valid"),
-        sample(image, weight, given(6), padding=3),
+        sample(image, weight, given(6), padding=3).but(atol=1e-4),
         sample(image, given(6, 4, *ones), given(6)),
         sample(image, given(6, 4, *ones), stride=2),
         sample(image, given(6, 2, *kernel), given(6), groups=2),
@@ -69,7 +69,6 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 5, 6), (2, 3)).but(graph=False),
         sample(given(2, 3, 5, 6), (3, 2), dilation=2, padding=1, stride=(1, 2)),
         sample(given(2, 3, 5, 6), 9).but(fails=True),
-        sample(given(5, 6), 2).but(fails=True),
     ],
     "nn.functional.fold": [
         sample(given(2, 12, 20), (5, 6), 2),

@@ -1,0 +1,35 @@
+"""torch._foreach_add_ and its kin: one method on every tensor of a list. Recording them one by one costs nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_METHODS = {"maximum": "clamp_min", "minimum": "clamp_max"}  # with a number
+_LAST = {"addcmul": "value", "addcdiv": "value", "norm": "p"}  # what stands last by position, by its keyword
+
+
+def find(name: str) -> Any:
+    """Return the function for a name such as `_foreach_mul_`, or None."""
+    if not name.startswith("_foreach_"):
+        return None
+    word = name.removeprefix("_foreach_")
+    bare, in_place = word.rstrip("_"), word.endswith("_")
+
+    def each(self: Sequence[Any], *others: Any, **options: Any) -> tuple[Any, ...] | None:
+        """Call the method on every tensor; lists among the other arguments are gone through with it."""
+        results = [_one(x, i, bare, in_place, others, options) for i, x in enumerate(self)]
+        return None if in_place else tuple(results)
+
+    each.__name__ = each.__qualname__ = name
+    return each
+
+
+def _one(tensor: Any, i: int, bare: str, in_place: bool, others: Any, options: dict[str, Any]) -> Any:
+    given = [x[i] if isinstance(x, (list, tuple)) else x for x in others]
+    options = {key: x[i] if isinstance(x, (list, tuple)) else x for key, x in options.items()}
+    if bare in _LAST and len(given) > 2 - 2 * (bare == "norm"):
+        options[_LAST[bare]] = given.pop()
+    if bare in _METHODS and not hasattr(given[0], "shape"):
+        bare = _METHODS[bare]
+    return getattr(tensor, bare + "_" * in_place)(*given, **options)
