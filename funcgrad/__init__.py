@@ -35,7 +35,7 @@ from funcgrad._base.layouts import (
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions as _functions
 from funcgrad._tensor import legacy as _legacy
-from funcgrad._tensor.functions import *  # noqa: F403 - the public functions, listed in __all__ there
+from funcgrad._tensor.functions import *
 from funcgrad._tensor.global_settings import (
     are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode,
@@ -71,6 +71,15 @@ from funcgrad.random.functions import (
     randn_like,
     randperm,
 )
+from funcgrad.random.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from funcgrad.random.plain_dropout import (
     alpha_dropout,
     alpha_dropout_,
@@ -83,7 +92,6 @@ from funcgrad.random.plain_dropout import (
     rrelu,
     rrelu_,
 )
-from funcgrad.random.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 __version__ = "0.1.0"
 

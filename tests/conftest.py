@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Iterator
 
 import pytest
 
 import funcgrad
+
+SHARE = 12  # compiling each row in each spelling takes an hour on two cores
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +18,13 @@ def the_same_start() -> Iterator[None]:
     """Seed the generators before each test, and leave no tensor program half recorded behind."""
     funcgrad.manual_seed(0)
     yield
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take one in SHARE of the tests marked `thorough`, always the same ones; all of them with FUNCGRAD_TEST_ALL=1."""
+    if os.environ.get("FUNCGRAD_TEST_ALL", "0") not in ("", "0") or any("::" in word for word in config.args):
+        return
+    left = [i for i in items if i.get_closest_marker("thorough") and zlib.crc32(i.nodeid.encode()) % SHARE]
+    config.hook.pytest_deselected(items=left)
+    away = set(left)
+    items[:] = [item for item in items if item not in away]

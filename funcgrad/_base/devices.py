@@ -1,4 +1,4 @@
-"""torch.device: a kind of device and, where it was given, its number. Which JAX device that is, `_tensor.placement` knows."""
+"""torch.device: a kind of device and, where given, its number. Which JAX device that is, `_tensor.placement` knows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Default:
 _OUTER: list[Any] = []
 
 
-class device:  # noqa: N801 - torch's own spelling
+class device:
     """device("cuda:1"), device("cuda", 1) or device(1). As a `with` block, the device of tensors that name none.
 
     Raises RuntimeError for a kind that torch does not know.

@@ -10,13 +10,15 @@ import numpy as np
 from funcgrad._base import dtypes
 
 
-class finfo:  # noqa: N801 - torch's own spelling
+class finfo:
     """The limits of a floating-point dtype (default: the default dtype)."""
 
     def __init__(self, type: Any = None) -> None:
         kind = type or dtypes.get_default_dtype()
         if not (kind.is_floating_point or kind.is_complex):
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind.name}'")
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind.name}'"
+            )
         known = ml_dtypes.finfo(kind.to_real().numpy)
         self.bits, self.dtype = known.bits, kind.to_real().name
         self.eps, self.max, self.min, self.tiny = (float(x) for x in (known.eps, known.max, known.min, known.tiny))
@@ -29,7 +31,7 @@ class finfo:  # noqa: N801 - torch's own spelling
         )
 
 
-class iinfo:  # noqa: N801 - torch's own spelling
+class iinfo:
     """The limits of an integer dtype."""
 
     def __init__(self, type: Any) -> None:

@@ -1,4 +1,4 @@
-"""torch.layout and torch.memory_format: words that scripts pass along; how XLA lays out an array is not theirs to say."""
+"""torch.layout and torch.memory_format: words that scripts pass along; XLA itself chooses how arrays lie."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _Word:
         return self.name
 
 
-class layout(_Word):  # noqa: N801 - torch's own spelling
+class layout(_Word):
     """How the elements are kept: here always strided."""
 
     __slots__ = ()
 
 
-class memory_format(_Word):  # noqa: N801 - torch's own spelling
+class memory_format(_Word):
     """The order of the dimensions in memory that a script asks for; XLA chooses its own."""
 
     __slots__ = ()

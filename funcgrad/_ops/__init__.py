@@ -38,3 +38,5 @@ from funcgrad._ops import distance as distance
 from funcgrad._ops import margin_losses as margin_losses
 from funcgrad._ops import folding as folding
 from funcgrad._ops import selecting as selecting
+from funcgrad._ops import interpolation as interpolation
+from funcgrad._ops import grid as grid

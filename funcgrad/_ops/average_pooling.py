@@ -157,19 +157,20 @@ def _sums(input: Array, over: Windows) -> Array:
 
 def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sizes) -> Array:
     whole = batched(name, input, count)
-    sizes = whole.shape[2:]
-    wanted = adaptive_sizes(output_size, sizes)
-    result = wide(whole)
-    if all(o and n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
-        shape = [part for n, o in zip(sizes, wanted, strict=True) for part in (o, n // o)]
-        result = result.reshape(*whole.shape[:2], *shape).mean(tuple(range(3, 3 + 2 * count, 2)))
-    else:
-        for d, (n, o) in enumerate(zip(sizes, wanted, strict=True)):
-            shares = jnp.asarray(_shares(n, o), result.dtype)
-            moved = jnp.tensordot(result, shares, ((2 + d,), (1,)), precision="highest")
-            result = jnp.moveaxis(moved, -1, 2 + d)
-    result = result.astype(input.dtype)
+    result = average_to(wide(whole), adaptive_sizes(output_size, whole.shape[2:])).astype(input.dtype)
     return result if whole is input else result[0]
+
+
+def average_to(input: Array, sizes: Dims) -> Array:
+    """Return the means of `sizes` windows that cover the input (N, C, *), which may overlap."""
+    old = input.shape[2:]
+    if all(o and n % o == 0 for n, o in zip(old, sizes, strict=True)):
+        shape = [part for n, o in zip(old, sizes, strict=True) for part in (o, n // o)]
+        return input.reshape(*input.shape[:2], *shape).mean(tuple(range(3, 3 + 2 * len(old), 2)))
+    for d, (n, o) in enumerate(zip(old, sizes, strict=True)):
+        shares = jnp.asarray(_shares(n, o), input.dtype)
+        input = jnp.moveaxis(jnp.tensordot(input, shares, ((2 + d,), (1,)), precision="highest"), -1, 2 + d)
+    return input
 
 
 def _shares(size: int, count: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Names that share storage: a View reads part of another tensor and writes back to it; a Cell is shared by x and x.detach().
+"""Names that share storage: a View reads part of a tensor and writes back to it; x and x.detach() share a Cell.
 
 A tensor without either is the only name of its value, and writing to it just binds it anew.
 """

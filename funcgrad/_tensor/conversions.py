@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.devices import device as Device  # noqa: N812 - a type
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
-from funcgrad._base.layouts import memory_format as MemoryFormat  # noqa: N812 - a type
+from funcgrad._base.devices import device as Device
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import front, strides
@@ -190,7 +190,7 @@ def set_(self: Tensor, source: Any = None, *_: Any) -> Tensor:
 
 @method()
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Change the shape in place; elements in order are kept, new ones are zeros. RuntimeError where it requires grad."""
+    """Change the shape in place; elements are kept in order, new ones are 0. RuntimeError where it requires grad."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     wanted = front.as_spread_dims(sizes, "resize_(): argument 'size'")

@@ -1,4 +1,4 @@
-"""Factories: tensors from data, and constants (zeros, ones, full, arange, eye, ...) that cost nothing until they are read."""
+"""Factories: tensors from data, and constants (zeros, full, arange, eye, ...) that cost nothing until they are read."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def _constant(recipe: Recipe, size: tuple[int, ...], dtype: DType, device: Any, 
 
 def _of_number(name: str, number: int, says: str) -> Any:
     def made(
-        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-        requires_grad: bool = False, memory_format: Any = None, **named: Any,
+        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None, **named: Any,
     ) -> Tensor:  # fmt: skip
         sizes = _size(name, size, named)
         result = _filled(sizes, number, _float_by_default(dtype), device, requires_grad)
@@ -198,9 +198,9 @@ def arange(
     return made if out is None else write_out(out, made if dtype else made.to(out.dtype))
 
 
-def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:  # noqa: A001 - torch's own name
+def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
     """Return start, start + step, ... up to and with `end` (old; use arange). Shape: result (n,)."""
-    warnings.warn("torch.range is deprecated: it includes its end, unlike Python's range; use torch.arange", stacklevel=2)
+    warnings.warn("torch.range is deprecated: it includes its end, unlike Python's; use torch.arange", stacklevel=2)
     first, last = (0, start) if end is None else (start, end)
     options["dtype"] = as_dtype(options.get("dtype")) or dtypes.get_default_dtype()
     return arange(first, last + step / 2, step, **options)

@@ -35,7 +35,7 @@ def from_data(data: Any, dtype: DType | None, device: Any, requires_grad: bool) 
 
 
 def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
-    """Return the numbers as a numpy array, and the dtype that torch gives them: that of Python's floats is the default."""
+    """Return the numbers as a numpy array, and the dtype that torch gives them: Python's floats get the default."""
     if hasattr(data, "__array__") and not isinstance(data, Sequence):
         array = np.asarray(data)
         return array, dtype or dtypes.of_numpy(array.dtype)

@@ -13,8 +13,8 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 
 _UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
-    "desired behavior."
+    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
 )
 
 
@@ -93,8 +93,8 @@ def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variabl
     given = gradient._current()
     if given.aval.shape != aval.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{position}] has a shape of {given.aval.shape} and output[{position}] has a "
-            f"shape of {aval.shape}."
+            f"Mismatch in shape: grad_output[{position}] has a shape of {given.aval.shape} and output[{position}] has "
+            f"a shape of {aval.shape}."
         )
     return given
 

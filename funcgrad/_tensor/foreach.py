@@ -1,4 +1,4 @@
-"""torch._foreach_add_ and its kin: one method on every tensor of a list. Recording them one by one costs nothing more."""
+"""torch._foreach_add_ and its kin: one method on every tensor of a list, recorded one by one into one program."""
 
 from __future__ import annotations
 

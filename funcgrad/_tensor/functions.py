@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base import dtypes, promotion
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
-from funcgrad._ops import table as _table  # noqa: F401 - the rows are entered by funcgrad._ops
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops import table as _table
 from funcgrad._tape.modes import (
     enable_grad,
     inference_mode,
@@ -33,7 +33,7 @@ from funcgrad._tensor.creation import (
     logspace,
     ones,
     ones_like,
-    range,  # noqa: A004 - torch's own name
+    range,
     scalar_tensor,
     tensor,
     tril_indices,
@@ -46,13 +46,14 @@ from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
-    "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_strided", "enable_grad", "eye",
-    "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
+    "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_strided", "enable_grad",
+    "eye", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
     "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "lookup", "no_grad", "ones",
-    "ones_like", "overloads", "pieces", "promote_types", "public", "range", "result_type", "scalar_tensor", "selections",
-    "set_grad_enabled", "storage", "tensor", "tril_indices", "triu_indices", "typename", "windows", "zeros", "zeros_like",
+    "ones_like", "promote_types", "public", "range", "result_type", "scalar_tensor", "set_grad_enabled", "tensor",
+    "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
 ]  # fmt: skip
 
+HAND_WRITTEN = (overloads, pieces, selections, storage, windows)  # they enter their functions when they are imported
 methods.install()
 Tensor.make = legacy.make
 
@@ -108,7 +109,7 @@ def _ranked(x: Any, position: int) -> tuple[int, DType]:
 
 
 def lookup(prefix: str, kept: dict[str, Any] | None = None) -> Callable[[str], Any]:
-    """Return a module's `__getattr__` that makes the table's functions under `prefix` ("" or "nn.functional") at first use.
+    """Return a module's `__getattr__` that makes the functions under `prefix` ("", "nn.functional") at first use.
 
     kept: the module's globals, where they stay once they are made.
     """

@@ -1,4 +1,4 @@
-"""x[...] and x[...] = y in all of torch's index language: ints, slices, None, Ellipsis, integer and boolean tensors, mixed.
+"""x[...] and x[...] = y in all of torch's index language: ints, slices, None, Ellipsis, places, masks, mixed.
 
 Ints, slices and None make views, one torch node each; tensors select elements, all in one call at the end.
 """
@@ -174,7 +174,7 @@ def _consumes(item: Any) -> int:
 
 
 def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
-    """Return the view of the part at one place of a dimension. origin: the number of the dimension in the user's tensor."""
+    """Return the view of one place of a dimension. origin: the number of that dimension in the user's tensor."""
     shape = part.shape
     if not shape:
         raise IndexError(
@@ -195,7 +195,7 @@ def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
 
 
 def _taken_on_host(part: Tensor, variable: Variable, place: int, dim: int) -> Tensor:
-    """Return x[i] of numbers that the host has: taken there where they are asked for, an instruction where a program reads it.
+    """Return x[i] of numbers that the host has: taken there when they are asked for, an instruction in what reads it.
 
     So a loop over data, `for label in labels: count[int(label)] += 1`, runs nothing and leaves nothing in the program.
     """
@@ -228,7 +228,7 @@ def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
 
 
 def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[list[Tensor], tuple[int | None, ...]]:
-    """Return the integer tensors, and which of them (or none) indexes each dimension; masks are read for their places."""
+    """Return the integer tensors, and which of them (or none) indexes each dimension; masks are read for places."""
     tensors: list[Tensor] = []
     layout: list[int | None] = []
     for dim, selector in selectors:

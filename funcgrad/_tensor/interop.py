@@ -42,7 +42,7 @@ def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
 
 
 def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:
-    """Return a value's numbers, to read only, where the host has them or can make them; None where something must run."""
+    """Return a value's numbers, to read only, where the host has or can make them; None where something must run."""
     array = value.array
     if array is None:
         return value.slot.host() if value.program is CONSTANT and value.slot.host is not None else None

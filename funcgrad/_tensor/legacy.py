@@ -1,4 +1,4 @@
-"""Old spellings: Tensor(2, 3), FloatTensor(...), LongTensor([...]), cuda.FloatTensor, and isinstance checks against them."""
+"""Old spellings: Tensor(2, 3), FloatTensor(...), LongTensor([...]), cuda.FloatTensor, and isinstance with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.size import Size
 from funcgrad._tensor.creation import zeros
 from funcgrad._tensor.data import from_data

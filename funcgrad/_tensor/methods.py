@@ -24,7 +24,7 @@ def find(name: str) -> Any:
 
 
 def install() -> None:
-    """Put the methods on Tensor. Operators are made now, since Python looks them up on the class; others at first use."""
+    """Put the methods on Tensor. Operators are made now, since Python asks the class for them; others at first use."""
     for name, function in METHODS.items():
         setattr(Tensor, name, function)
     for place in front.places():

@@ -1,4 +1,4 @@
-"""Moving a tensor to another device: the one op that no program can hold, since a program runs on one set of devices."""
+"""Moving a tensor to another device: the one op that no program holds, since a program runs on one set of devices."""
 
 from __future__ import annotations
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from funcgrad._program.record import record as record_values
 from funcgrad._program.run import flush as run_what_is_recorded
-
-from funcgrad._program.value import of_array
 from funcgrad._tape.variable import Variable
+from funcgrad._tensor.interop import value_on
 from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
 
 
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
-    """Record one call of `op` (of the table or built with `Op(function)`) on tensors, numbers and Nones, without history."""
+    """Record one call of `op` (of the table, or `Op(function)`) on tensors, numbers and Nones, without history."""
     values = []
     for x in inputs:
         if isinstance(x, Tensor):

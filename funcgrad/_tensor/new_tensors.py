@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.size import Size
 from funcgrad._tensor import creation
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.front import as_dtype
@@ -28,7 +29,9 @@ for _factory in (creation.zeros, creation.ones, creation.empty, creation.full, c
 
 
 @method()
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Return a new tensor of data with this one's dtype and device."""
     return from_data(data, as_dtype(dtype) or self.dtype, self.device if device is None else device, requires_grad)
 
@@ -37,6 +40,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
 def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
     """Return a new tensor of this dtype, by sizes or from data (old spelling)."""
     where = self.device if device is None else device
-    if len(data) == 1 and isinstance(data[0], (list, tuple, np.ndarray, Tensor)) and type(data[0]) is not type(self.shape):
+    has_numbers = len(data) == 1 and isinstance(data[0], (list, tuple, np.ndarray, Tensor))
+    if has_numbers and not isinstance(data[0], Size):
         return from_data(data[0], self.dtype, where, False)
     return creation.zeros(*(data or (0,)), dtype=self.dtype, device=where)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 import string
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,7 +31,7 @@ def _extreme(word: str, pairwise: str) -> Any:
         input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
         keepdims: Any = None, out: Any = None,
     ) -> Any:  # fmt: skip
-        """Return the extreme of all elements; of one dimension, with its indices; or of two tensors, element by element."""
+        """Return the extreme of all elements; of one dimension, with indices; or of two tensors, element by element."""
         dim = dim if axis is None else axis
         if dim is None and other is None:
             result = call(whole, (input,))
@@ -49,8 +49,9 @@ def _middle(word: str) -> Any:
     whole, along = TABLE[f"{word}_all"], TABLE[f"{word}_dim"]
 
     def middle(
-        input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None, out: Any = None
-    ) -> Any:
+        input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+        out: Any = None,
+    ) -> Any:  # fmt: skip
         """Return the median of all elements; with `dim`, those of one dimension and their indices."""
         dim = dim if axis is None else axis
         if dim is None:
@@ -126,7 +127,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 
 @function("nn.functional.one_hot")
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """Return int64 zeros with a one at each class, in a new last dimension; -1 classes: as many as the largest needs."""
+    """Return int64 zeros with a one at each class, in a new last dimension; -1: as many as the largest class needs."""
     count = num_classes
     if num_classes == -1:
         count = int(input.max().item()) + 1
@@ -163,6 +164,12 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Make all elements one number."""
     return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
+
+
+@function()
+def zero_(input: Tensor) -> Tensor:
+    """Make all elements 0."""
+    return input.zero_()
 
 
 @method()
@@ -224,7 +231,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 @function()
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: indexing "ij" lets the first tensor vary along the rows, "xy" along the columns."""
+    """Return the coordinates of a grid: the first tensor varies along the rows ("ij") or the columns ("xy")."""
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2

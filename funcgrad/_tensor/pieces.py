@@ -20,7 +20,9 @@ def _piece(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 @both("split", "unsafe_split")
-def split(input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Tensor, ...]:
+def split(
+    input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
     given = split_size if split_size_or_sections is None else split_size_or_sections
     dim = in_range(input, dim)
@@ -36,8 +38,8 @@ def split(input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, sp
         sections = list(as_dims(given) or ())
         if sum(sections) != size:
             raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), "
-                f"but got split_sizes={sections}"
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
+                f"), but got split_sizes={sections}"
             )
     starts = np.cumsum([0, *sections]).tolist()
     return tuple(_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False))

@@ -64,7 +64,7 @@ def _number(wanted: device) -> int:
 
 
 def is_on(present: device, wanted: device) -> bool:
-    """Tell whether a tensor on `present` is where `wanted` says; a wanted device without a number is the present one."""
+    """Tell whether a tensor on `present` is where `wanted` says; without a number that is the present device."""
     return present.type == wanted.type and (present.index or 0) == _number(wanted)
 
 

@@ -171,7 +171,7 @@ def copied(self: Tensor) -> Tensor:
 
 @method("__deepcopy__")
 def deep_copied(self: Tensor, memo: dict[int, Any]) -> Any:
-    """Return a leaf of its own with `.grad` and attributes copied too; tensors that shared storage still share theirs."""
+    """Return a leaf of its own, `.grad` and attributes copied too; tensors that shared storage still share theirs."""
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
@@ -241,7 +241,7 @@ def as_array(self: Tensor, dtype: Any = None, copy: Any = None) -> np.ndarray[An
 
 @method("__array_wrap__")
 def wrapped(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    """Make a tensor of what a numpy function computed from one: np.exp(tensor) is a tensor. Truth values become uint8."""
+    """Make a tensor of what a numpy function computed from one: np.exp(tensor) is a tensor. Truth becomes uint8."""
     found = np.asarray(array)
     return from_data(found.astype(np.uint8) if found.dtype == bool else found, None, None, False)
 

@@ -45,8 +45,9 @@ def argwhere(input: Tensor) -> Tensor:
 
 @both()
 def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
     """Return the different elements in order; optionally where each element went, and how often each occurs."""
     found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
     shape = input.shape if dim is None else (input.shape[dim],)
@@ -56,9 +57,8 @@ def unique(
 
 def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any:
     tensors = [from_host(np.asarray(parts[0]), device=input.device)]
-    tensors += [
-        from_host(p, dtype=dtypes.int64, device=input.device) for p, wanted in zip(parts[1:], (inverse, counts), strict=True) if wanted
-    ]
+    wanted = [part for part, is_wanted in zip(parts[1:], (inverse, counts), strict=True) if is_wanted]
+    tensors += [from_host(part, dtype=dtypes.int64, device=input.device) for part in wanted]
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
@@ -66,7 +66,7 @@ def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Return the elements without repeats of the one before; optionally where each went, and how often it came in a row."""
+    """Return the elements without repeats of the one before; optionally where each went, and how often it came."""
     array = to_host(input)
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     new = np.ones(len(rows), bool)

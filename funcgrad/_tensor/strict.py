@@ -1,6 +1,6 @@
 """Strict mode: raise where torch would, when a tensor that backward needs was modified in place since the forward.
 
-Values never change here, so the gradient would be right all the same; scripts that must fail as in torch can ask for it.
+Values never change here, so the gradient would be right all the same; scripts that must fail as in torch ask for it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Guard:
             origin = "" if saved.node is None else f", which is output {saved.index} of {saved.node.name()},"
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[{tensor.type()} [{shape}]]{origin} is at version 1; expected version 0 instead. Hint: enable anomaly "
-                "detection to find the operation that failed to compute its gradient, with "
+                f"[{tensor.type()} [{shape}]]{origin} is at version 1; expected version 0 instead. Hint: enable "
+                "anomaly detection to find the operation that failed to compute its gradient, with "
                 "torch.autograd.set_detect_anomaly(True)."
             )
 

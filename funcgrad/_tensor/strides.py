@@ -1,6 +1,6 @@
-"""The strides that torch's tensor would have: they say whether `contiguous` and `reshape` copy or show the same storage.
+"""The strides that torch's tensor would have: they say whether `contiguous` and `reshape` copy or share storage.
 
-XLA lays out arrays as it likes; here a tensor is contiguous unless it is a view that torch would show with other strides.
+XLA lays out arrays as it likes; here a tensor is contiguous unless it is a view to which torch gives other strides.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from funcgrad._tensor.aliases import Cell, View, cell_of, write
 from funcgrad._tensor.placement import device_of
 
 _NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-    "Tensor instead."
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
+    "leaf Tensor instead."
 )
 _CHANGED_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -46,7 +46,7 @@ class _Methods(type):
 
 
 class Tensor(metaclass=_Methods):
-    """A name for an array, here or promised, and its history. Shape, dtype and device are known before it is computed."""
+    """A name for an array, here or promised, and its history. Shape, dtype and device are known before it runs."""
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_slot", "_variable")
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
@@ -84,7 +84,7 @@ class Tensor(metaclass=_Methods):
         return self._variable
 
     def _materialize(self) -> Tensor:
-        """Put a constant (zeros, ones, full) or a host array on the device for good: parameters and buffers live there."""
+        """Put a constant (zeros, ones, full) or a host array on the device: parameters and buffers live there."""
         value = self._current().value
         if value.program is CONSTANT or value.array is not None:
             array_of(value)
@@ -178,7 +178,8 @@ class Tensor(metaclass=_Methods):
                 self._slot.grad = None
             return
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            kind = type(value).__name__
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
         if value.shape != self.shape:
             raise RuntimeError(
                 f"assigned grad has data of a different size: {list(value.shape)} instead of {list(self.shape)}"
@@ -264,7 +265,7 @@ class Tensor(metaclass=_Methods):
             self._slot.aval = value.aval
 
     def _write(self, new: Variable) -> Tensor:
-        """Bind this name (and through it the storage that it shares) to a value computed in place of the present one."""
+        """Bind this name (and the storage that it shares) to a value computed in place of the present one."""
         old = self._variable
         if new.node is None and old.node is not None:
             new = Variable(new.value, old.node, old.index)

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._base.devices import device as Device
 from funcgrad._tensor.placement import current_gpu, device_of, set_current_gpu
 from funcgrad.cuda import current_stream as current_stream
 from funcgrad.cuda import device as device_index

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._base.devices import device as Device
 from funcgrad._program.run import flush
 from funcgrad._tensor import legacy
 from funcgrad._tensor.placement import available, current_gpu, set_current_gpu
@@ -38,11 +38,14 @@ OutOfMemoryError = MemoryError
 has_half = True
 
 __all__ = [
-    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device",
+    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream",
+    "device",
     "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
     "get_device_properties", "get_rng_state", "get_rng_state_all", "has_half", "init", "initial_seed", "ipc_collect",
-    "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached",
+    "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_cached",
     "memory_reserved", "memory_stats", "memory_summary", "reset_max_memory_allocated", "reset_max_memory_cached",
     "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
     "set_rng_state_all", "set_stream", "stream", "synchronize",
@@ -80,7 +83,7 @@ def set_device(device: Any) -> None:
     set_current_gpu(_number(device))
 
 
-class device:  # noqa: N801 - torch's own spelling
+class device:
     """A block in which "cuda" means this GPU (None or a negative number: it changes nothing)."""
 
     def __init__(self, device: Any) -> None:
@@ -97,7 +100,7 @@ class device:  # noqa: N801 - torch's own spelling
         set_current_gpu(self.prev_idx)
 
 
-class device_of(device):  # noqa: N801 - torch's own spelling
+class device_of(device):
     """A block in which "cuda" means the GPU of this tensor, if it is on one."""
 
     def __init__(self, obj: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from funcgrad._base.devices import device as Device  # noqa: N812 - a type
+from funcgrad._base.devices import device as Device
 from funcgrad._tensor.placement import available, current_gpu
 
 

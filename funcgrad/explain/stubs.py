@@ -1,258 +1,265 @@
 """Writes the type stubs that editors and pyright read, from the table and from the hand-written functions.
 
-`python -m funcgrad.explain.stubs` writes `funcgrad/__init__.pyi`, `_tensor/tensor.pyi` and `nn/functional.pyi`;
-`--check` exits with 1 where one is out of date.
+`python -m funcgrad.explain.stubs` writes those that are out of date; with `--check` it only names them and exits with 1.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
+import importlib
 import inspect
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence, Set
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, Literal, NamedTuple
 
-import funcgrad._ops
 from funcgrad._base import dtypes
-from funcgrad._ops.table import Op, Parameter
-from funcgrad._tensor import front, functions, legacy, methods, overloads
+from funcgrad._base.dtypes import dtype
+from funcgrad._base.size import Size
+from funcgrad._ops import table
+from funcgrad._ops.table import TABLE, Op
+from funcgrad._tensor import creation, front, functions, legacy, methods, tensor
+from funcgrad._tensor.registry import FUNCTIONS
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.explain.declarations import Stub, method
+from funcgrad.explain.fronts import OVERLOADS
 
-PACKAGE = Path(funcgrad._ops.__file__).parent.parent
-_TYPES = {
+PACKAGE = Path(table.__file__).parent.parent
+_INDENT = "    "
+
+# What the words in a row's signature are for its caller, and the types of parameters that all rows of a kind have
+_GIVEN = {
     "Array": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor", "Arrays": "Sequence[Tensor]", "Scalar": "complex",
     "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
 }  # fmt: skip
-_SHADOWED = ("bool", "complex", "device", "dtype", "float", "int")  # types that are also functions, methods or dtypes
-_KNOWN = {"Any", "Tensor", "bool", "complex", "float", "int", "str", "None", "dtype", "Sequence", "tuple", "list"}
-_HEADER = '''"""Written by `python -m funcgrad.explain.stubs`; do not edit."""
-
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
-
-from funcgrad._base.devices import device as _device
-from funcgrad._base.dtypes import dtype as _dtype
-'''
-
-
-def typed(parameter: Parameter, *, first: bool = False) -> str:
-    """Return the public type of one parameter of a row."""
-    if first and parameter.kind == "Array":
-        return "Tensor"
-    word = _TYPES.get(parameter.kind, parameter.kind)
-    word = word if set(re.findall(r"\w+", word)) <= _KNOWN else "Any"
-    return _safe(f"{word} | None" if parameter.optional and word != "Any" else word)
-
-
-def _safe(annotation: str) -> str:
-    """Return a type in the words of the stub, where `int` may be a method and `float` a dtype."""
-    return re.sub(rf"(?<![\w.])({'|'.join(_SHADOWED)})\b", r"_\1", annotation)
-
-
-def signature(form: front.Form) -> str:
-    """Return `(input: Tensor, dim: int, ...) -> Tensor` for one public place of a row."""
-    spread, words, marked = form._spread(), [], False
-    for i, p in enumerate(form._parameters()):
-        if p is spread:
-            words.append(f"*{p.name}: {typed(p)}")
-            marked = True
-            continue
-        if p.keyword_only and not marked:
-            words.append("*")
-            marked = True
-        name = "self" if form.is_method and i == 0 else f"{p.name}: {typed(p, first=i == 0)}"
-        words.append(name if p.is_required else f"{name} = ...")
-    if form.takes_inplace:
-        words.insert(words.index("*") if "*" in words else len(words), "inplace: _bool = ...")
-    if form.takes_out:
-        words += ["out: Any = ..."] if marked else ["*", "out: Any = ..."]
-    return f"({', '.join(words)}) -> {result_of(form.op)}"
-
-
-def result_of(op: Op) -> str:
-    """Return the public type of a row's result."""
-    if op.results:
-        return f"_{op.name}_result"
-    return "tuple[Tensor, ...]" if str(op.function.__annotations__.get("return")).startswith("tuple") else "Tensor"
-
-
-def named_tuples() -> list[str]:
-    """Return the declarations of the named tuples that rows return."""
-    lines = []
-    for op in sorted(set(front.places().values()) | _internal_rows(), key=lambda op: op.name):
-        if op.results:
-            fields = "\n".join(f"    {field}: Tensor" for field in op.results)
-            lines.append(f"class _{op.name}_result(NamedTuple):\n{fields}\n")
-    return lines
-
-
-def _internal_rows() -> set[Op]:
-    return {op for op in front.TABLE.values() if op.results}
-
-
-def hand_written(name: str, function: Any, *, method: bool) -> str:
-    """Return the stub of a function written by hand; types that the stub does not import become Any."""
-    if isinstance(function, property):
-        return f"@property\ndef {name}(self) -> Any: ..."
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return f"def {name}({'self, ' if method else ''}*args: Any, **kwargs: Any) -> Any: ..."
-    words, marked = [], False
-    for i, p in enumerate(parameters):
-        if p.kind is p.VAR_POSITIONAL or (p.kind is p.KEYWORD_ONLY and not marked):
-            marked = True
-            if p.kind is p.KEYWORD_ONLY:
-                words.append("*")
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        note = "" if method and i == 0 else f": {_plain(p.annotation)}"
-        own = "self" if method and i == 0 else p.name
-        words.append(f"{stars}{own}{note}{'' if p.default is p.empty else ' = ...'}")
-    returned = inspect.signature(function).return_annotation
-    return f"def {name}({', '.join(words)}) -> {_plain(returned)}: ..."
-
-
-def _plain(annotation: Any) -> str:
-    text = annotation if isinstance(annotation, str) else "Any"
-    return _safe(text) if set(re.findall(r"[A-Za-z_]\w*", text)) <= _KNOWN else "Any"
-
-
-def tensor_stub() -> str:
-    """Return the stub of `_tensor/tensor.py`: what stands in its source, and all installed methods."""
-    source = PACKAGE / "_tensor" / "tensor.py"
-    tree = ast.parse(source.read_text())
-    lines = [_HEADER, "\n".join(ast.unparse(n) for n in tree.body if _is_import(n)), *named_tuples()]
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            lines.append(_class_stub(node))
-        elif isinstance(node, ast.FunctionDef):
-            lines.append(_emptied(node))
-        elif isinstance(node, ast.Assign):
-            lines += [f"{target.id}: Any" for target in node.targets if isinstance(target, ast.Name)]
-    return "\n".join(lines) + "\n"
-
-
-def _is_import(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "module", "") != "__future__"
-
-
-def _class_stub(node: ast.ClassDef) -> str:
-    own = [_emptied(n) for n in node.body if isinstance(n, ast.FunctionDef) and n.name != "__getattr__"]
-    own += [_safe(ast.unparse(n)) for n in node.body if isinstance(n, ast.AnnAssign)]
-    if node.name == "Tensor":
-        own.append("__dict__: dict[str, Any]")
-        taken = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
-        own += list(_methods(taken))
-    head = f"class {node.name}({', '.join(map(ast.unparse, node.bases))}):" if node.bases else f"class {node.name}:"
-    return head + "\n" + _indented("\n".join(own) or "...")
-
-
-def _methods(taken: set[str]) -> Iterable[str]:
-    for name, function in sorted(methods.METHODS.items()):
-        if name not in taken:
-            ignored = "  # type: ignore[override]" if name in _UNLIKE_OBJECT else ""
-            yield hand_written(name, function, method=True) + ignored
-    for place, op in sorted(front.places().items()):
-        name = place[1:]
-        if place.startswith(".") and name not in methods.METHODS and name not in taken:
-            decorator = "@property\n" if name in methods._PROPERTIES else ""
-            ignored = "  # type: ignore[override]" if name in _UNLIKE_OBJECT else ""
-            yield f"{decorator}def {name}{signature(front.Form(op, place))}: ...{ignored}"
-
-
-_UNLIKE_OBJECT = ("__eq__", "__ne__", "__reduce_ex__")  # object's own return something else
-
-
-def _emptied(node: ast.FunctionDef) -> str:
-    empty = copy.deepcopy(node)
-    empty.body = [ast.Expr(ast.Constant(...))]
-    for argument in ast.walk(empty.args):
-        if isinstance(argument, ast.arg) and argument.annotation is not None:
-            argument.annotation = _safe_node(argument.annotation)
-    empty.returns = None if empty.returns is None else _safe_node(empty.returns)
-    return ast.unparse(ast.fix_missing_locations(empty))
-
-
-def _safe_node(annotation: ast.expr) -> ast.expr:
-    return ast.parse(_safe(ast.unparse(annotation)), mode="eval").body
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" if line else line for line in text.splitlines())
-
-
-def namespace(prefix: str, taken: set[str]) -> list[str]:
-    """Return the stubs of the functions under a prefix that are not in `taken`."""
-    start = f"{prefix}." if prefix else ""
-    found = []
-    for name in functions.names_under(prefix):
-        if name in taken:
-            continue
-        place = f"{start}{name}"
-        if place in overloads.FUNCTIONS:
-            found.append(hand_written(name, overloads.FUNCTIONS[place], method=False))
-        else:
-            found.append(f"def {name}{signature(front.Form(front.places()[place], place))}: ...")
-    return found
-
-
-def module_stub(file: Path, prefix: str, extra: Iterable[str] = ()) -> str:
-    """Return the stub of a module: its own imports and functions, and the table's under `prefix`."""
-    tree = ast.parse(file.read_text())
-    imports = [ast.unparse(n).replace("\n", " ") for n in tree.body if _is_import(n)]
-    again = [_exported(line) for line in imports]
-    defined = [_emptied(n) for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("__")]
-    taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)} | _imported(tree)
-    assigned = [t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
-    values = [f"{name}: Any" for name in assigned if name not in taken]
-    body = namespace(prefix, taken | set(assigned))
-    tuples = named_tuples()
-    return "\n".join([_HEADER, *again, *extra, *tuples, *values, *defined, *body]) + "\n"
-
-
-def _exported(line: str) -> str:
-    if not line.startswith("from ") or " as " in line or line.endswith("*"):
-        return line
-    head, _, names = line.partition(" import ")
-    return f"{head} import {', '.join(f'{n.strip()} as {n.strip()}' for n in names.split(','))}"
-
-
-def _imported(tree: ast.Module) -> set[str]:
-    return {a.asname or a.name for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names}
-
-
-def front_door_extra() -> list[str]:
-    """Return what the front door sets by name: dtypes, old types, rooms."""
-    rooms = ("accelerator", "autograd", "backends", "cuda", "linalg", "nn", "optim", "serialization", "special", "utils",
-             "version", "explain")  # fmt: skip
-    lines = [f"from funcgrad import {room} as {room}" for room in rooms]
-    lines += ["from funcgrad.serialization import load as load, save as save", "from funcgrad.compiling import compile as compile"]
-    lines += ["from funcgrad._tensor.tensor import Tensor as Tensor"]
-    lines += [f"{name}: _dtype" for name in sorted({d.name for d in dtypes.ALL} | set(dtypes.ALIASES))]
-    return lines + [f"{name}: Any" for name in legacy.TYPES]
+_BESIDE = {"inplace": "bool", "keepdims": "bool | None", "out": "Any"}
+_UNLIKE_OBJECT = {"__eq__", "__ne__", "__reduce_ex__"}
+_RESULTS = {row: type(f"_{row.title().replace('_', '')}Result", (), {}) for row, op in TABLE.items() if op.results}
+_HOMES: dict[Any, str] = dict.fromkeys((Tensor, tensor._Methods, *_RESULTS.values()), tensor.__name__)
+_SCOPE: dict[str, Any] = _RESULTS | {
+    "Any": Any, "Literal": Literal, "Sequence": Sequence, "Size": Size, "Tensor": Tensor, "dtype": dtype,
+}  # fmt: skip
 
 
 def stubs() -> dict[Path, str]:
     """Return every stub file and its text."""
-    return {
-        PACKAGE / "_tensor" / "tensor.pyi": tensor_stub(),
-        PACKAGE / "__init__.pyi": module_stub(PACKAGE / "__init__.py", "", front_door_extra()),
-        PACKAGE / "nn" / "functional.pyi": module_stub(PACKAGE / "nn" / "functional.py", "nn.functional"),
-    }
+    written = {PACKAGE / "_tensor" / "tensor.pyi": tensor_stub(), PACKAGE / "__init__.pyi": front_door_stub()}
+    for prefix in ("nn.functional", "linalg", "special"):
+        path = Path(inspect.getfile(importlib.import_module(f"{PACKAGE.name}.{prefix}")))
+        written[path.with_suffix(".pyi")] = namespace_stub(path, prefix)
+    return written
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Write the stubs, or check that they are up to date."""
-    outdated = [path for path, text in stubs().items() if not path.exists() or path.read_text() != text]
-    if "--check" in arguments:
-        print("\n".join(f"out of date: {path.relative_to(PACKAGE)}" for path in outdated) or "the stubs are up to date")
-        return bool(outdated)
-    for path in outdated:
-        path.write_text(stubs()[path])
-    return 0
+    outdated = {path: text for path, text in stubs().items() if not path.exists() or path.read_text() != text}
+    for path, text in outdated.items():
+        if "--check" in arguments:
+            print(f"out of date: {path.relative_to(PACKAGE)}")
+        else:
+            path.write_text(text)
+    return int(bool(outdated) and "--check" in arguments)
+
+
+# Signatures
+
+
+def row_signatures(place: str) -> list[Signature]:
+    """Return the signatures of one public place of a row: two where sizes go one by one or, by keyword, as a sequence."""
+    op = front.places()[place]
+    types = _BESIDE | {p.name: _given(op, p.name) for p in op.parameters}
+    types["axis"] = types.get("dim", "Any")
+    parameters = list(inspect.signature(front.made(place)).parameters.values())
+    typed = [p.replace(annotation=types[p.name]) for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    forms = [typed] if len(typed) == len(parameters) else [typed, _by_keyword(typed)]
+    return [Signature(form, return_annotation=_result(op)) for form in forms]
+
+
+def _given(op: Op, name: str) -> str:
+    """Return the type of a row's parameter. A number may be one of several tensors that are promoted, not the only one."""
+    arrays = [p.name for p in op.inputs if p.kind == "Array"]
+    if arrays[:1] == [name] and (op.promote is None or len(arrays) == 1):
+        return "Tensor"
+    return re.sub(r"\b[A-Za-z]+\b", lambda word: _GIVEN.get(word[0], word[0]), op.function.__annotations__[name])
+
+
+def _by_keyword(parameters: Iterable[Parameter]) -> list[Parameter]:
+    return [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.VAR_POSITIONAL else p for p in parameters]
+
+
+def _result(op: Op) -> str:
+    """Return the type of a row's result; where an option adds indices to it, that without them, as torch's stubs do."""
+    if op.results:
+        return op.name
+    return "tuple[Tensor, ...]" if op.function.__annotations__["return"].startswith("tuple") else "Tensor"
+
+
+def signatures(function: FunctionType) -> list[Signature]:
+    """Return the signatures of a hand-written function: `fronts` has those that return one thing or another."""
+    if function.__name__ in OVERLOADS:
+        return [_parsed(text) for text in OVERLOADS[function.__name__]]
+    found = inspect.signature(function)
+    if found.return_annotation is Signature.empty:
+        found = found.replace(return_annotation=_answer(function))
+    return [found]
+
+
+def _parsed(text: str) -> Signature:
+    scope: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef parsed{text}: ...", scope)
+    return inspect.signature(scope["parsed"])
+
+
+def _answer(function: FunctionType) -> type:
+    """Return the type of what a lambda, which cannot say it, returns for a tensor."""
+    return type(function(creation.zeros(())))
+
+
+# The class Tensor
+
+
+def tensor_stub() -> str:
+    """Return the stub of `_tensor/tensor.py`, with the named tuples of the rows."""
+    stub = Stub(tensor.__name__, _HOMES, {*methods.method_names(), *vars(Tensor)})
+    for row, kind in sorted(_RESULTS.items()):
+        fields = dict.fromkeys(TABLE[row].results or (), "Tensor")
+        _declare_class(stub, f"{kind.__name__}({stub.name_of(NamedTuple)})", fields)
+    _declare_class(stub, "_Methods(type)", tensor._Methods.__annotations__)
+    _declare_class(stub, "Tensor(metaclass=_Methods)", Tensor.__annotations__)
+    _declare_members(stub)
+    stub.line(f"ALIAS: {stub.name_of(Any)}")
+    stub.line(f"VARIABLE: {stub.name_of(Any)}")
+    _declare_function(stub, "variables_of", tensor.variables_of)
+    return stub.text()
+
+
+def _declare_class(stub: Stub, head: str, attributes: dict[str, str]) -> None:
+    stub.line(f"class {head}:")
+    for name, annotation in attributes.items():
+        stub.line(f"{_INDENT}{name}: {stub.annotation(annotation, vars(tensor))}")
+    stub.line()
+
+
+def _declare_members(stub: Stub) -> None:
+    """Declare Tensor's properties and methods: its own, those installed on it, and the table's."""
+    own = {name: value for name, value in vars(Tensor).items() if not _is_made(name, value)}
+    rows = {place[1:] for place in front.places() if place.startswith(".")} - set(own)
+    for name in sorted(rows | set(own) - {"__getattr__", *Tensor.__annotations__}):
+        if name in rows:
+            mark = "property" if name in methods._PROPERTIES else ""
+            _declare_methods(stub, name, row_signatures(f".{name}"), _SCOPE, mark)
+        else:
+            _declare_member(stub, name, own[name])
+    stub.line()
+
+
+def _is_made(name: str, value: Any) -> bool:
+    """Tell whether this is the table's method, which came to stand on the class when it was first used."""
+    place = f".{name}"
+    return place in front.places() and getattr(value, "fget", value) is front.made(place)
+
+
+def _declare_member(stub: Stub, name: str, value: Any) -> None:
+    if isinstance(value, property):
+        parts = {"property": value.fget, f"{name}.setter": value.fset, f"{name}.deleter": value.fdel}
+        for mark, function in parts.items():
+            if isinstance(function, FunctionType):
+                _declare_methods(stub, name, signatures(function), function.__globals__, mark)
+    elif isinstance(value, FunctionType):
+        _declare_methods(stub, name, signatures(value), _scope_of(value))
+    elif isinstance(value, (staticmethod, classmethod)):
+        function = value.__func__
+        stub.function(name, signatures(function), function.__globals__, indent=_INDENT, mark=type(value).__name__)
+
+
+def _declare_methods(stub: Stub, name: str, forms: list[Signature], scope: dict[str, Any], mark: str = "") -> None:
+    bound = forms if name == "__new__" else [method(form) for form in forms]
+    comment = "  # type: ignore[override]  # object's own is another" if name in _UNLIKE_OBJECT else ""
+    stub.function(name, bound, scope, indent=_INDENT, mark=mark, comment=comment)
+
+
+def _declare_function(stub: Stub, name: str, function: FunctionType) -> None:
+    stub.function(name, signatures(function), _scope_of(function))
+
+
+def _scope_of(function: FunctionType) -> dict[str, Any]:
+    return _SCOPE if function.__name__ in OVERLOADS else function.__globals__
+
+
+# Modules
+
+
+def front_door_stub() -> str:
+    """Return the stub of `funcgrad` itself: with its rooms, which it loads when they are asked for, and the dtypes."""
+    path = PACKAGE / "__init__.py"
+    rooms = dict.fromkeys(_literal(path, "_ROOMS"), PACKAGE.name)
+    elsewhere = {name: f"{PACKAGE.name}.{room}" for name, room in _literal(path, "_ELSEWHERE").items()}
+    return namespace_stub(path, "", rooms | elsewhere, {d.name for d in dtypes.ALL} | {*dtypes.ALIASES, *legacy.TYPES})
+
+
+def _literal(path: Path, name: str) -> Any:
+    """Return a constant from the source of a module."""
+    body = ast.parse(path.read_text()).body
+    return next(ast.literal_eval(n.value) for n in body if isinstance(n, ast.Assign) and name in map(ast.unparse, n.targets))
+
+
+def namespace_stub(path: Path, prefix: str, rooms: dict[str, str] | None = None, values: Set[str] = frozenset()) -> str:
+    """Return the stub of a module: what it takes from elsewhere, what it defines, and the table's under `prefix`."""
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    module, tree = importlib.import_module(name), ast.parse(path.read_text())
+    exports = _exports(tree, getattr(module, "__all__", None)) | (rooms or {})
+    own = {name for node in tree.body for name in _defined(node)} | values
+    rows = set(functions.names_under(prefix)) - own - set(exports)
+    here = {kind: name for word in exports if isinstance(kind := vars(module).get(word), type)}
+    stub = Stub(name, _HOMES | here, {*own, *rows, *exports})
+    for word, home in sorted(exports.items()):
+        stub.export(home, word)
+    for word in sorted(own):
+        _declare_value(stub, word, getattr(module, word))
+    for word in sorted(rows):
+        _declare_place(stub, f"{prefix}.{word}".removeprefix("."))
+    return stub.text()
+
+
+def _exports(tree: ast.Module, public: Sequence[str] | None) -> dict[str, str]:
+    """Return what a module imports for others, and from where: what its __all__ names, or all without an underscore."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+            words = [alias.asname or alias.name for alias in node.names]
+            words = importlib.import_module(node.module).__all__ if words == ["*"] else words
+            found.update((word, node.module) for word in words if not word.startswith("_"))
+    return {word: home for word, home in found.items() if public is None or word in public}
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    """Yield the public names that a statement defines."""
+    names = [node.name] if isinstance(node, ast.FunctionDef) else [target.id for target in _targets(node)]
+    yield from (name for name in names if name == "__version__" or not name.startswith("_"))
+
+
+def _targets(node: ast.stmt) -> list[ast.Name]:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def _declare_value(stub: Stub, name: str, value: Any) -> None:
+    if isinstance(value, FunctionType):
+        _declare_function(stub, name, value)
+    else:
+        stub.line(f"{name}: {stub.name_of(Any if isinstance(value, type) else type(value))}")
+
+
+def _declare_place(stub: Stub, place: str) -> None:
+    """Declare a function of the table, or the hand-written one that has taken its place."""
+    name = place.rpartition(".")[2]
+    if place in FUNCTIONS:
+        _declare_function(stub, name, FUNCTIONS[place])
+    else:
+        stub.function(name, row_signatures(place), _SCOPE)
 
 
 if __name__ == "__main__":

@@ -1,253 +1,601 @@
 """Written by `python -m funcgrad.explain.stubs`; do not edit."""
 
-from builtins import bool as _bool
-from builtins import complex as _complex
-from builtins import float as _float
-from builtins import int as _int
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from funcgrad._base.dtypes import dtype
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.attention_forward import (
+    multi_head_attention_forward as multi_head_attention_forward,
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
+from funcgrad.random.dropout import (
+    alpha_dropout as alpha_dropout,
+    dropout as dropout,
+    dropout1d as dropout1d,
+    dropout2d as dropout2d,
+    dropout3d as dropout3d,
+    feature_alpha_dropout as feature_alpha_dropout,
+    gumbel_softmax as gumbel_softmax,
+    rrelu as rrelu,
+)
+from typing import Any
 
-from funcgrad._base.dtypes import dtype as _dtype
-from funcgrad._ops.table import TABLE as TABLE
-from funcgrad._tensor.call import call as call
-from funcgrad._tensor.functions import lookup as lookup
-from funcgrad._tensor.names import rebind as rebind
-from funcgrad._tensor.names import record as record
-from funcgrad._tensor.tensor import Tensor as Tensor
-from funcgrad.nn.attention_forward import multi_head_attention_forward as multi_head_attention_forward
-from funcgrad.nn.attention_forward import scaled_dot_product_attention as scaled_dot_product_attention
-from funcgrad.random.dropout import alpha_dropout as alpha_dropout
-from funcgrad.random.dropout import dropout as dropout
-from funcgrad.random.dropout import dropout1d as dropout1d
-from funcgrad.random.dropout import dropout2d as dropout2d
-from funcgrad.random.dropout import dropout3d as dropout3d
-from funcgrad.random.dropout import feature_alpha_dropout as feature_alpha_dropout
-from funcgrad.random.dropout import gumbel_softmax as gumbel_softmax
-from funcgrad.random.dropout import rrelu as rrelu
-
-class _aminmax_result(NamedTuple):
-    min: Tensor
-    max: Tensor
-
-class _cholesky_ex_result(NamedTuple):
-    L: Tensor
-    info: Tensor
-
-class _cummax_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _cummin_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _eig_result(NamedTuple):
-    eigenvalues: Tensor
-    eigenvectors: Tensor
-
-class _eigh_result(NamedTuple):
-    eigenvalues: Tensor
-    eigenvectors: Tensor
-
-class _frexp_result(NamedTuple):
-    mantissa: Tensor
-    exponent: Tensor
-
-class _geqrf_result(NamedTuple):
-    a: Tensor
-    tau: Tensor
-
-class _histogram_result(NamedTuple):
-    hist: Tensor
-    bin_edges: Tensor
-
-class _inv_ex_result(NamedTuple):
-    inverse: Tensor
-    info: Tensor
-
-class _kthvalue_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _lstsq_result(NamedTuple):
-    solution: Tensor
-    residuals: Tensor
-    rank: Tensor
-    singular_values: Tensor
-
-class _lu_result(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _lu_factor_result(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
-class _lu_factor_ex_result(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-
-class _lu_unpack_result(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _max_dim_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _median_dim_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _min_dim_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _mode_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _nanmedian_dim_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _old_qr_result(NamedTuple):
-    Q: Tensor
-    R: Tensor
-
-class _old_svd_result(NamedTuple):
-    U: Tensor
-    S: Tensor
-    V: Tensor
-
-class _qr_result(NamedTuple):
-    Q: Tensor
-    R: Tensor
-
-class _slogdet_result(NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
-
-class _solve_ex_result(NamedTuple):
-    result: Tensor
-    info: Tensor
-
-class _sort_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _svd_result(NamedTuple):
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
-
-class _topk_result(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _triangular_solve_result(NamedTuple):
-    solution: Tensor
-    cloned_coefficient: Tensor
-
-__all__: Any
-_of_table: Any
-def sigmoid(input: Tensor) -> Tensor:
-    ...
-def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None=None, max_norm: _float | None=None, norm_type: _float=2.0, scale_grad_by_freq: _bool=False, sparse: _bool=False) -> Tensor:
-    ...
-def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None=None, max_norm: _float | None=None, norm_type: _float=2.0, scale_grad_by_freq: _bool=False, mode: str='mean', sparse: _bool=False, per_sample_weights: Tensor | None=None, include_last_offset: _bool=False, padding_idx: _int | None=None) -> Tensor:
-    ...
-def _limit_rows(weight: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> None:
-    ...
-def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None=None, bias: Tensor | None=None, training: _bool=False, momentum: _float | Tensor=0.1, eps: _float=1e-05) -> Tensor:
-    ...
-def instance_norm(input: Tensor, running_mean: Tensor | None=None, running_var: Tensor | None=None, weight: Tensor | None=None, bias: Tensor | None=None, use_input_stats: _bool=True, momentum: _float=0.1, eps: _float=1e-05) -> Tensor:
-    ...
-def _normalized(row: str, input: Tensor, running_mean: Any, running_var: Any, weight: Any, bias: Any, momentum: Any, eps: _float) -> Tensor:
-    ...
-def rrelu_(input: Tensor, lower: _float=1.0 / 8, upper: _float=1.0 / 3, training: _bool=False) -> Tensor:
-    ...
-def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None=None, margin: _float=1.0, swap: _bool=False, reduction: str='mean') -> Tensor:
-    ...
-def adaptive_avg_pool1d(input: Tensor, *output_size: _int | Sequence[_int], inplace: _bool = ...) -> Tensor: ...
-def adaptive_avg_pool2d(input: Tensor, *output_size: _int | Sequence[_int], inplace: _bool = ...) -> Tensor: ...
-def adaptive_avg_pool3d(input: Tensor, *output_size: _int | Sequence[_int], inplace: _bool = ...) -> Tensor: ...
-def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def avg_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ..., divisor_override: _int | None = ..., inplace: _bool = ...) -> Tensor: ...
-def avg_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ..., divisor_override: _int | None = ..., inplace: _bool = ...) -> Tensor: ...
-def bilinear(input1: Tensor, input2: Tensor | _complex, weight: Tensor | _complex, bias: Tensor | _complex | None = ...) -> Tensor: ...
-def binary_cross_entropy(input: Tensor, target: Tensor | _complex, weight: Tensor | _complex | None = ..., size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: ...
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor | _complex, weight: Tensor | _complex | None = ..., size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., pos_weight: Tensor | _complex | None = ...) -> Tensor: ...
-def celu(input: Tensor, alpha: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def celu_(input: Tensor, alpha: _float = ...) -> Tensor: ...
-def channel_shuffle(input: Tensor, groups: _int, inplace: _bool = ...) -> Tensor: ...
-def conv1d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., groups: _int = ...) -> Tensor: ...
-def conv2d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., groups: _int = ...) -> Tensor: ...
-def conv3d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., groups: _int = ...) -> Tensor: ...
-def conv_transpose1d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., output_padding: _int | Sequence[_int] = ..., groups: _int = ..., dilation: _int | Sequence[_int] = ...) -> Tensor: ...
-def conv_transpose2d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., output_padding: _int | Sequence[_int] = ..., groups: _int = ..., dilation: _int | Sequence[_int] = ...) -> Tensor: ...
-def conv_transpose3d(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ..., stride: _int | Sequence[_int] = ..., padding: _int | Sequence[_int] = ..., output_padding: _int | Sequence[_int] = ..., groups: _int = ..., dilation: _int | Sequence[_int] = ...) -> Tensor: ...
-def cross_entropy(input: Tensor, target: Tensor | _complex, weight: Tensor | _complex | None = ..., size_average: _bool | None = ..., ignore_index: _int = ..., reduce: _bool | None = ..., reduction: str = ..., label_smoothing: _float = ...) -> Tensor: ...
-def elu(input: Tensor, alpha: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def elu_(input: Tensor, alpha: _float = ...) -> Tensor: ...
-def gaussian_nll_loss(input: Tensor, target: Tensor | _complex, var: Tensor | _complex, full: _bool = ..., eps: _float = ..., reduction: str = ...) -> Tensor: ...
-def gelu(input: Tensor, approximate: str = ..., inplace: _bool = ...) -> Tensor: ...
-def glu(input: Tensor, dim: _int = ..., inplace: _bool = ...) -> Tensor: ...
-def group_norm(input: Tensor, num_groups: _int, weight: Tensor | _complex | None = ..., bias: Tensor | _complex | None = ..., eps: _float = ...) -> Tensor: ...
-def hardshrink(input: Tensor, lambd: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def hardsigmoid(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def hardswish(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def hardtanh(input: Tensor, min_val: _float = ..., max_val: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def hardtanh_(input: Tensor, min_val: _float = ..., max_val: _float = ...) -> Tensor: ...
-def huber_loss(input: Tensor, target: Tensor | _complex, reduction: str = ..., delta: _float = ..., weight: Tensor | _complex | None = ...) -> Tensor: ...
-def kl_div(input: Tensor, target: Tensor | _complex, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., log_target: _bool = ...) -> Tensor: ...
-def l1_loss(input: Tensor, target: Tensor | _complex, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., weight: Tensor | _complex | None = ...) -> Tensor: ...
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | _complex | None = ..., bias: Tensor | _complex | None = ..., eps: _float = ...) -> Tensor: ...
-def leaky_relu(input: Tensor, negative_slope: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def leaky_relu_(input: Tensor, negative_slope: _float = ...) -> Tensor: ...
-def linear(input: Tensor, weight: Tensor | _complex, bias: Tensor | _complex | None = ...) -> Tensor: ...
-def local_response_norm(input: Tensor, size: _int, alpha: _float = ..., beta: _float = ..., k: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def log_softmax(input: Tensor, dim: _int | None = ..., dtype: _dtype | None = ..., inplace: _bool = ...) -> Tensor: ...
-def logsigmoid(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., ceil_mode: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., ceil_mode: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., ceil_mode: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., return_indices: _bool = ..., inplace: _bool = ...) -> Tensor: ...
-def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., output_size: _int | Sequence[_int] | None = ...) -> Tensor: ...
-def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., output_size: _int | Sequence[_int] | None = ...) -> Tensor: ...
-def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., output_size: _int | Sequence[_int] | None = ...) -> Tensor: ...
-def mish(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def mse_loss(input: Tensor, target: Tensor | _complex, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., weight: Tensor | _complex | None = ...) -> Tensor: ...
-def nll_loss(input: Tensor, target: Tensor | _complex, weight: Tensor | _complex | None = ..., size_average: _bool | None = ..., ignore_index: _int = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: ...
-def one_hot(input: Tensor, num_classes: _int = ...) -> Tensor: ...
-def pad(input: Tensor, pad: _int | Sequence[_int], mode: str = ..., value: _complex | None = ...) -> Tensor: ...
-def pdist(input: Tensor, p: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def pixel_shuffle(input: Tensor, upscale_factor: _int, inplace: _bool = ...) -> Tensor: ...
-def pixel_unshuffle(input: Tensor, downscale_factor: _int, inplace: _bool = ...) -> Tensor: ...
-def poisson_nll_loss(input: Tensor, target: Tensor | _complex, log_input: _bool = ..., full: _bool = ..., size_average: _bool | None = ..., eps: _float = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: ...
-def prelu(input: Tensor, weight: Tensor | _complex) -> Tensor: ...
-def relu(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def relu6(input: Tensor, inplace: _bool = ...) -> Tensor: ...
+def adaptive_max_pool1d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def adaptive_max_pool2d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def adaptive_max_pool3d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float | Tensor = 0.1,
+    eps: float = 1e-05,
+) -> Tensor: ...
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor: ...
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = 'mean',
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor: ...
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor: ...
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> tuple[Tensor, Tensor]: ...
+def rrelu_(
+    input: Tensor,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+) -> Tensor: ...
+def sigmoid(input: Tensor) -> Tensor: ...
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = 'nearest',
+    align_corners: bool | None = None,
+) -> Tensor: ...
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool2d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool3d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
+def adaptive_max_pool1d(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def adaptive_max_pool2d(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def adaptive_max_pool3d(
+    input: Tensor,
+    output_size: Any,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def affine_grid(
+    theta: Tensor,
+    size: int | Sequence[int],
+    align_corners: bool | None = None,
+    inplace: bool = False,
+) -> Tensor: ...
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    inplace: bool = False,
+) -> Tensor: ...
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    inplace: bool = False,
+) -> Tensor: ...
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    inplace: bool = False,
+) -> Tensor: ...
+def bilinear(
+    input1: Tensor,
+    input2: Tensor | complex,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+) -> Tensor: ...
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor | complex,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor | complex,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    pos_weight: Tensor | complex | None = None,
+) -> Tensor: ...
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
+def channel_shuffle(input: Tensor, groups: int, inplace: bool = False) -> Tensor: ...
+def conv1d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: str | int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv2d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: str | int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv3d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: str | int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: int | Sequence[int] = ...,
+    output_padding: int | Sequence[int] = ...,
+    groups: int = 1,
+    dilation: int | Sequence[int] = ...,
+) -> Tensor: ...
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: int | Sequence[int] = ...,
+    output_padding: int | Sequence[int] = ...,
+    groups: int = 1,
+    dilation: int | Sequence[int] = ...,
+) -> Tensor: ...
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor | complex,
+    bias: Tensor | complex | None = None,
+    stride: int | Sequence[int] = ...,
+    padding: int | Sequence[int] = ...,
+    output_padding: int | Sequence[int] = ...,
+    groups: int = 1,
+    dilation: int | Sequence[int] = ...,
+) -> Tensor: ...
+def cosine_embedding_loss(
+    input1: Tensor | complex,
+    input2: Tensor | complex,
+    target: Tensor | complex,
+    margin: float = 0.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def cosine_similarity(x1: Tensor | complex, x2: Tensor | complex, dim: int = 1, eps: float = 1e-08) -> Tensor: ...
+def cross_entropy(
+    input: Tensor,
+    target: Tensor | complex,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    label_smoothing: float = 0.0,
+) -> Tensor: ...
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
+def fold(
+    input: Tensor,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = ...,
+    padding: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = ...,
+    inplace: bool = False,
+) -> Tensor: ...
+def gaussian_nll_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    var: Tensor | complex,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def gelu(input: Tensor, approximate: str = 'none', inplace: bool = False) -> Tensor: ...
+def glu(input: Tensor, dim: int = -1, inplace: bool = False) -> Tensor: ...
+def grid_sample(
+    input: Tensor,
+    grid: Tensor | complex,
+    mode: str = 'bilinear',
+    padding_mode: str = 'zeros',
+    align_corners: bool | None = None,
+) -> Tensor: ...
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | complex | None = None,
+    bias: Tensor | complex | None = None,
+    eps: float = 1e-05,
+) -> Tensor: ...
+def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor: ...
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor: ...
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor: ...
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor: ...
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor: ...
+def hinge_embedding_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def huber_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    reduction: str = 'mean',
+    delta: float = 1.0,
+    weight: Tensor | complex | None = None,
+) -> Tensor: ...
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = 'nearest',
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def kl_div(
+    input: Tensor,
+    target: Tensor | complex,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    log_target: bool = False,
+) -> Tensor: ...
+def l1_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    weight: Tensor | complex | None = None,
+) -> Tensor: ...
+def layer_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | complex | None = None,
+    bias: Tensor | complex | None = None,
+    eps: float = 1e-05,
+) -> Tensor: ...
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor: ...
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor: ...
+def linear(input: Tensor, weight: Tensor | complex, bias: Tensor | complex | None = None) -> Tensor: ...
+def local_response_norm(
+    input: Tensor,
+    size: int,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    k: float = 1.0,
+    inplace: bool = False,
+) -> Tensor: ...
+def log_softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
+def logsigmoid(input: Tensor, inplace: bool = False) -> Tensor: ...
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def margin_ranking_loss(
+    input1: Tensor | complex,
+    input2: Tensor | complex,
+    target: Tensor | complex,
+    margin: float = 0.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def max_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    dilation: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def max_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    dilation: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def max_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    dilation: int | Sequence[int] = ...,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    inplace: bool = False,
+) -> Tensor: ...
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor: ...
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor: ...
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = ...,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor: ...
+def mish(input: Tensor, inplace: bool = False) -> Tensor: ...
+def mse_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    weight: Tensor | complex | None = None,
+) -> Tensor: ...
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def multilabel_soft_margin_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def nll_loss(
+    input: Tensor,
+    target: Tensor | complex,
+    weight: Tensor | complex | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, inplace: bool = False) -> Tensor: ...
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor: ...
+def pad(input: Tensor, pad: int | Sequence[int], mode: str = 'constant', value: complex | None = None) -> Tensor: ...
+def pairwise_distance(
+    x1: Tensor | complex,
+    x2: Tensor | complex,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    keepdim: bool = False,
+) -> Tensor: ...
+def pdist(input: Tensor, p: float = 2, inplace: bool = False) -> Tensor: ...
+def pixel_shuffle(input: Tensor, upscale_factor: int, inplace: bool = False) -> Tensor: ...
+def pixel_unshuffle(input: Tensor, downscale_factor: int, inplace: bool = False) -> Tensor: ...
+def poisson_nll_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-08,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor | complex) -> Tensor: ...
+def relu(input: Tensor, inplace: bool = False) -> Tensor: ...
+def relu6(input: Tensor, inplace: bool = False) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | _complex | None = ..., eps: _float | None = ...) -> Tensor: ...
-def selu(input: Tensor, inplace: _bool = ...) -> Tensor: ...
+def rms_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | complex | None = None,
+    eps: float | None = None,
+) -> Tensor: ...
+def selu(input: Tensor, inplace: bool = False) -> Tensor: ...
 def selu_(input: Tensor) -> Tensor: ...
-def silu(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def smooth_l1_loss(input: Tensor, target: Tensor | _complex, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., beta: _float = ...) -> Tensor: ...
-def softmax(input: Tensor, dim: _int | None = ..., dtype: _dtype | None = ..., inplace: _bool = ...) -> Tensor: ...
-def softmin(input: Tensor, dim: _int | None = ..., dtype: _dtype | None = ..., inplace: _bool = ...) -> Tensor: ...
-def softplus(input: Tensor, beta: _float = ..., threshold: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def softshrink(input: Tensor, lambd: _float = ..., inplace: _bool = ...) -> Tensor: ...
-def softsign(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def tanh(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def tanhshrink(input: Tensor, inplace: _bool = ...) -> Tensor: ...
-def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = ...) -> Tensor: ...
-def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor: ...
+def silu(input: Tensor, inplace: bool = False) -> Tensor: ...
+def smooth_l1_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+    beta: float = 1.0,
+) -> Tensor: ...
+def soft_margin_loss(
+    input: Tensor | complex,
+    target: Tensor | complex,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
+def softmin(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, inplace: bool = False) -> Tensor: ...
+def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor: ...
+def softsign(input: Tensor, inplace: bool = False) -> Tensor: ...
+def tanh(input: Tensor, inplace: bool = False) -> Tensor: ...
+def tanhshrink(input: Tensor, inplace: bool = False) -> Tensor: ...
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor: ...
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor: ...
+def triplet_margin_loss(
+    anchor: Tensor | complex,
+    positive: Tensor | complex,
+    negative: Tensor | complex,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor: ...
+def unfold(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = ...,
+    padding: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = ...,
+    inplace: bool = False,
+) -> Tensor: ...

@@ -15,7 +15,7 @@ import funcgrad
 from funcgrad._base.config import settings as funcgrad_settings
 from tests.fuzz.programs import Machine, Step
 
-EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "15"))
 small = st.integers(0, 99)
 programs = st.lists(st.tuples(small, small, small, st.integers(0, 5)), min_size=1, max_size=14)
 fuzz = settings(

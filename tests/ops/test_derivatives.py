@@ -16,6 +16,8 @@ from tests.ops.calling import built, family_names, samples_of
 from tests.ops.rows import Slot, bound, row_of
 from tests.ops.samples import Given, Kind, Sample
 
+pytestmark = pytest.mark.thorough
+
 
 def _is_smooth(part: Any) -> bool:
     """Only drawn float32 tensors: written-out ones are edge cases, where no numeric derivative exists."""

@@ -150,14 +150,17 @@ if not ROWS_ONLY:
             faults.check(number, sample, lambda n=number, s=sample: _assert_refused(family, name, n, s))
         faults.tell()
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("family", "name"), [p for p in NAMES if has_method(p.values[1])])
     def test_method_equals_function(family: str, name: str) -> None:
         _assert_spelling(family, name, f".{name}")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("family", "name"), [p for p in NAMES if has_twin(p.values[1])])
     def test_in_place_equals_out_of_place(family: str, name: str) -> None:
         _assert_spelling(family, name, f".{name}_")
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(("family", "name"), NAMES)
     def test_eager_equals_fused(family: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         chosen = list(_numbered(family, name))[:2]

@@ -17,6 +17,8 @@ from tests.ops.calling import built
 from tests.ops.rows import bound
 from tests.ops.samples.views import SAMPLES
 
+pytestmark = pytest.mark.thorough
+
 _SHARED = (".expand", "broadcast_to")  # several elements in one place: torch refuses to write there
 
 

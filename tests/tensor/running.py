@@ -1,7 +1,7 @@
 """How a short script is run, in torch (to record) or in funcgrad (to test), and how what it shows is written down.
 
-A script is one line of `scripts/*.txt`; its last expression is what it shows; `⏎` stands for a line break. A script that
-must fail may end in `## phrase`: words that the message must hold, on both sides.
+A script is one line of `scripts/*.txt`; its last expression is what it shows; `⏎` stands for a line break. A script
+that must fail may end in `## phrase`: words that the message must hold, on both sides.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def shown(source: str, torch: Any) -> dict[str, Any]:
 
 
 def described(value: Any) -> Any:
-    """Return what json can hold of a value: of a tensor, its kind, dtype, shape, whether it is a leaf, and its numbers."""
+    """Return what json can hold of a value: of a tensor its class, dtype, shape, whether it is a leaf, its numbers."""
     if hasattr(value, "requires_grad") and hasattr(value, "detach"):
         facts = [type(value).__name__, str(value.dtype), list(value.shape), value.requires_grad, value.is_leaf]
         return {"tensor": facts, "device": str(value.device), "numbers": _numbers(value.detach())}

@@ -1,4 +1,4 @@
-"""Short scripts show in funcgrad what they show in torch: numbers, dtypes, shapes, leaves, and which errors they raise."""
+"""Short scripts show in funcgrad what they show in torch: numbers, dtypes, shapes, leaves and errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import funcgrad
 from tests.tensor.running import RECORDED, Script, agree, families, scripts_of, shown
 
 TRUTH = json.loads((RECORDED / "scripts.json").read_text())
-ALL = [pytest.param(family, script, id=f"{family}: {script.source}") for family in families() for script in scripts_of(family)]
+ALL = [
+    pytest.param(family, script, id=f"{family}: {script.source}")
+    for family in families()
+    for script in scripts_of(family)
+]
 
 
 @pytest.mark.parametrize(("family", "script"), ALL)

@@ -1,0 +1,194 @@
+"""Rows: images brought to another size.
+
+Linear, cubic and anti-aliased sizes are one small matrix for each dimension: two matrix products, and so are their gradients,
+where gathered neighbours would be scattered.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.average_pooling import average_to
+from funcgrad._ops.checks import wide
+from funcgrad._ops.table import Array, Dims, op
+
+Sizes: TypeAlias = Any  # an int or a tuple of ints
+Factors: TypeAlias = Any  # a float or a tuple of floats
+
+_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+_NODES = {
+    "nearest": "UpsampleNearest{}DBackward0", "nearest-exact": "UpsampleNearestExact{}DBackward0",
+    "linear": "UpsampleLinear1DBackward0", "bilinear": "UpsampleBilinear2DBackward0",
+    "trilinear": "UpsampleTrilinear3DBackward0", "bicubic": "UpsampleBicubic2DBackward0",
+}  # fmt: skip
+
+
+def _interpolate_grad(shapes: tuple, statics: tuple) -> Any:
+    size, factor, mode, _, _, antialias = (*statics, *(None, None, "nearest", None, None, False)[len(statics) :])
+    count = len(shapes[0]) - 2
+    if mode != "area":
+        name = _NODES[mode].format(count)
+        return name.replace("DBackward", "DAaBackward") if antialias else name
+    spread = (size,) if isinstance(size, int) else size
+    name = "MeanBackward1" if spread is not None and set(spread) == {1} else f"AdaptiveAvgPool{max(count, 2)}DBackward0"
+    return ("SqueezeBackward1", (name, ("UnsqueezeBackward0", "input"))) if count == 1 else name
+
+
+@op(grad=_interpolate_grad, names="nn.functional.interpolate")
+def interpolate(
+    input: Array,
+    size: Sizes = None,
+    scale_factor: Factors = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Array:
+    """The image at `size`, or at `scale_factor` times its own.
+
+    Shape: input (N, C, L), (N, C, H, W) or (N, C, D, H, W). mode: nearest, nearest-exact, area, linear (3-d input), bilinear,
+    bicubic (4-d), trilinear (5-d). ValueError where the arguments do not fit together.
+    """
+    _check(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    count = input.ndim - 2
+    sizes, factors = _sizes_and_factors(input.shape[2:], size, scale_factor)
+    if recompute_scale_factor or scale_factor is None:
+        factors = (None,) * count
+    if mode == "area":
+        return average_to(wide(input), sizes).astype(input.dtype)
+    for d in range(count):
+        axis, n, o = d + 2, input.shape[d + 2], sizes[d]
+        if mode.startswith("nearest"):
+            input = _nearest(input, axis, o, factors[d], mode == "nearest-exact")
+        elif n != o or mode == "bicubic":
+            input = _mixed(input, axis, _mix(n, o, factors[d], mode, bool(align_corners), antialias, input.dtype))
+    return input
+
+
+def _nearest(input: Array, axis: int, count: int, factor: float | None, exact: bool) -> Array:
+    """Repeat or drop slices along one dimension; whole multiples as a broadcast, whose gradient is a sum."""
+    size = input.shape[axis]
+    if count % size == 0 and (factor is None or factor * size == count):
+        shape = (*input.shape[: axis + 1], count // size, *input.shape[axis + 1 :])
+        wider = jnp.broadcast_to(jnp.expand_dims(input, axis + 1), shape)
+        return wider.reshape(*input.shape[:axis], count, *input.shape[axis + 1 :])
+    scale = np.float32(size / count if factor is None else 1.0 / factor)
+    steps = np.arange(count, dtype=np.float32)
+    places = np.minimum(np.floor((steps + np.float32(0.5 if exact else 0)) * scale), size - 1).astype(np.int64)
+    return jnp.take(input, places, axis, mode="clip")
+
+
+def _mixed(input: Array, axis: int, mix: Array) -> Array:
+    """Multiply one dimension by a matrix (new, old)."""
+    summed = lax.dot_general(wide(input), mix, (((axis,), (1,)), ((), ())), precision="highest")
+    return jnp.moveaxis(summed, -1, axis).astype(input.dtype)
+
+
+def _mix(
+    size: int, count: int, factor: float | None, mode: str, align_corners: bool, antialias: bool, dtype: Any
+) -> Array:
+    """Return how much of each old element is in each new one."""
+    kind = np.float64 if dtype == np.float64 else np.float32
+    if align_corners:
+        scale = kind((size - 1) / (count - 1) if count > 1 else 0)
+    else:
+        scale = kind(size / count if factor is None else 1.0 / factor)
+    if antialias:
+        return jnp.asarray(_smooth(size, count, float(scale), mode).astype(kind))
+    steps = np.arange(count, dtype=kind)
+    centres = steps * scale if align_corners else (steps + kind(0.5)) * scale - kind(0.5)
+    if mode != "bicubic":
+        centres = np.maximum(centres, kind(0))
+    first = np.floor(centres)
+    beyond = centres - first
+    if mode == "bicubic":
+        shares, offset = _cubic(beyond), -1
+    else:
+        shares, offset = [kind(1) - beyond, beyond], 0
+    elements = jnp.arange(size)
+    mix = jnp.zeros((count, size), kind)
+    for i, share in enumerate(shares):
+        places = np.clip(first + offset + i, 0, size - 1).astype(np.int64)
+        mix = mix + jnp.where(elements == places[:, None], np.asarray(share, kind)[:, None], kind(0))
+    return mix
+
+
+def _cubic(t: np.ndarray, a: float = -0.75) -> list[np.ndarray]:
+    """Return the shares of the four neighbours of a point `t` beyond the second. Source: Keys 1981, with a = -0.75."""
+
+    def near(x: np.ndarray) -> np.ndarray:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: np.ndarray) -> np.ndarray:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+
+
+def _smooth(size: int, count: int, scale: float, mode: str) -> np.ndarray:
+    """Return shares that widen with the scale, so that nothing is skipped when an image shrinks."""
+    width = 4 if mode == "bicubic" else 2
+    stretch = max(scale, 1.0)
+    mix = np.zeros((count, size))
+    for i in range(count):
+        centre, reach = scale * (i + 0.5), width / 2 * stretch
+        start, stop = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), size)
+        away = np.abs((np.arange(start, stop) - centre + 0.5) / stretch)
+        share = _cubic_share(away) if mode == "bicubic" else np.maximum(1 - away, 0)
+        mix[i, start:stop] = share / share.sum()
+    return mix
+
+
+def _cubic_share(away: np.ndarray, a: float = -0.5) -> np.ndarray:
+    near = ((a + 2) * away - (a + 3)) * away * away + 1
+    far = ((away - 5) * away + 8) * away * a - 4 * a
+    return np.where(away < 1, near, np.where(away < 2, far, 0))
+
+
+def _sizes_and_factors(old: Dims, size: Any, factor: Any) -> tuple[Dims, tuple[float | None, ...]]:
+    count = len(old)
+    if size is not None:
+        return (size,) * count if isinstance(size, int) else tuple(size), (None,) * count
+    factors = tuple(map(float, factor)) if isinstance(factor, tuple) else (float(factor),) * count
+    return tuple(math.floor(n * f) for n, f in zip(old, factors, strict=True)), factors
+
+
+def _check(
+    input: Array, size: Any, factor: Any, mode: str, align_corners: bool | None, recompute: bool | None, antialias: bool
+) -> None:
+    count = input.ndim - 2
+    if mode not in ("nearest", "nearest-exact", "area", *_LINEAR) or count not in (1, 2, 3):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
+            f"nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+        )
+    if mode in _LINEAR and count != _LINEAR[mode]:
+        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {_LINEAR[mode] + 2}D input")
+    if align_corners is not None and mode not in _LINEAR:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    if (size is None) == (factor is None):
+        which = "either" if size is None else "only one of"
+        raise ValueError(f"{which} size or scale_factor should be defined")
+    if recompute and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if antialias and not (mode in ("bilinear", "bicubic") and count == 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
+        )
+    given = size if factor is None else factor
+    if isinstance(given, tuple) and len(given) != count:
+        raise ValueError(
+            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
+            f"{list(input.shape[2:])} and output {'size' if factor is None else 'scale_factor'} of {list(given)}"
+        )
+    if min(_sizes_and_factors(input.shape[2:], size, factor)[0]) < 1:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} and {given}"
+        )

@@ -1,0 +1,77 @@
+"""x[i] of numbers that the host has: taken there without a run, and yet a view like any other."""
+
+from __future__ import annotations
+
+import pytest
+
+import funcgrad as torch
+from funcgrad._base.config import settings
+from funcgrad.utils.data import DataLoader, Dataset
+
+
+def test_a_loop_over_data_runs_and_records_nothing() -> None:
+    labels, table = torch.randint(0, 9, (20,)), torch.randn(3, 4)
+    with torch.explain.counted() as seen:
+        assert [int(label) for label in labels] == labels.tolist()
+        assert [labels[-i].item() for i in range(1, 21)] == labels.tolist()[::-1]
+        assert [[x.item() for x in row] for row in table] == table.tolist()
+        assert table[1][2].item() == table[1, 2].item() == table.tolist()[1][2]
+    assert (seen.runs, seen.misses) == (0, 0)
+
+
+def test_an_element_that_a_program_reads_is_an_instruction_of_it() -> None:
+    table = torch.randn(3, 4)
+    row = table[1]
+    with torch.explain.counted() as seen:
+        assert (row * 2).sum().item() == pytest.approx(2 * sum(table.tolist()[1]), abs=1e-5)
+    assert seen.runs == 1
+
+
+def test_an_element_sees_what_is_written_to_the_whole_and_the_other_way_round() -> None:
+    table = torch.arange(6.0).reshape(2, 3)
+    table.tolist()
+    row = table[1]
+    table[1, 0] = 7.0
+    assert row.tolist() == [7.0, 4.0, 5.0]
+    row[2] = 9.0
+    row.mul_(2)
+    assert table.tolist() == [[0.0, 1.0, 2.0], [14.0, 8.0, 18.0]]
+
+
+def test_an_element_can_become_a_leaf_and_keeps_its_history_apart() -> None:
+    table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    row = table[0].requires_grad_()
+    (row * row).sum().backward()
+    assert row.grad.tolist() == [2.0, 4.0]
+    assert not table.requires_grad
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert weight[1].grad_fn is not None
+
+
+def test_samples_that_are_rows_are_stacked_on_the_host() -> None:
+    class Rows(Dataset):
+        x, y = torch.randn(12, 3), torch.tensor(range(12))
+
+        def __len__(self) -> int:
+            return 12
+
+        def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+            return self.x[index], self.y[index]
+
+    with torch.explain.counted() as seen:
+        batches = list(DataLoader(Rows(), batch_size=4))
+    assert seen.runs == 0
+    assert torch.cat([x for x, _ in batches]).equal(Rows.x)
+    assert torch.cat([y for _, y in batches]).tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("before", range(8))
+def test_a_constant_may_come_where_the_program_has_no_room_left(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "length", 6)
+    torch.explain.flush()
+    table = torch.tensor([[1.0, 2.0, 3.0]] * (before + 2))  # a shape, and so a path of instructions, of its own
+    y = table
+    for _ in range(before):
+        y = y + table
+    y = y * torch.full_like(table, 2.0) + table[0]
+    assert y.tolist()[0] == [(before + 1) * 2 * x + x for x in (1.0, 2.0, 3.0)]
