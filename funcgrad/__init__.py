@@ -16,7 +16,7 @@ import importlib as _importlib
 import math as _math
 from typing import Any as _Any
 
-from funcgrad import _ops, random
+from funcgrad import random
 from funcgrad._base import dtypes as _dtypes
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype, get_default_dtype
@@ -35,7 +35,7 @@ from funcgrad._base.layouts import (
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions as _functions
 from funcgrad._tensor import legacy as _legacy
-from funcgrad._tensor.functions import *
+from funcgrad._tensor.functions import *  # noqa: F403 - the public functions, listed in __all__ there
 from funcgrad._tensor.global_settings import (
     are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode,
@@ -93,6 +93,21 @@ from funcgrad.random.plain_dropout import (
     rrelu_,
 )
 
+__all__ = [
+    "Generator", "Size", "alpha_dropout", "alpha_dropout_", "are_deterministic_algorithms_enabled", "bernoulli",
+    "binomial", "channels_last", "channels_last_3d", "contiguous_format", "default_generator", "device", "dropout",
+    "dropout_", "dtype", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "finfo", "from_jax", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_rng_state", "iinfo",
+    "initial_seed", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "layout",
+    "manual_seed", "memory_format", "multinomial", "normal", "poisson", "preserve_format", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "random", "randperm", "rrelu", "rrelu_", "seed",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads",
+    "set_printoptions", "set_rng_state", "set_warn_always", "sparse_coo", "sparse_csr", "strided",
+    "use_deterministic_algorithms",
+]  # fmt: skip
+__all__ += _functions.__all__
 __version__ = "0.1.0"
 
 for _dtype in _dtypes.ALL:
@@ -104,10 +119,11 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
-    "accelerator", "autograd", "backends", "cuda", "explain", "linalg", "nn", "optim", "serialization", "special", "utils",
-    "version",
+    "accelerator", "autograd", "backends", "cuda", "explain", "linalg", "nn", "optim", "serialization", "special",
+    "utils", "version",
 )  # fmt: skip
 _ELSEWHERE = {"save": "serialization", "load": "serialization", "compile": "compiling"}
+_of_table = _functions.lookup("")
 
 
 def __getattr__(name: str) -> _Any:
@@ -115,7 +131,7 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"funcgrad.{name}")
     if name in _ELSEWHERE:
         return getattr(_importlib.import_module(f"funcgrad.{_ELSEWHERE[name]}"), name)
-    globals()[name] = found = getattr(_functions, name)
+    globals()[name] = found = _of_table(name)
     return found
 
 

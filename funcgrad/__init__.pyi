@@ -11,21 +11,33 @@ from funcgrad import (
     linalg as linalg,
     nn as nn,
     optim as optim,
+    random as random,
     serialization as serialization,
     special as special,
     utils as utils,
     version as version,
 )
-from funcgrad._base.dtypes import dtype
-from funcgrad._base.size import Size
+from funcgrad._base.devices import device as device
+from funcgrad._base.dtypes import dtype as dtype, get_default_dtype as get_default_dtype
+from funcgrad._base.info import finfo as finfo, iinfo as iinfo
+from funcgrad._base.layouts import (
+    channels_last as channels_last,
+    channels_last_3d as channels_last_3d,
+    contiguous_format as contiguous_format,
+    layout as layout,
+    memory_format as memory_format,
+    preserve_format as preserve_format,
+    sparse_coo as sparse_coo,
+    sparse_csr as sparse_csr,
+    strided as strided,
+)
+from funcgrad._base.size import Size as Size
 from funcgrad._tensor.functions import (
     Tensor as Tensor,
     arange as arange,
     as_tensor as as_tensor,
     asarray as asarray,
     can_cast as can_cast,
-    empty as empty,
-    empty_like as empty_like,
     empty_strided as empty_strided,
     enable_grad as enable_grad,
     eye as eye,
@@ -41,12 +53,8 @@ from funcgrad._tensor.functions import (
     is_tensor as is_tensor,
     linspace as linspace,
     logspace as logspace,
-    lookup as lookup,
     no_grad as no_grad,
-    ones as ones,
-    ones_like as ones_like,
     promote_types as promote_types,
-    public as public,
     range as range,
     result_type as result_type,
     scalar_tensor as scalar_tensor,
@@ -55,9 +63,29 @@ from funcgrad._tensor.functions import (
     tril_indices as tril_indices,
     triu_indices as triu_indices,
     typename as typename,
-    zeros as zeros,
-    zeros_like as zeros_like,
 )
+from funcgrad._tensor.global_settings import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode as get_deterministic_debug_mode,
+    get_float32_matmul_precision as get_float32_matmul_precision,
+    get_num_threads as get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    is_warn_always_enabled as is_warn_always_enabled,
+    set_default_dtype as set_default_dtype,
+    set_default_tensor_type as set_default_tensor_type,
+    set_deterministic_debug_mode as set_deterministic_debug_mode,
+    set_float32_matmul_precision as set_float32_matmul_precision,
+    set_flush_denormal as set_flush_denormal,
+    set_num_threads as set_num_threads,
+    set_warn_always as set_warn_always,
+    use_deterministic_algorithms as use_deterministic_algorithms,
+)
+from funcgrad._tensor.interop import from_jax as from_jax
+from funcgrad._tensor.placement import (
+    get_default_device as get_default_device,
+    set_default_device as set_default_device,
+)
+from funcgrad._tensor.printing import set_printoptions as set_printoptions
 from funcgrad._tensor.tensor import (
     _AminmaxResult,
     _CummaxResult,
@@ -80,6 +108,33 @@ from funcgrad._tensor.tensor import (
     _TriangularSolveResult,
 )
 from funcgrad.compiling import compile as compile
+from funcgrad.random.functions import (
+    bernoulli as bernoulli,
+    binomial as binomial,
+    multinomial as multinomial,
+    normal as normal,
+    poisson as poisson,
+    rand as rand,
+    randint as randint,
+    randint_like as randint_like,
+    randn as randn,
+    randperm as randperm,
+)
+from funcgrad.random.generator import (
+    Generator as Generator,
+    default_generator as default_generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
+from funcgrad.random.plain_dropout import (
+    feature_dropout as feature_dropout,
+    feature_dropout_ as feature_dropout_,
+    rrelu as rrelu,
+    rrelu_ as rrelu_,
+)
 from funcgrad.serialization import load as load, save as save
 from typing import Any, Literal, overload
 
@@ -94,6 +149,8 @@ IntTensor: Any
 LongTensor: Any
 ShortTensor: Any
 __version__: str
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 bfloat16: dtype
 bool: dtype
 cdouble: dtype
@@ -101,13 +158,39 @@ cfloat: dtype
 complex128: dtype
 complex64: dtype
 double: dtype
+def dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 e: _float
+def empty(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+    **named: Any,
+) -> Tensor: ...
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor: ...
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
 float8_e4m3fn: dtype
 float8_e5m2: dtype
+def get_num_interop_threads() -> _int: ...
 half: dtype
 inf: _float
 int: dtype
@@ -118,12 +201,77 @@ int8: dtype
 long: dtype
 nan: _float
 newaxis: None
+def ones(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+    **named: Any,
+) -> Tensor: ...
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor: ...
 pi: _float
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: _bool = False,
+    pin_memory: _bool = False,
+    memory_format: Any = None,
+) -> Tensor: ...
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: _bool = False,
+    pin_memory: _bool = False,
+    memory_format: Any = None,
+) -> Tensor: ...
+def set_num_interop_threads(number: _int) -> None: ...
 short: dtype
 uint16: dtype
 uint32: dtype
 uint64: dtype
 uint8: dtype
+def zeros(
+    *size: Any,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+    **named: Any,
+) -> Tensor: ...
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: _bool = False,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor: ...
 def _index_put_impl_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
 def abs(input: Tensor, *, out: Any = None) -> Tensor: ...
 def abs_(input: Tensor) -> Tensor: ...
@@ -133,7 +281,7 @@ def acos(input: Tensor, *, out: Any = None) -> Tensor: ...
 def acos_(input: Tensor) -> Tensor: ...
 def acosh(input: Tensor, *, out: Any = None) -> Tensor: ...
 def acosh_(input: Tensor) -> Tensor: ...
-def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: Sequence[_int | None] | _int, *, out: Any = None) -> Tensor: ...
 def add(input: Tensor | _complex, other: Tensor | _complex, alpha: _complex = 1, *, out: Any = None) -> Tensor: ...
 def addbmm(
     input: Tensor,
@@ -209,7 +357,7 @@ def amax(
     dim: _int | Sequence[_int] = ...,
     keepdim: _bool = False,
     *,
-    axis: _int | Sequence[_int] = None,
+    axis: _int | Sequence[_int] | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> Tensor: ...
@@ -218,7 +366,7 @@ def amin(
     dim: _int | Sequence[_int] = ...,
     keepdim: _bool = False,
     *,
-    axis: _int | Sequence[_int] = None,
+    axis: _int | Sequence[_int] | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> Tensor: ...
@@ -270,7 +418,7 @@ def argsort(
     descending: _bool = False,
     *,
     stable: _bool = False,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def argwhere(input: Tensor) -> Tensor: ...
@@ -376,7 +524,7 @@ def bucketize(
     out: Any = None,
 ) -> Tensor: ...
 def cartesian_prod(*tensors: Any) -> Tensor: ...
-def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int = None, out: Any = None) -> Tensor: ...
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def cdist(
     x1: Tensor,
     x2: Tensor | _complex,
@@ -427,8 +575,8 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor: ...
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor: ...
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Tensor: ...
 def complex(real: Tensor | _complex, imag: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int = None, out: Any = None) -> Tensor: ...
-def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int = None, out: Any = None) -> Tensor: ...
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Any = None) -> Tensor: ...
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def conj(input: Tensor, *, out: Any = None) -> Tensor: ...
 def conj_physical(input: Tensor, *, out: Any = None) -> Tensor: ...
 def conj_physical_(input: Tensor) -> Tensor: ...
@@ -438,7 +586,7 @@ def conv1d(
     weight: Tensor | _complex,
     bias: Tensor | _complex | None = None,
     stride: _int | Sequence[_int] = ...,
-    padding: str | _int | Sequence[_int] = 0,
+    padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
     groups: _int = 1,
     *,
@@ -449,7 +597,7 @@ def conv2d(
     weight: Tensor | _complex,
     bias: Tensor | _complex | None = None,
     stride: _int | Sequence[_int] = ...,
-    padding: str | _int | Sequence[_int] = 0,
+    padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
     groups: _int = 1,
     *,
@@ -460,7 +608,7 @@ def conv3d(
     weight: Tensor | _complex,
     bias: Tensor | _complex | None = None,
     stride: _int | Sequence[_int] = ...,
-    padding: str | _int | Sequence[_int] = 0,
+    padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
     groups: _int = 1,
     *,
@@ -525,7 +673,7 @@ def cosine_similarity(
     dim: _int = 1,
     eps: _float = 1e-08,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def count_nonzero(
@@ -551,14 +699,25 @@ def cross(
     axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def cummax(input: Tensor, dim: _int = ..., *, axis: _int = None, out: Any = None) -> _CummaxResult: ...
-def cummin(input: Tensor, dim: _int = ..., *, axis: _int = None, out: Any = None) -> _CumminResult: ...
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: _int = 0,
+    reduction: str = 'mean',
+    zero_infinity: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def cummax(input: Tensor, dim: _int = ..., *, axis: _int | None = None, out: Any = None) -> _CummaxResult: ...
+def cummin(input: Tensor, dim: _int = ..., *, axis: _int | None = None, out: Any = None) -> _CumminResult: ...
 def cumprod(
     input: Tensor,
     dim: _int = ...,
     *,
     dtype: dtype | None = None,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def cumsum(
@@ -566,7 +725,7 @@ def cumsum(
     dim: _int = ...,
     *,
     dtype: dtype | None = None,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def cumulative_trapezoid(
@@ -602,7 +761,7 @@ def diff(
     prepend: Tensor | _complex | None = None,
     append: Tensor | _complex | None = None,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def digamma(input: Tensor, *, out: Any = None) -> Tensor: ...
@@ -664,7 +823,7 @@ def frobenius_norm(
     dim: _int | Sequence[_int] = ...,
     keepdim: _bool = False,
     *,
-    axis: _int | Sequence[_int] = None,
+    axis: _int | Sequence[_int] | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> Tensor: ...
@@ -811,7 +970,7 @@ def kthvalue(
     dim: _int = -1,
     keepdim: _bool = False,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> _KthvalueResult: ...
@@ -851,7 +1010,7 @@ def log_softmax(
 ) -> Tensor: ...
 def logaddexp(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def logaddexp2(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def logcumsumexp(input: Tensor, dim: _int = ..., *, axis: _int = None, out: Any = None) -> Tensor: ...
+def logcumsumexp(input: Tensor, dim: _int = ..., *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def logdet(input: Tensor, *, out: Any = None) -> Tensor: ...
 def logical_and(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def logical_not(input: Tensor, *, out: Any = None) -> Tensor: ...
@@ -864,7 +1023,7 @@ def logsumexp(
     dim: _int | Sequence[_int] = ...,
     keepdim: _bool = False,
     *,
-    axis: _int | Sequence[_int] = None,
+    axis: _int | Sequence[_int] | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> Tensor: ...
@@ -969,7 +1128,7 @@ def mode(
     dim: _int = -1,
     keepdim: _bool = False,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> _ModeResult: ...
@@ -1262,7 +1421,7 @@ def slice_scatter(
     end: _int | None = None,
     step: _int = 1,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def slogdet(A: Tensor, *, out: Any = None) -> _SlogdetResult: ...
@@ -1280,7 +1439,7 @@ def sort(
     descending: _bool = False,
     *,
     stable: _bool | None = None,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> _SortResult: ...
 def split(
@@ -1302,7 +1461,7 @@ def squeeze(
     axis: _int | Sequence[_int] | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int = None, out: Any = None) -> Tensor: ...
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def std(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -1376,7 +1535,7 @@ def topk(
     largest: _bool = True,
     sorted: _bool = True,
     *,
-    axis: _int = None,
+    axis: _int | None = None,
     out: Any = None,
 ) -> _TopkResult: ...
 def trace(input: Tensor, *, out: Any = None) -> Tensor: ...
@@ -1476,7 +1635,7 @@ def unsafe_split(
     split_size: Any = None,
 ) -> tuple[Tensor, ...]: ...
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]: ...
-def unsqueeze(input: Tensor, dim: _int = ..., *, axis: _int = None, out: Any = None) -> Tensor: ...
+def unsqueeze(input: Tensor, dim: _int = ..., *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False, *, out: Any = None) -> Tensor: ...
 def var(
     input: Tensor,

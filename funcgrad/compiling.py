@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 
-def compile(model: Any = None, **options: Any) -> Any:  # noqa: A001 - torch's own name
+def compile(model: Any = None, **options: Any) -> Any:
     """Return the model or function itself; as a decorator with options too."""
     return model if model is not None else lambda function: function

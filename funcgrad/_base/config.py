@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Settings:
-    """eager: run each op as it is recorded. cache: folder of compiled programs, or None. length: instructions per program."""
+    """eager: run each op as it is recorded. cache: folder of compiled programs. length: instructions per program."""
 
     __slots__ = ("cache", "eager", "length", "programs", "strict")
 

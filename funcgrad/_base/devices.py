@@ -18,7 +18,7 @@ class Default:
 _OUTER: list[Any] = []
 
 
-class device:
+class device:  # noqa: N801 - torch's own spelling
     """device("cuda:1"), device("cuda", 1) or device(1). As a `with` block, the device of tensors that name none.
 
     Raises RuntimeError for a kind that torch does not know.

@@ -10,7 +10,7 @@ import numpy as np
 BOOL, INTEGER, FLOAT, COMPLEX = range(4)
 
 
-class dtype:
+class dtype:  # noqa: N801 - torch's own spelling
     """One element type. Instances are unique, so `is`, `==` and hashing are all by identity."""
 
     __slots__ = ("category", "itemsize", "name", "numpy")
@@ -51,8 +51,8 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return of_name, (self.name,)
+    def __reduce__(self) -> str:
+        return "bool_" if self.category == BOOL else self.name  # the name of the global below
 
 
 _BY_NUMPY: dict[np.dtype[Any], dtype] = {}
@@ -93,11 +93,6 @@ def of_numpy(numpy_dtype: Any) -> dtype:
             f"{', '.join(known.name for known in ALL)}."
         )
     return found
-
-
-def of_name(name: str) -> dtype:
-    """Return the dtype with torch's name ("float32")."""
-    return next(known for known in ALL if known.name == name)
 
 
 class _Default:

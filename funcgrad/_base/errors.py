@@ -29,5 +29,5 @@ class ShapeError(RuntimeError):
     """An op was given shapes or dtypes that it cannot take."""
 
 
-class NotATensor(TypeError):
+class NotATensor(TypeError):  # noqa: N818 - it reads as what it says
     """An argument is neither a tensor nor a number; operators then ask the other operand."""

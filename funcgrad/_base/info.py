@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad._base import dtypes
 
 
-class finfo:
+class finfo:  # noqa: N801 - torch's own spelling
     """The limits of a floating-point dtype (default: the default dtype)."""
 
     def __init__(self, type: Any = None) -> None:
@@ -31,7 +31,7 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo:  # noqa: N801 - torch's own spelling
     """The limits of an integer dtype."""
 
     def __init__(self, type: Any) -> None:

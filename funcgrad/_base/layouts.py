@@ -19,13 +19,13 @@ class _Word:
         return self.name
 
 
-class layout(_Word):
+class layout(_Word):  # noqa: N801 - torch's own spelling
     """How the elements are kept: here always strided."""
 
     __slots__ = ()
 
 
-class memory_format(_Word):
+class memory_format(_Word):  # noqa: N801 - torch's own spelling
     """The order of the dimensions in memory that a script asks for; XLA chooses its own."""
 
     __slots__ = ()

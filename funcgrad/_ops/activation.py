@@ -152,12 +152,16 @@ def threshold(input: Array, threshold: float, value: float) -> Array:
 
 
 def _prelu_grad(shapes: tuple, statics: tuple) -> tuple:
-    return ("PreluKernelBackward0", "input", "weight" if len(shapes[0]) == len(shapes[1]) else ("ViewBackward0", "weight"))
+    return (
+        "PreluKernelBackward0",
+        "input",
+        "weight" if len(shapes[0]) == len(shapes[1]) else ("ViewBackward0", "weight"),
+    )
 
 
 @op(grad=_prelu_grad, names="prelu .prelu nn.functional.prelu")
 def prelu(input: Array, weight: Array) -> Array:
-    """input where it is positive, else weight * input. Shape: input (N, C, *), weight () or (1,) or (C,), result as input.
+    """input where it is positive, else weight * input. Shape: input (N, C, *), weight (), (1,) or (C,).
 
     A RuntimeError tells of a weight with more dimensions, or with neither one value nor one for each channel.
     """
@@ -182,7 +186,10 @@ def prelu(input: Array, weight: Array) -> Array:
 
 @op(grad="GluBackward0", names="nn.functional.glu")
 def glu(input: Array, dim: int = -1) -> Array:
-    """first half * sigmoid(second half) along `dim`. Shape: input (*, 2N, *), result (*, N, *); RuntimeError for odd sizes."""
+    """first half * sigmoid(second half) along `dim`. Shape: input (*, 2N, *), result (*, N, *).
+
+    RuntimeError for an odd size.
+    """
     if not input.ndim:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     require_floating(input, "glu_cpu")
@@ -202,9 +209,11 @@ def logsigmoid(input: Array) -> Array:
 
 @op(grad="RreluWithNoiseBackward0", names="")
 def rrelu_with_slopes(input: Array, slopes: Array) -> Array:
-    """input where it is positive, else slope * input, a slope drawn for each element. Shape: both (*), result the same."""
+    """input where it is positive, else slope * input, each its own slope. Shape: both (*), result the same."""
     if input.shape != slopes.shape:
-        raise RuntimeError(f"rrelu: expected slopes of size {size_text(input.shape)}, but got {size_text(slopes.shape)}")
+        raise RuntimeError(
+            f"rrelu: expected slopes of size {size_text(input.shape)}, but got {size_text(slopes.shape)}"
+        )
     return jnp.where(input > 0, input, lax.stop_gradient(slopes) * input)
 
 

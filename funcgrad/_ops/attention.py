@@ -1,7 +1,7 @@
 """Rows: scaled dot product attention.
 
-Plain products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 90 ms of CPU time
-(torch's flash kernel 71 ms, jax.nn.dot_product_attention 121 ms); 8 x 4 x 64 x 32 take 0.7 ms (torch 1.2 ms).
+Plain products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 90 ms of CPU
+time (torch's flash kernel 71 ms, jax.nn.dot_product_attention 121 ms); 8 x 4 x 64 x 32 take 0.7 ms (torch 1.2 ms).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def scaled_dot_product_attention(
 ) -> Array:
     """softmax(query key^T scale + mask) value; a query that may see nothing gives 0.
 
-    Shape: query (*, L, E), key (*, S, E), value (*, S, F), attn_mask (*, L, S) of bool (True: may be seen) or added numbers,
-    dropout_mask (*, L, S) multiplies the shares, result (*, L, F). scale is 1 / sqrt(E) unless given. With enable_gqa a
-    key's head serves several of the query's. RuntimeError where shapes or dtypes do not fit.
+    Shape: query (*, L, E), key (*, S, E), value (*, S, F), attn_mask (*, L, S) of bool (True: may be seen) or
+    added numbers, dropout_mask (*, L, S) multiplies the shares, result (*, L, F). scale is 1 / sqrt(E) unless given.
+    With enable_gqa a key's head serves several of the query's. RuntimeError where shapes or dtypes do not fit.
     """
     _check(query, key, value, attn_mask)
     if enable_gqa:
@@ -62,7 +62,11 @@ def scaled_dot_product_attention(
         scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], bool)), scores, -jnp.inf)
     if attn_mask is not None:
         broadcast_shape(scores.shape, attn_mask.shape)
-        scores = jnp.where(attn_mask, scores, -jnp.inf) if attn_mask.dtype == bool else scores + attn_mask.astype(scores.dtype)
+        scores = (
+            jnp.where(attn_mask, scores, -jnp.inf)
+            if attn_mask.dtype == bool
+            else scores + attn_mask.astype(scores.dtype)
+        )
     shares = jax.nn.softmax(scores, -1) if attn_mask is None else _safe_softmax(scores)
     if dropout_mask is not None:
         shares = shares * dropout_mask.astype(shares.dtype)

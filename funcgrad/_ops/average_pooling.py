@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread, wide
-from funcgrad._ops.pooling import Sizes, adaptive_bounds, adaptive_sizes
+from funcgrad._ops.pooling import adaptive_bounds, adaptive_sizes
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -41,7 +42,9 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Array:
     """The mean of each window, or its sum over `divisor_override`. Shape: input (N, C, H, W) or (C, H, W)."""
-    return _avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _avg_pool(
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 @op(grad="AvgPool3DBackward0", names="nn.functional.avg_pool3d")
@@ -55,7 +58,9 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Array:
     """The mean of each window, or its sum over `divisor_override`. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
-    return _avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _avg_pool(
+        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def _adaptive_avg_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -64,7 +69,7 @@ def _adaptive_avg_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_adaptive_avg_pool1d_grad, names="adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
-def adaptive_avg_pool1d(input: Array, output_size: Sizes) -> Array:
+def adaptive_avg_pool1d(input: Array, output_size: Sequence[int | None] | int) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
@@ -74,7 +79,7 @@ def _adaptive_avg_pool2d_grad(shapes: tuple, statics: tuple) -> str:
 
 
 @op(grad=_adaptive_avg_pool2d_grad, names="nn.functional.adaptive_avg_pool2d")
-def adaptive_avg_pool2d(input: Array, output_size: Sizes) -> Array:
+def adaptive_avg_pool2d(input: Array, output_size: Sequence[int | None] | int) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
     return _adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
 
@@ -84,7 +89,7 @@ def _adaptive_avg_pool3d_grad(shapes: tuple, statics: tuple) -> str:
 
 
 @op(grad=_adaptive_avg_pool3d_grad, names="nn.functional.adaptive_avg_pool3d")
-def adaptive_avg_pool3d(input: Array, output_size: Sizes) -> Array:
+def adaptive_avg_pool3d(input: Array, output_size: Sequence[int | None] | int) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or (C, D, H, W)."""
     return _adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
 
@@ -130,24 +135,26 @@ def _avg_pool(
     whole = batched(name, input, count)
     over = windows(name, whole, count, kernel_size, stride, padding, 1, ceil_mode)
     total = _sums(wide(whole), over)
-    if divisor is None:
-        counts = over.covered(include_padding)
-        sizes = np.ones((1,) * count)
-        for d, c in enumerate(counts):
-            sizes = sizes * c.reshape(-1, *(1,) * (count - 1 - d))
-        divisor = int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else sizes
-    averages = total / (divisor if isinstance(divisor, int) else jnp.asarray(divisor, total.dtype))
-    result = averages.astype(input.dtype)
+    result = (total / (_window_sizes(over, include_padding) if divisor is None else divisor)).astype(input.dtype)
     return result if whole is input else result[0]
+
+
+def _window_sizes(over: Windows, include_padding: bool) -> Array | int:
+    """Return how many elements each window has, as one number where all have as many."""
+    counts = over.covered(include_padding)
+    sizes = np.ones((1,) * len(counts), np.float32)
+    for d, c in enumerate(counts):
+        sizes = sizes * c.reshape(-1, *(1,) * (len(counts) - 1 - d)).astype(np.float32)
+    return int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else jnp.asarray(sizes)
 
 
 def _sums(input: Array, over: Windows) -> Array:
     """Sum each window: by a reshape where windows tile the input, else tap by tap, one dimension after the other."""
     if over.tile:
-        shape = [n for pair in zip(over.count, over.kernel, strict=True) for n in pair]
-        return input.reshape(*input.shape[:2], *shape).sum(tuple(range(3, 3 + 2 * len(over.count), 2)))
+        shape = [n for pair in zip(over.counts, over.kernel, strict=True) for n in pair]
+        return input.reshape(*input.shape[:2], *shape).sum(tuple(range(3, 3 + 2 * len(over.counts), 2)))
     total = over.padded(input, 0)
-    for d, (k, s, c) in enumerate(zip(over.kernel, over.stride, over.count, strict=True)):
+    for d, (k, s, c) in enumerate(zip(over.kernel, over.stride, over.counts, strict=True)):
         terms = [lax.slice_in_dim(total, t, t + (c - 1) * s + 1, s, 2 + d) for t in range(k)]
         total = terms[0]
         for term in terms[1:]:
@@ -155,7 +162,7 @@ def _sums(input: Array, over: Windows) -> Array:
     return total
 
 
-def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sizes) -> Array:
+def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequence[int | None] | int) -> Array:
     whole = batched(name, input, count)
     result = average_to(wide(whole), adaptive_sizes(output_size, whole.shape[2:])).astype(input.dtype)
     return result if whole is input else result[0]
@@ -189,5 +196,5 @@ def _lp_pool(
     return (jnp.where(mean > 0, mean, 0) * size) ** (1.0 / norm_type)
 
 
-def _is_one(output_size: Sizes) -> bool:
+def _is_one(output_size: Sequence[int | None] | int) -> bool:
     return all(o == 1 for o in ((output_size,) if isinstance(output_size, int) else output_size))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import jax.numpy as jnp
 
 from funcgrad._base import dtypes
@@ -30,7 +33,9 @@ def require_floating(array: Array, kernel: str) -> None:
 def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:
     """Raise torch's error for an input and parameters of different dtypes."""
     if weight.dtype != input.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} (input and weight)")
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} (input and weight)"
+        )
     if bias is not None and bias.dtype != input.dtype:
         found, expected = scalar_name(input).lower(), scalar_name(bias).lower()
         raise RuntimeError(f"Input type ({found}) and bias type ({expected}) should be the same")
@@ -38,7 +43,11 @@ def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) ->
 
 def wide(array: Array) -> Array:
     """Return `array` in a dtype that sums well: 16-bit floats as float32, all else as it is."""
-    return array.astype(jnp.float32) if array.dtype.itemsize == 2 and dtypes.of_numpy(array.dtype).is_floating_point else array
+    return (
+        array.astype(jnp.float32)
+        if array.dtype.itemsize == 2 and dtypes.of_numpy(array.dtype).is_floating_point
+        else array
+    )
 
 
 def as_one_float(*arrays: Array | None) -> list[Array]:
@@ -52,11 +61,13 @@ def size_text(shape: Dims) -> str:
     return f"torch.Size({list(shape)})"
 
 
-def spread(value: int | Dims, count: int, name: str) -> Dims:
+def spread(value: int | Sequence[Any], count: int, name: str) -> tuple[Any, ...]:
     """Return one int for each of `count` spatial dimensions, from one int for all or from a tuple."""
     listed = (value,) if isinstance(value, int) else tuple(value)
     if len(listed) == 1:
         return listed * count
     if len(listed) != count:
-        raise RuntimeError(f"expected {name} to be a single integer value or a list of {count} values, but got {list(listed)}")
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {count} values, but got {list(listed)}"
+        )
     return listed

@@ -1,4 +1,4 @@
-"""Rows: convolutions and their transposes in one to three dimensions, forward and backward lowered for speed on the CPU too.
+"""Rows: convolutions and their transposes in one to three dimensions, lowered for speed on the CPU too.
 
 Layouts are torch's: input (N, C, *) or (C, *), weight (O, C / groups, *), transposed (C, O / groups, *).
 """
@@ -23,7 +23,7 @@ def conv1d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: str | Dims = 0,
+    padding: str | Dims = (0,),
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
@@ -41,7 +41,7 @@ def conv2d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: str | Dims = 0,
+    padding: str | Dims = (0,),
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
@@ -59,13 +59,14 @@ def conv3d(
     weight: Array,
     bias: Array | None = None,
     stride: Dims = (1,),
-    padding: str | Dims = 0,
+    padding: str | Dims = (0,),
     dilation: Dims = (1,),
     groups: int = 1,
 ) -> Array:
     """Slide each of O kernels over the volume and sum the products.
 
-    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, KD, KH, KW), bias (O,), result (N, O, D', H', W').
+    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, KD, KH, KW), bias (O,),
+    result (N, O, D', H', W').
     RuntimeError where channels, groups, dtypes or sizes do not fit. padding: numbers, "same" or "valid".
     """
     return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
@@ -103,8 +104,8 @@ def conv_transpose2d(
 ) -> Array:
     """The gradient of conv2d with respect to its input, as an operation.
 
-    Shape: input (N, C, H, W) or (C, H, W), weight (C, O / groups, KH, KW), bias (O,), result (N, O, H', W'), H' as L' in
-    conv_transpose1d.
+    Shape: input (N, C, H, W) or (C, H, W), weight (C, O / groups, KH, KW), bias (O,), result (N, O, H', W'),
+    H' as L' in conv_transpose1d.
     """
     return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -122,8 +123,8 @@ def conv_transpose3d(
 ) -> Array:
     """The gradient of conv3d with respect to its input, as an operation.
 
-    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, KD, KH, KW), bias (O,), result (N, O, D', H', W'),
-    D' as L' in conv_transpose1d.
+    Shape: input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, KD, KH, KW), bias (O,),
+    result (N, O, D', H', W'), D' as L' in conv_transpose1d.
     """
     return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -167,7 +168,8 @@ def _transposed(
     )
     if min(sizes) < 1:
         raise RuntimeError(
-            f"Given input size per channel: {list(batched.shape[1:])}. Calculated output size per channel: {list(sizes)}. "
+            f"Given input size per channel: {list(batched.shape[1:])}. "
+            f"Calculated output size per channel: {list(sizes)}. "
             "Output size is too small"
         )
     result = _plus_bias(spread_out(batched, weight, steps, pads, gaps, groups, sizes), bias)
@@ -221,8 +223,8 @@ def _check_channels(
         raise RuntimeError(f"non-positive groups is not supported, but got {groups}")
     if input.shape[1] != inputs:
         raise RuntimeError(
-            f"Given {transposed}groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} "
-            f"to have {inputs} channels, but got {input.shape[1]} channels instead"
+            f"Given {transposed}groups={groups}, weight of size {list(weight.shape)}, "
+            f"expected input{list(input.shape)} to have {inputs} channels, but got {input.shape[1]} channels instead"
         )
     if transposed and inputs % groups:
         raise RuntimeError(

@@ -10,7 +10,7 @@ from funcgrad._ops.table import Array, Mask, op
 
 @op(grad="CopyBackwards", names="")
 def copy_over(input: Array, src: Mask) -> Array:
-    """Return `src` broadcast to the shape of `input`, in its dtype; no gradient reaches `input`. RuntimeError if it does not fit."""
+    """Return `src` in the shape and dtype of `input`, which no gradient reaches. RuntimeError where it does not fit."""
     try:
         spread = jnp.broadcast_to(src, input.shape)
     except ValueError:

@@ -2,13 +2,13 @@
 
 Measured on 2 CPU cores with jax 0.10.2, float32, milliseconds (forward, input gradient, weight gradient):
     XLA's convolution is near its matmul speed (200-250 GFLOP/s) in NCHW as in NHWC: it brings both to NHWC inside. But
-    without padding          64x32x26x26, 64 kernels 3x3:   27, 6, 30; one column padded and cut off:         7.5, 5.6, 11
-    1x1                      16x256x14x14 to 64:            0.8, 0.8, 2.3; as a matrix product:               0.9, 0.8, 0.4
-    depthwise                16x32x32x32, 3x3:              13, 11, 2.6; as a sum over the taps:              0.2, 1.0, 1.3
-    groups=4                 16x32x32x32, 3x3:              5.6, 5.4, 242; a convolution for each group:      2.3, 2.3, 2.8
-    three dimensions         4x16x16x16x16, 3x3x3:          8, 8, 16; depth taps as channels of a 2-d one:    1.4, 1.3, 2.3
-    result larger than input 16x128x16x16, 2x2, padding 1:  4.7, 5.0, 405; padded beforehand:                 4, 5, 8
-    transposed, stride 2     16x128x16x16 to 64, 4x4:       4.4, 3.5, 275; gradient as of the other way:      4.4, 3.5, 5.0
+    no padding           64x32x26x26, 64 of 3x3    27, 6, 30      one column padded and cut off       7.5, 5.6, 11
+    1x1                  16x256x14x14 to 64        0.8, 0.8, 2.3  a matrix product                    0.9, 0.8, 0.4
+    depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 1.0, 1.3
+    groups=4             16x32x32x32, 3x3          5.6, 5.4, 242  a convolution for each group        2.3, 2.3, 2.8
+    three dimensions     4x16x16x16x16, 3x3x3      8, 8, 16       depth taps as channels of a 2-d one 1.4, 1.3, 2.3
+    result > input       16x128x16x16, 2x2, pad 1  4.7, 5.0, 405  padded beforehand                   4, 5, 8
+    transposed, step 2   16x128x16x16 to 64, 4x4   4.4, 3.5, 275  gradients of the other way          4.4, 3.5, 5.0
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _spread_out(
 def _spread_out_on_cpu(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int, sizes: Dims
 ) -> Array:
-    """Like `_spread_out`; its gradients are those of the convolution that it transposes (275 ms become 5, see above)."""
+    """Like `_spread_out`; its gradients are those of the convolution that it transposes (275 ms become 5)."""
     if 1 < groups <= _MOST_SPLITS:
         parts = zip(jnp.split(input, groups, 1), jnp.split(weight, groups, 0), strict=True)
         return jnp.concatenate([_spread_out(x, w, stride, pads, dilation, 1, sizes) for x, w in parts], 1)

@@ -8,13 +8,13 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
-from funcgrad._ops.reduction import reduction_of
+from funcgrad._ops.reduction import completed, reduction_of
 from funcgrad._ops.table import Array, op
 
 
 def _cross_entropy_grad(shapes: tuple, statics: tuple) -> tuple:
     input, target, weight = shapes
-    size_average, _, reduce, reduction, smoothing = (*statics, *(None, -100, None, "mean", 0.0)[len(statics) :])
+    size_average, _, reduce, reduction, smoothing = completed(statics, None, -100, None, "mean", 0.0)
     kind = reduction_of(reduction, size_average, reduce)
     scores = ("LogSoftmaxBackward0", "input")
     if input == target:
@@ -42,7 +42,7 @@ def _probability_nodes(kind: str, scores: tuple, weighted: bool, smoothing: floa
 
 
 def _nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
-    size_average, _, reduce, reduction = (*statics, *(None, -100, None, "mean")[len(statics) :])
+    size_average, _, reduce, reduction = completed(statics, None, -100, None, "mean")
     return _nll_nodes(len(shapes[0]), reduction_of(reduction, size_average, reduce), "input")
 
 
@@ -115,8 +115,8 @@ def _of_indices(
 ) -> tuple[Array, Array]:
     """Return each element's loss and its share in the mean.
 
-    log(sum(exp)) minus the target's logit, picked by comparing with an iota: on 2 CPU cores 45 ms forward and backward at
-    512 x 50257 where log_softmax and gather take 96 ms, and torch 88 ms.
+    log(sum(exp)) minus the target's logit, picked by comparing with an iota: on 2 CPU cores 45 ms forward and backward
+    at 512 x 50257 where log_softmax and gather take 96 ms, and torch 88 ms.
     """
     target = _checked_indices(input, target, weight)
     axis = min(input.ndim - 1, 1)
@@ -138,7 +138,9 @@ def _of_indices(
 
 def _of_probabilities(input: Array, target: Array, weight: Array | None, smoothing: float) -> Array:
     if target.dtype.kind in "biu":
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {scalar_name(target)}")
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {scalar_name(target)}"
+        )
     axis = min(input.ndim - 1, 1)
     classes = input.shape[axis]
     _check_weight(weight, classes)
@@ -194,7 +196,9 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
         batch = target.shape[0] if target.ndim else 0
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}")
+        raise RuntimeError(
+            f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}"
+        )
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
     if target.dtype not in (jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
@@ -203,7 +207,11 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
 
 
 def _multi_target(input: Array, target: Array) -> str:
-    hint = "0D or 1D target tensor expected, multi-target not supported" if input.ndim < 3 else "one class index a position"
+    hint = (
+        "0D or 1D target tensor expected, multi-target not supported"
+        if input.ndim < 3
+        else "one class index a position"
+    )
     return f"{hint} (input is {size_text(input.shape)})"
 
 

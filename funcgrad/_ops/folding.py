@@ -14,9 +14,7 @@ from funcgrad._ops.table import Array, Dims, op
 
 
 @op(grad="Im2ColBackward0", names="nn.functional.unfold")
-def im2col(
-    input: Array, kernel_size: Dims, dilation: Dims = (1,), padding: Dims = (0,), stride: Dims = (1,)
-) -> Array:
+def im2col(input: Array, kernel_size: Dims, dilation: Dims = (1,), padding: Dims = (0,), stride: Dims = (1,)) -> Array:
     """Each patch as a column. Shape: input (N, C, H, W) or (C, H, W), result (N, C * KH * KW, L) for L patches."""
     if input.ndim not in (3, 4):
         raise RuntimeError(
@@ -46,8 +44,9 @@ def fold(
     padding: Dims = (0,),
     stride: Dims = (1,),
 ) -> Array:
-    """Add the columns up where their patches lie. Shape: input (N, C * KH * KW, L) or without N, result (N, C, *output_size).
+    """Add the columns up where their patches lie.
 
+    Shape: input (N, C * KH * KW, L) or without N, result (N, C, *output_size).
     RuntimeError where the columns are not those of an image of this size.
     """
     if input.ndim not in (2, 3):

@@ -156,10 +156,14 @@ def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
             f"but input has {scalar_name(input)} and grid has {scalar_name(grid)}"
         )
     if input.ndim not in (4, 5) or grid.ndim != input.ndim:
-        raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but {given}")
+        raise RuntimeError(
+            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but {given}"
+        )
     if grid.shape[0] != input.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but {given}")
     if grid.shape[-1] != input.ndim - 2:
-        raise RuntimeError(f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but {given}")
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but {given}"
+        )
     if mode == "bicubic" and input.ndim != 4:
         raise RuntimeError(f"grid_sampler(): bicubic interpolation only supports 4D input, but {given}")

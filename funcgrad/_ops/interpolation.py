@@ -1,13 +1,14 @@
 """Rows: images brought to another size.
 
-Linear, cubic and anti-aliased sizes are one small matrix for each dimension: two matrix products, and so are their gradients,
+Linear, cubic and anti-aliased sizes are a small matrix for each dimension: matrix products, and so are their gradients,
 where gathered neighbours would be scattered.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,10 +16,8 @@ from jax import lax
 
 from funcgrad._ops.average_pooling import average_to
 from funcgrad._ops.checks import wide
+from funcgrad._ops.reduction import completed
 from funcgrad._ops.table import Array, Dims, op
-
-Sizes: TypeAlias = Any  # an int or a tuple of ints
-Factors: TypeAlias = Any  # a float or a tuple of floats
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
 _NODES = {
@@ -29,7 +28,7 @@ _NODES = {
 
 
 def _interpolate_grad(shapes: tuple, statics: tuple) -> Any:
-    size, factor, mode, _, _, antialias = (*statics, *(None, None, "nearest", None, None, False)[len(statics) :])
+    size, _, mode, _, _, antialias = completed(statics, None, None, "nearest", None, None, False)
     count = len(shapes[0]) - 2
     if mode != "area":
         name = _NODES[mode].format(count)
@@ -42,8 +41,8 @@ def _interpolate_grad(shapes: tuple, statics: tuple) -> Any:
 @op(grad=_interpolate_grad, names="nn.functional.interpolate")
 def interpolate(
     input: Array,
-    size: Sizes = None,
-    scale_factor: Factors = None,
+    size: Sequence[int] | int | None = None,
+    scale_factor: Sequence[float] | float | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -51,8 +50,8 @@ def interpolate(
 ) -> Array:
     """The image at `size`, or at `scale_factor` times its own.
 
-    Shape: input (N, C, L), (N, C, H, W) or (N, C, D, H, W). mode: nearest, nearest-exact, area, linear (3-d input), bilinear,
-    bicubic (4-d), trilinear (5-d). ValueError where the arguments do not fit together.
+    Shape: input (N, C, L), (N, C, H, W) or (N, C, D, H, W). mode: nearest, nearest-exact, area, linear (3-d
+    input), bilinear, bicubic (4-d), trilinear (5-d). ValueError where the arguments do not fit together.
     """
     _check(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
     count = input.ndim - 2
@@ -185,8 +184,8 @@ def _check(
     given = size if factor is None else factor
     if isinstance(given, tuple) and len(given) != count:
         raise ValueError(
-            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(input.shape[2:])} and output {'size' if factor is None else 'scale_factor'} of {list(given)}"
+            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {list(input.shape[2:])} and output {'size' if factor is None else 'scale_factor'} of {list(given)}"
         )
     if min(_sizes_and_factors(input.shape[2:], size, factor)[0]) < 1:
         raise RuntimeError(

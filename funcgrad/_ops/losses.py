@@ -10,9 +10,9 @@ from jax import lax
 from jax.scipy.special import xlogy
 
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
-from funcgrad._ops.reduction import last_node, reduced, reduction_of
 from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
+from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, op
 
 
@@ -61,7 +61,7 @@ def l1_loss(
 
 
 def _smooth_l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
-    size_average, reduce, reduction, beta = (*statics, *(None, None, "mean", 1.0)[len(statics) :])
+    size_average, reduce, reduction, beta = completed(statics, None, None, "mean", 1.0)
     if not beta:
         return _l1_loss_grad((*shapes, None), (size_average, reduce, reduction))
     return ("SmoothL1LossBackward0", *_expanded(shapes))
@@ -122,7 +122,8 @@ def binary_cross_entropy(
 ) -> Array:
     """-(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
 
-    Shape: input, target (*), weight broadcast to it; result () or, unreduced, (*). ValueError where target's size differs.
+    Shape: input, target (*), weight broadcast to it; result () or, unreduced, (*).
+    ValueError where target's size differs.
     An input outside [0, 1] gives NaN.
     """
     if target.shape != input.shape:
@@ -170,7 +171,7 @@ def binary_cross_entropy_with_logits(
 
 
 def _kl_div_grad(shapes: tuple, statics: tuple) -> tuple:
-    size_average, reduce, reduction, log_target = (*statics, *(None, None, "mean", False)[len(statics) :])
+    size_average, reduce, reduction, log_target = completed(statics, None, None, "mean", False)
     inner = ("SubBackward0", ("XlogyBackward0", "target", "target"), ("MulBackward0", "target", "input"))
     if log_target:
         inner = ("MulBackward0", ("ExpBackward0", "target"), ("SubBackward0", "target", "input"))
@@ -204,7 +205,7 @@ def kl_div(
 
 def _poisson_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     defaults = (True, False, None, 1e-8, None, "mean")
-    log_input, full, size_average, _, reduce, reduction = (*statics, *defaults[len(statics) :])
+    log_input, full, size_average, _, reduce, reduction = completed(statics, *defaults)
     inner = ("SubBackward0", ("ExpBackward0", "input"), ("MulBackward0", "target", "input"))
     if not log_input:
         inner = ("SubBackward0", "input", ("MulBackward0", "target", ("LogBackward0", ("AddBackward1", "input"))))
@@ -226,7 +227,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    """exp(input) - target * input (or, with log_input=False, input - target log(input + eps)); full adds Stirling's term.
+    """exp(input) - target * input (with log_input=False: input - target log(input + eps)); full adds Stirling's.
 
     Shape: input, target (*), broadcast; result () or, unreduced, (*).
     """
@@ -240,7 +241,7 @@ def poisson_nll_loss(
 
 
 def _gaussian_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
-    full, _, reduction = (*statics, *(False, 1e-6, "mean")[len(statics) :])
+    full, _, reduction = completed(statics, False, 1e-6, "mean")
     var = shapes[2]
     variance = ("CloneBackward0", "var" if len(var) == len(shapes[0]) else ("UnsqueezeBackward0", "var"))
     error = ("PowBackward0", ("SubBackward0", "input", "target"))
@@ -286,7 +287,7 @@ def _checked_weight(weight: Array, loss: Array) -> Array:
 
 
 def _reduction_statics(statics: tuple) -> tuple:
-    return (*statics, *(None, None, "mean")[len(statics) :])
+    return completed(statics, None, None, "mean")
 
 
 def _weighted_nodes(inner: tuple, size_average: bool | None, reduce: bool | None, reduction: str) -> tuple:
@@ -301,7 +302,10 @@ def _expanded(shapes: tuple) -> tuple:
     if shapes[0] == shapes[1]:
         return ("input", "target")
     whole = broadcast_shape(*shapes[:2])
-    return tuple(n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n) for n, s in zip(("input", "target"), shapes))
+    return tuple(
+        n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n)
+        for n, s in zip(("input", "target"), shapes[:2], strict=True)
+    )
 
 
 def _size(difference: Array) -> Array:
@@ -317,7 +321,9 @@ def _huber(difference: Array, delta: float) -> Array:
 def _require_equal_dtypes(input: Array, target: Array) -> None:
     require_floating(input, "binary_cross_entropy")
     if input.dtype != target.dtype:
-        raise RuntimeError(f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}: target and input must agree")
+        raise RuntimeError(
+            f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}: target and input must agree"
+        )
 
 
 @jax.custom_jvp

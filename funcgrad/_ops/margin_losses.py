@@ -8,14 +8,13 @@ from jax import lax
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.checks import require_floating, scalar_name, size_text
 from funcgrad._ops.distance import pairwise_distance
-from funcgrad._ops.reduction import last_node, reduced
+from funcgrad._ops.reduction import completed, last_node, reduced
 from funcgrad._ops.table import Array, Indices, op
 
 
 def _reduced_node(statics: tuple, place: int, *inner: object) -> tuple:
     """Draw a loss whose statics from `place` on are size_average, reduce and reduction."""
-    given = statics[place:]
-    size_average, reduce, reduction = (*given, *(None, None, "mean")[len(given) :])
+    size_average, reduce, reduction = completed(statics[place:], None, None, "mean")
     return last_node(reduction, size_average, reduce, *inner)
 
 
@@ -100,7 +99,9 @@ def cosine_embedding_loss(
     cosine = (input1 * input2).sum(-1) / jnp.sqrt(squares[0] * squares[1])
     zero = jnp.zeros_like(cosine)
     near = jnp.where(target == 1, 1 - cosine, zero)
-    return reduced(near + jnp.where(target == -1, _at_least_zero(cosine - margin), zero), reduction, size_average, reduce)
+    return reduced(
+        near + jnp.where(target == -1, _at_least_zero(cosine - margin), zero), reduction, size_average, reduce
+    )
 
 
 def _triplet_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -211,7 +212,10 @@ def multilabel_margin_loss(
 
 def _multilabel_soft_grad(shapes: tuple, statics: tuple) -> tuple:
     positive = ("MulBackward0", ("LogSigmoidBackward0", "input"))
-    inner = ("NegBackward0", ("AddBackward0", positive, ("MulBackward0", ("LogSigmoidBackward0", ("NegBackward0", "input")))))
+    inner = (
+        "NegBackward0",
+        ("AddBackward0", positive, ("MulBackward0", ("LogSigmoidBackward0", ("NegBackward0", "input")))),
+    )
     if shapes[2] is not None:
         inner = ("MulBackward0", inner)
     return _reduced_node(statics, 0, "DivBackward0", ("SumBackward1", inner))
@@ -226,7 +230,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    """Mean over the classes of the binary cross entropy of sigmoid(input). Shape: input, target (N, C), result () or (N,)."""
+    """Mean over the classes of the binary cross entropy of sigmoid(input). Shape: both (N, C), result () or (N,)."""
     loss = target * log1p_exp(-input) + (1 - target) * log1p_exp(input)
     if weight is not None:
         loss = loss * weight
@@ -244,9 +248,10 @@ def _above_zero(values: Array) -> Array:
 
 def _check_classes(name: str, input: Array, target: Array, fits: bool) -> None:
     if input.ndim not in (1, 2) or not input.size:
-        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
     if not fits:
         raise RuntimeError(f"inconsistent target size: got {list(target.shape)} for input {list(input.shape)} ({name})")
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)} ({name})")
-

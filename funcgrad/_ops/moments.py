@@ -45,7 +45,7 @@ def _moments(
 
 
 def _real_like(input: Array) -> np.dtype:
-    return np.zeros((), input.dtype).real.dtype if input.dtype.kind == "c" else input.dtype
+    return np.real(np.zeros((), input.dtype)).dtype if input.dtype.kind == "c" else input.dtype
 
 
 @op(grad="VarBackward0")

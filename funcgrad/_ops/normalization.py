@@ -27,13 +27,15 @@ def batch_norm_train(
     momentum: Scalar = 0.1,
     eps: float = 1e-5,
 ) -> tuple[Array, ...]:
-    """Normalize each channel by the batch's own mean and variance; also return the new running mean and variance, if any.
+    """Normalize each channel by the batch's mean and variance; also return the new running ones, if any.
 
     Shape: input (N, C, *), all others (C,). ValueError where a channel has one value only.
     """
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
     if input.size == input.shape[1]:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
+        )
     axes = (0, *range(2, input.ndim))
     mean, variance, result = _standardized(wide(input), axes, eps)
     result = _scaled(result, weight, bias, 1).astype(input.dtype)
@@ -83,9 +85,7 @@ def instance_norm_train(
     _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
     count = math.prod(input.shape[2:])
     if count == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {size_text(input.shape)}"
-        )
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {size_text(input.shape)}")
     mean, variance, result = _standardized(wide(input), tuple(range(2, input.ndim)), eps)
     result = _scaled(result, weight, bias, 1).astype(input.dtype)
     if running_mean is None or running_var is None:
@@ -119,9 +119,7 @@ def _rms_norm_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_rms_norm_grad, names="rms_norm nn.functional.rms_norm")
-def rms_norm(
-    input: Array, normalized_shape: Dims, weight: Array | None = None, eps: float | None = None
-) -> Array:
+def rms_norm(input: Array, normalized_shape: Dims, weight: Array | None = None, eps: float | None = None) -> Array:
     """input / sqrt(mean(input^2) + eps) over the last dimensions, times weight; eps is the dtype's own unless given.
 
     Shape: input (*, *normalized_shape), weight of normalized_shape. RuntimeError for other shapes.
@@ -157,7 +155,9 @@ def group_norm(
                 f"but got {name} of shape {list(given.shape)} and input of shape {list(input.shape)}"
             )
     if math.prod(input.shape[2:]) * channels // num_groups * input.shape[0] == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
+        )
     grouped = wide(input).reshape(input.shape[0], num_groups, -1)
     result = _standardized(grouped, (2,), eps)[2].reshape(input.shape)
     return _scaled(result, weight, bias, 1).astype(input.dtype)
@@ -167,15 +167,16 @@ def _local_response_norm_grad(shapes: tuple, statics: tuple) -> tuple:
     square = ("MulBackward0", "input", "input")
     mean = ("SqueezeBackward1", ("AvgPool2DBackward0", ("ConstantPadNdBackward0", ("UnsqueezeBackward0", square))))
     if len(shapes[0]) > 3:
-        mean = ("ViewBackward0", ("SqueezeBackward1", ("AvgPool3DBackward0", ("ConstantPadNdBackward0", ("ViewBackward0", square)))))
+        mean = (
+            "ViewBackward0",
+            ("SqueezeBackward1", ("AvgPool3DBackward0", ("ConstantPadNdBackward0", ("ViewBackward0", square)))),
+        )
     return ("DivBackward0", "input", ("PowBackward0", ("AddBackward0", ("MulBackward0", mean))))
 
 
 @op(grad=_local_response_norm_grad, names="nn.functional.local_response_norm")
-def local_response_norm(
-    input: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Array:
-    """input / (k + alpha * mean of squares over `size` neighbouring channels)^beta. Shape: input (N, C, *), *: 1 or more."""
+def local_response_norm(input: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Array:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels)^beta. Shape: input (N, C, *)."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     edges = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
@@ -185,7 +186,7 @@ def local_response_norm(
 
 
 def _standardized(input: Array, axes: Dims, eps: float) -> tuple[Array, Array, Array]:
-    """Return mean and (biased) variance over the axes, which stay as ones, and the input brought to mean 0, variance 1."""
+    """Return mean and (biased) variance over the axes, kept as ones, and the input brought to mean 0, variance 1."""
     mean = input.mean(axes, keepdims=True)
     centred = input - mean
     variance = jnp.square(centred).mean(axes, keepdims=True)

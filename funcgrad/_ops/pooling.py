@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, TypeAlias
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,6 @@ from funcgrad._ops.table import Array, Dims, Indices, op
 from funcgrad._ops.windows import Windows, batched, windows
 
 _MOST_TAPS = 64
-Sizes: TypeAlias = Any  # an int, or a tuple of ints and Nones: None keeps the input's size
 
 
 def _max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -33,7 +32,7 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Array | tuple[Array, Array]:
-    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, L) or (C, L)."""
+    """Each window's largest element, and with return_indices its place. Shape: input (N, C, L) or (C, L)."""
     return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -47,7 +46,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Array | tuple[Array, Array]:
-    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, H, W) or (C, H, W)."""
+    """Each window's largest element, and with return_indices its place. Shape: input (N, C, H, W) or (C, H, W)."""
     return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -61,7 +60,7 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Array | tuple[Array, Array]:
-    """The largest element of each window, and with return_indices where it was. Shape: input (N, C, D, H, W) or without N."""
+    """Each window's largest element, and with return_indices its place. Shape: input (N, C, D, H, W) or without N."""
     return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -70,20 +69,26 @@ def _adaptive_max_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_adaptive_max_pool1d_grad, names="nn.functional.adaptive_max_pool1d")
-def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
+def adaptive_max_pool1d(
+    input: Array, output_size: Sequence[int | None] | int, return_indices: bool = False
+) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows. Shape: input (N, C, L) or (C, L)."""
     return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
 @op(grad="AdaptiveMaxPool2DBackward0", names="nn.functional.adaptive_max_pool2d")
-def adaptive_max_pool2d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, H, W) or (C, H, W)."""
+def adaptive_max_pool2d(
+    input: Array, output_size: Sequence[int | None] | int, return_indices: bool = False
+) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows. Shape: input (N, C, H, W) or (C, H, W)."""
     return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
 @op(grad="AdaptiveMaxPool3DBackward0", names="nn.functional.adaptive_max_pool3d")
-def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool = False) -> Array | tuple[Array, Array]:
-    """The largest element of each of `output_size` windows that cover the input. Shape: input (N, C, D, H, W) or without N."""
+def adaptive_max_pool3d(
+    input: Array, output_size: Sequence[int | None] | int, return_indices: bool = False
+) -> Array | tuple[Array, Array]:
+    """The largest element of each of `output_size` windows. Shape: input (N, C, D, H, W) or without N."""
     return _adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
@@ -125,7 +130,7 @@ def max_unpool3d(
     padding: Dims = (0,),
     output_size: Dims | None = None,
 ) -> Array:
-    """Put each element back where max_pool3d found it, among zeros. Shape: input, indices (N, C, D, H, W) or without N."""
+    """Put each element back where max_pool3d found it, among zeros. Shape: both (N, C, D, H, W) or without N."""
     return _max_unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -141,10 +146,11 @@ def _max_pool(
     else:
         largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else _largest
         result = largest(whole, over)
-    results = (result, _places(whole, over)) if return_indices else (result,)
-    if whole is not input:
-        results = tuple(r[0] for r in results)
-    return results if return_indices else results[0]
+    single = whole is not input
+    if not return_indices:
+        return result[0] if single else result
+    places = _places(whole, over)
+    return (result[0], places[0]) if single else (result, places)
 
 
 def _lowest(input: Array) -> float | int:
@@ -192,8 +198,8 @@ def _largest_jvp(over: Windows, primals: tuple[Array], tangents: tuple[Array]) -
 def _largest_of_tiles(input: Array, kernel: Dims) -> Array:
     """Take the maximum of tiles that cover an image with its channels last, as convolutions leave it on the CPU.
 
-    Forward and backward of two convolutions (1 to 32 to 64 channels, 3x3), ReLU and 2x2 pooling on 64x1x28x28, 2 CPU cores:
-    17.5 ms; 23 ms with `_largest` between them, which keeps the channels second.
+    Forward and backward of two convolutions (1 to 32 to 64 channels, 3x3), ReLU and 2x2 pooling on 64x1x28x28, on 2 CPU
+    cores: 17.5 ms; 23 ms with `_largest` between them, which keeps the channels second.
     """
     return _best_of_tiles(input, kernel)[0]
 
@@ -232,7 +238,7 @@ def _best_of_tiles(input: Array, kernel: Dims) -> tuple[Array, Array]:
 
 
 def _taps_of_tiles(input: Array, kernel: Dims) -> list[Array]:
-    """Return what each place of the tiles holds, row by row. Shape: input (N, H, W, C), results (N, H / KH, W / KW, C)."""
+    """Return what each place of the tiles holds, row by row. Shape: input (N, H, W, C), results (N, H', W', C)."""
     count, height, width, channels = input.shape
     tiled = input.reshape(count, height // kernel[0], kernel[0], width // kernel[1], kernel[1], channels)
     return [tiled[:, :, row, :, column] for row in range(kernel[0]) for column in range(kernel[1])]
@@ -242,26 +248,31 @@ def _largest_by_xla(input: Array, over: Windows) -> Array:
     padded = over.padded(input, _lowest(input))
     lowest = np.asarray(_lowest(input), input.dtype)
     return lax.reduce_window(
-        padded, lowest, lax.max, (1, 1, *over.kernel), (1, 1, *over.stride), "VALID", window_dilation=(1, 1, *over.dilation)
+        padded,
+        lowest,
+        lax.max,
+        (1, 1, *over.kernel),
+        (1, 1, *over.stride),
+        "VALID",
+        window_dilation=(1, 1, *over.dilation),
     )
 
 
 def _places(input: Array, over: Windows) -> Array:
     """Return the index of each window's maximum in the flattened input."""
     padded = over.padded(lax.stop_gradient(input), _lowest(input))
-    best: Array | None = None
-    place = jnp.zeros((), jnp.int64)
+    first = (0,) * len(over.kernel)
+    best = over.seen(padded, first)
+    place = jnp.broadcast_to(jnp.asarray(over.position(first)), best.shape)
     for tap in over.taps:
         seen = over.seen(padded, tap)
-        position = jnp.broadcast_to(jnp.asarray(over.position(tap)), seen.shape)
-        wins = None if best is None else _beats(seen, best)
-        best = seen if wins is None else jnp.where(wins, seen, best)
-        place = position if wins is None else jnp.where(wins, position, place)
+        wins = _beats(seen, best)
+        best, place = jnp.where(wins, seen, best), jnp.where(wins, jnp.asarray(over.position(tap)), place)
     return place
 
 
 def _adaptive_max_pool(
-    name: str, count: int, input: Array, output_size: Sizes, return_indices: bool
+    name: str, count: int, input: Array, output_size: Sequence[int | None] | int, return_indices: bool
 ) -> Array | tuple[Array, Array]:
     whole = batched(name, input, count)
     sizes = whole.shape[2:]
@@ -280,7 +291,7 @@ def _adaptive_max_pool(
     return results if return_indices else results[0]
 
 
-def adaptive_sizes(output_size: Sizes, sizes: Dims) -> Dims:
+def adaptive_sizes(output_size: Sequence[int | None] | int, sizes: Dims) -> Dims:
     """Return the number of windows in each dimension; None in `output_size` keeps the input's size."""
     listed = spread(output_size, len(sizes), "output_size")
     return tuple(n if o is None else o for o, n in zip(listed, sizes, strict=True))

@@ -1,13 +1,14 @@
 """Rows: recurrent networks over whole sequences, in layers and both directions, and their single steps.
 
-`weights` come flat in torch's order: for each layer and direction weight_ih, weight_hh, then bias_ih, bias_hh where there are
-biases, then weight_hr where an LSTM projects.
+`weights` come flat in torch's order: for each layer and direction weight_ih, weight_hh, then bias_ih, bias_hh where
+there are biases, then weight_hr where an LSTM projects.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -189,7 +190,12 @@ def _layers(
 
 
 def _lstm_layer(
-    lengths: Array | None, has_biases: bool, input: Array, first: tuple[Array, ...], weights: Sequence[Array], reverse: bool
+    lengths: Array | None,
+    has_biases: bool,
+    input: Array,
+    first: tuple[Array, ...],
+    weights: Sequence[Array],
+    reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:
     w_ih, w_hh, *rest = map(_lstm_order, weights[: 4 if has_biases else 2])
     projection = weights[-1] if len(weights) % 2 else None
@@ -203,7 +209,12 @@ def _lstm_layer(
 
 
 def _gru_layer(
-    lengths: Array | None, has_biases: bool, input: Array, first: tuple[Array, ...], weights: Sequence[Array], reverse: bool
+    lengths: Array | None,
+    has_biases: bool,
+    input: Array,
+    first: tuple[Array, ...],
+    weights: Sequence[Array],
+    reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:
     w_ih, w_hh = weights[:2]
     share, bias = _gru_share(input, w_ih, w_hh, *(weights[2:4] if has_biases else (None, None)))
@@ -215,14 +226,16 @@ def _gru_layer(
 
 
 def _rnn_layer(
-    relu: bool, lengths: Array | None, has_biases: bool, input: Array, first: tuple[Array, ...], weights: Sequence[Array],
-    reverse: bool,
+    relu: bool, lengths: Array | None, has_biases: bool, input: Array, first: tuple[Array, ...],
+    weights: Sequence[Array], reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
     share = _share(input, weights[0], *weights[2:4])
     if lengths is None:
         states = rnn_scan(share, first[0], weights[1], relu, reverse)
         return states, (_final(states, reverse),)
-    last, states = scan_masked(functools.partial(rnn_step, weight=weights[1], relu=relu), first, share, lengths, reverse)
+    last, states = scan_masked(
+        functools.partial(rnn_step, weight=weights[1], relu=relu), first, share, lengths, reverse
+    )
     return states, last
 
 
@@ -233,9 +246,7 @@ def _share(input: Array, weight: Array, *biases: Array | None) -> Array:
     return share + sum(given[1:], given[0]) if given else share
 
 
-def _gru_share(
-    input: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None
-) -> tuple[Array, Array]:
+def _gru_share(input: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None) -> tuple[Array, Array]:
     """Return the input's share and n's inner bias, which alone cannot be added beforehand: r scales it."""
     size = w_hh.shape[1]
     if b_hh is None:
@@ -289,6 +300,8 @@ def _check_cell(name: str, input: Array, states: tuple[Array, ...], w_ih: Array,
         )
     for state in states:
         if state.shape[:-1] != input.shape[:-1]:
-            raise RuntimeError(f"Input batch size {input.shape[:-1]} doesn't match hidden batch size {state.shape[:-1]}")
+            raise RuntimeError(
+                f"Input batch size {input.shape[:-1]} doesn't match hidden batch size {state.shape[:-1]}"
+            )
         if state.shape[-1] != w_hh.shape[1] or w_hh.shape[0] != gates * w_hh.shape[1]:
             raise RuntimeError(f"hidden has inconsistent hidden_size: got {state.shape[-1]}, expected {w_hh.shape[1]}")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array
+
+
+def completed(statics: tuple[Any, ...], *defaults: Any) -> tuple[Any, ...]:
+    """Return a call's static arguments with the defaults of those left out at the end."""
+    return (*statics, *defaults[len(statics) :])
 
 
 def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None) -> str:

@@ -31,7 +31,7 @@ def log_softmax(input: Array, dim: int | None = None, dtype: DType | None = None
 
 
 def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:
-    """Return the input in the wanted dtype, and the axis: where `dim` is None, torch's old choice by number of dimensions."""
+    """Return the input in the wanted dtype, and the axis; for None torch's old choice by number of dimensions."""
     if dtype is not None:
         input = input.astype(dtype.numpy)
     require_floating(input, kernel)

@@ -157,8 +157,7 @@ _NDTR_GRAD = ("MulBackward1", ("AddBackward1", ("ErfBackward0", ("MulBackward1",
 @op(grad=_NDTR_GRAD, promote="float", names="special.ndtr")
 def special_ndtr(input: Array) -> Array:
     """The normal distribution's cumulative probability."""
-    half = np.asarray(0.5, input.dtype)
-    return half * (1 + lax.erf(input * np.asarray(math.sqrt(0.5), input.dtype)))
+    return (1 + lax.erf(input * np.asarray(math.sqrt(0.5), input.dtype))) * np.asarray(0.5, input.dtype)
 
 
 @op(grad="SpecialNdtriBackward0", promote="float", names="special.ndtri")

@@ -22,7 +22,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes, promotion
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type in row signatures
+from funcgrad._base.dtypes import dtype as DType  # a type in row signatures
 
 Array: TypeAlias = jax.Array
 Mask: TypeAlias = jax.Array
@@ -94,7 +94,7 @@ class Op:
         self.variadic = next((i for i, p in enumerate(self.inputs) if p.kind == "Arrays"), None)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
-        """Compute the results from arrays, numbers and Nones, given in the row's order; statics may be left out at the end."""
+        """Compute the results from arrays, numbers and Nones in the row's order; statics may be left out at the end."""
         if self.variadic is not None:
             inputs = self._gather(inputs)
         inputs = self._prepare(inputs)
@@ -152,18 +152,19 @@ class Op:
 def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function into the table. The function itself is returned as it was.
 
-    grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several torch nodes (see `_tape.nodes`);
-                or a function of the input shapes that returns one of these. None: no gradient flows.
+    grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several of torch's nodes (see
+                `_tape.nodes`); or a function of the input shapes that returns one of these. None: no gradient flows.
     promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
                 torch's common dtype. "float": likewise, and integers become the default float dtype.
-    names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot is a
-                method, a trailing underscore changes the first tensor in place. Default: function and method.
+    names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot
+                is a method, a trailing underscore changes the first tensor in place. Default: function and method.
     results     the field names of the named tuple that torch returns.
     write_back  for views: the function (base, new, *statics) -> base with `new` written to where the view reads.
-    keep        "inputs": a backward takes the inputs again (XLA merges what is computed twice). "residuals": what jax.vjp
-                kept of the forward is recorded as further results, for rows whose forward is costly and cannot be merged.
-    numbers     "folded": a Python number is part of the program until a second value is seen at its place. "inputs": always
-                an input, for calls whose numbers are meant to change (an optimizer's learning rate).
+    keep        "inputs": a backward takes the inputs again (XLA merges what is computed twice). "residuals": what
+                jax.vjp kept of the forward is recorded as further results, for rows whose forward is costly and cannot
+                be merged.
+    numbers     "folded": a Python number is part of the program until a second value is seen at its place. "inputs":
+                always an input, for calls whose numbers are meant to change (an optimizer's learning rate).
     """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -236,7 +237,7 @@ def _cast(given: Any, common: DType | None) -> Any:
     if common is None:
         return given.value if type(given) is Number else given
     if type(given) is Number:
-        exact = given.kind is int and common.category == dtypes.INTEGER  # int8 + 200 wraps around; from float64 XLA clamps
+        exact = given.kind is int and common.category == dtypes.INTEGER  # int8 + 200 wraps around; XLA's cast clamps
         given = lax.convert_element_type(given.value, np.int64) if exact else given.value
     if isinstance(given, jax.Array):
         if given.dtype.kind == "c" and not common.is_complex:

@@ -23,7 +23,7 @@ class Windows(NamedTuple):
     stride: Dims
     padding: Dims
     dilation: Dims
-    count: Dims
+    counts: Dims
 
     @property
     def taps(self) -> Iterator[Dims]:
@@ -34,11 +34,15 @@ class Windows(NamedTuple):
     def tile(self) -> bool:
         """Tell whether the windows cover the input without overlap, padding or holes."""
         plain = max(self.padding) == 0 and max(self.dilation) == 1
-        return plain and self.kernel == self.stride and all(n == k * c for n, k, c in zip(self.sizes, self.kernel, self.count, strict=True))
+        return (
+            plain
+            and self.kernel == self.stride
+            and all(n == k * c for n, k, c in zip(self.sizes, self.kernel, self.counts, strict=True))
+        )
 
     def padded(self, input: Array, value: float) -> Array:
         """Return the input with `value` around it, as far as the windows reach."""
-        spans = zip(self.sizes, self.kernel, self.stride, self.padding, self.dilation, self.count, strict=True)
+        spans = zip(self.sizes, self.kernel, self.stride, self.padding, self.dilation, self.counts, strict=True)
         edges = [(p, (c - 1) * s + d * (k - 1) + 1 - n - p, 0) for n, k, s, p, d, c in spans]
         if not any(map(any, edges)):
             return input
@@ -46,7 +50,7 @@ class Windows(NamedTuple):
 
     def seen(self, padded: Array, tap: Dims) -> Array:
         """Return what this place of every window sees: (N, C, *count)."""
-        spans = zip(tap, self.stride, self.dilation, self.count, strict=True)
+        spans = zip(tap, self.stride, self.dilation, self.counts, strict=True)
         bounds = [(t * d, t * d + (c - 1) * s + 1) for t, s, d, c in spans]
         starts, stops = zip(*bounds, strict=True)
         return lax.slice(padded, (0, 0, *starts), (*padded.shape[:2], *stops), (1, 1, *self.stride))
@@ -55,14 +59,14 @@ class Windows(NamedTuple):
         """Return the index in the flattened input of this place of every window; negative or beyond in the padding."""
         flat = np.zeros((), np.int64)
         for d, (t, n) in enumerate(zip(tap, self.sizes, strict=True)):
-            places = np.arange(self.count[d]) * self.stride[d] - self.padding[d] + t * self.dilation[d]
+            places = np.arange(self.counts[d]) * self.stride[d] - self.padding[d] + t * self.dilation[d]
             flat = flat * n + places.reshape(-1, *(1,) * (len(self.sizes) - 1 - d))
         return flat
 
     def covered(self, include_padding: bool) -> list[np.ndarray]:
         """Return for each dimension how many elements (or also paddings) each window covers."""
         counts = []
-        for n, k, s, p, c in zip(self.sizes, self.kernel, self.stride, self.padding, self.count, strict=True):
+        for n, k, s, p, c in zip(self.sizes, self.kernel, self.stride, self.padding, self.counts, strict=True):
             starts = np.arange(c) * s - p
             stops = np.minimum(starts + k, n + p)
             counts.append(stops - starts if include_padding else np.minimum(stops, n) - np.maximum(starts, 0))
@@ -84,7 +88,8 @@ def windows(
         reach = d * (k - 1) + 1
         if not 0 <= p <= reach // 2:
             raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+                f"pad should be at most half of effective kernel size, "
+                f"but got pad={p}, kernel_size={k} and dilation={d}"
             )
         span = n + 2 * p - reach
         c = (math.ceil(span / s) if ceil_mode else span // s) + 1

@@ -1,4 +1,4 @@
-"""JAX's persistent compilation cache, on by default: a script's second run starts warm. FUNCGRAD_CACHE=off turns it off."""
+"""JAX's persistent compilation cache: a script's second run starts warm. FUNCGRAD_CACHE=off turns it off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from funcgrad._base.config import settings
 
 
 def set_up() -> None:
-    """Point JAX at the cache folder, unless the importing program has chosen one itself. Done when the first program runs."""
+    """Point JAX at the cache folder, unless the script has chosen one itself. Done when the first program runs."""
     if settings.cache is None or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
     try:

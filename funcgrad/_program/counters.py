@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 
 class Counters:
-    """compiles: programs planned and compiled. runs: programs run. records: ops recorded. misses: ops never seen at their
-    place before. inferences: shapes inferred by tracing. donated: arrays handed over to a run."""
+    """compiles: programs planned and compiled. runs: programs run. misses: ops never seen at their place before.
+    inferences: shapes inferred by tracing. donated: arrays handed over to a run."""
 
     __slots__ = ("compiles", "donated", "inferences", "misses", "runs")
 

@@ -9,13 +9,13 @@ import sys
 from collections import deque
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
 class Compile(NamedTuple):
-    """One compile: the user's line, the number of instructions and results, and why (what this program did not have before)."""
+    """One compile: the user's line, the number of instructions and results, and why (what had not been seen before)."""
 
     line: str
     instructions: int
@@ -33,8 +33,8 @@ class Run(NamedTuple):
 class Journal:
     """The last compiles, and the last runs while `watching`."""
 
-    compiles: deque[Compile] = deque(maxlen=1000)
-    runs: deque[Run] = deque(maxlen=1000)
+    compiles: ClassVar[deque[Compile]] = deque(maxlen=1000)
+    runs: ClassVar[deque[Run]] = deque(maxlen=1000)
     watching = False
 
 

@@ -1,6 +1,6 @@
 """plan(program, wanted) -> Plan: how a recorded straight line is run. Today: as one XLA program.
 
-What is planned is the path of Calls in the trie; nothing of the tensors, the tape or the moment of recording reaches here.
+What is planned is the path of Calls in the trie; nothing of tensors, the tape or the moment of recording reaches here.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from funcgrad._ops.table import Number
 from funcgrad._program.trie import Call, Constant, Hole
 from funcgrad._program.value import Aval
 
-
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
 class Plan:
-    """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order `order` of those wanted.
+    """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
     given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
     used: when it was last run, as a count of runs.

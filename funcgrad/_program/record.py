@@ -1,8 +1,8 @@
 """The one gate: every op that is computed passes `record`, which walks the trie and promises the results.
 
-Python numbers are part of the program until a second value is seen at the same place; from then on they are inputs. When that
-happens the recorder follows the old path beside the new one (the program's `shadow`), so that all numbers that changed since
-become inputs in the same walk, and a loop with ten changing numbers compiles twice, not eleven times.
+Python numbers are part of the program until a second value is seen at the same place; from then on they are inputs.
+When that happens the recorder follows the old path beside the new one (the program's `shadow`), so that all numbers
+that changed since become inputs in one walk, and a loop with ten changing numbers compiles twice, not eleven times.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def fresh_program() -> Program:
     return recorded
 
 
-class _Again(Exception):
+class _Again(Exception):  # noqa: N818 - no error: it asks for another try
     """Recording cannot go on in this program: run what is named, or begin a fresh one, and record again."""
 
 
@@ -134,7 +134,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
 
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
-    """Run one op now: under a JAX transformation (an input is traced), without numbers (meta), with FUNCGRAD_EAGER=1."""
+    """Run one op now: under a JAX transformation (a traced input), without numbers (meta), with FUNCGRAD_EAGER=1."""
     signature = signature_of(op, tuple(known_of(x, exact=False) for x in inputs), statics)
     if any(type(x) is MetaValue for x in inputs):
         return signature, [meta(a) for a in signature.avals]
@@ -152,7 +152,7 @@ def array_of(value: Value) -> jax.Array:
     if type(value.array) is np.ndarray:
         with jax.enable_x64(True), jax.ensure_compile_time_eval():
             value.array = jax.device_put(value.array)
-    return value.array
+    return value.array  # type: ignore[return-value]  # the run has put it there
 
 
 def force(value: Value) -> None:
@@ -204,7 +204,9 @@ def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]
             found = other.aval.placement.device_set
             if found != placement.device_set and other.aval.shape:
                 names = " and ".join(sorted(str(next(iter(devices))) for devices in (found, placement.device_set)))
-                raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {names}!")
+                raise RuntimeError(
+                    f"Expected all tensors to be on the same device, but found at least two devices, {names}!"
+                )
     raise _Again
 
 
@@ -233,7 +235,7 @@ def _unseen(
 
 
 def _numbers_changed(program: Program, step: Any, pattern: Any) -> bool:
-    """Tell whether other numbers were seen at this place, here or on the path that the shadow follows; move the shadow on."""
+    """Tell whether other numbers were seen at this place, here or on the shadow's path; move the shadow on."""
     cursor = program.cursor
     earlier = cursor.patterns.pop(pattern, None) if pattern is not None else None
     if earlier is not None:

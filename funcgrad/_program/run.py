@@ -1,7 +1,7 @@
 """Running a recorded program: what it must produce, which leaves it may reuse, and that nothing is lost when it fails.
 
-A program must produce every promise that somebody still holds; all else is an intermediate that XLA may never write down.
-A leaf that nobody holds any more is donated where a result of its shape can take its memory.
+A program must produce every promise that somebody still holds; all else is an intermediate that XLA may never write
+down. A leaf that nobody holds any more is donated where a result of its shape can take its memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from funcgrad._program.plan import Plan, plan
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
-
 
 Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # results wanted, leaves that nobody holds
 
@@ -51,7 +50,7 @@ def force(value: Value) -> None:
 
 
 def run(program: Program) -> None:
-    """Run a program once. Interrupted or failed, it stays as it was, and the next reader of its results runs it again."""
+    """Run a program once. Interrupted or failed, it stays as it was; the next reader of its results runs it again."""
     check_process()
     with program.lock:
         program.closed = True
@@ -77,7 +76,7 @@ def check_process() -> None:
 
 
 def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
-    """Copy a numpy array to a device, dtype and all; nothing is compiled. Without a device it travels with its first program."""
+    """Copy a numpy array to a device, dtype and all, without a compile; without a device it goes with its program."""
     check_process()
     if device is None:
         return np.array(array)
@@ -98,7 +97,7 @@ def _execute(program: Program) -> None:
         Journal.runs.append(Run(user_line(), call.depth))
     try:
         with jax.enable_x64(True), _outside_traces():
-            # map: no Python bytecode, so no Ctrl-C, between the run (which eats the donated arrays) and keeping its outcome
+            # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its outcome
             program.outcome.extend(map(planned.execute, [given], [kept], [np.array(program.numbers, np.float64)]))
     except BaseException as error:
         if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):

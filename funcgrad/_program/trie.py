@@ -22,7 +22,7 @@ from funcgrad._program.value import Aval, aval
 
 
 class Constant(NamedTuple):
-    """A Python number that is part of the program, and how it prints: 1, 1.0 and True are equal, and mean different dtypes."""
+    """A Python number that is part of the program, and how it prints: 1, 1.0 and True are equal, not of one dtype."""
 
     number: complex
     text: str
@@ -55,8 +55,8 @@ class Call:
     """One instruction of a program: a node of the trie."""
 
     __slots__ = (
-        "arguments", "avals", "children", "depth", "first", "is_last", "key", "numbers", "op", "parent", "passes", "patterns", "plans",
-        "signature", "single", "statics",
+        "arguments", "avals", "children", "depth", "first", "is_last", "key", "numbers", "op", "parent", "passes",
+        "patterns", "plans", "signature", "single", "statics",
     )  # fmt: skip
 
     def __init__(self, parent: Call | None, key: Any, signature: Signature | None, arguments: tuple[Any, ...]) -> None:
@@ -91,7 +91,7 @@ NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels 
 
 
 def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
-    """Return what `op` does on arguments known as Avals, Constants, number types or None; traced once per combination."""
+    """Return what `op` does on arguments known as Avals, Constants, number types or None; traced once for each."""
     key = (op, arguments, statics, get_default_dtype())
     found = _SIGNATURES.get(key)
     if found is None:
@@ -120,9 +120,12 @@ def _infer(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tup
 def arguments_from(arguments: tuple[Any, ...], arrays: Any, number: Any) -> list[Any]:
     """Put arrays in the places of Avals, and `number` in those of numbers whose value is not known."""
     return [
-        next(arrays) if type(a) is Aval else Number(number, a) if isinstance(a, type) else None if a is None else a.number
+        next(arrays) if type(a) is Aval
+        else Number(number, a) if isinstance(a, type)
+        else None if a is None
+        else a.number
         for a in arguments
-    ]
+    ]  # fmt: skip
 
 
 def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) -> Any:
@@ -176,12 +179,12 @@ class Forest:
         return root
 
     def add(self, call: Call, key: Any, plan: Any) -> None:
-        """Hang a plan on the last instruction of its program; let the least recently used quarter go when there are too many."""
+        """Hang a plan on the last instruction of its program; of too many, let the least recently used quarter go."""
         call.plans[key] = plan
         self._planned[plan] = (call, key)
         if len(self._planned) > settings.programs:
             by_age = sorted(self._planned, key=lambda plan: plan.used)
-            for old in by_age[: -(-settings.programs // 4)]:
+            for old in by_age[: len(by_age) - settings.programs * 3 // 4]:
                 if old is not plan:
                     self._drop(old)
 

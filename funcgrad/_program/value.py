@@ -10,7 +10,7 @@ import jax
 import jax.core
 import numpy as np
 
-from funcgrad._base.dtypes import dtype as DType  # noqa: N812 - a type
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.dtypes import of_numpy
 from funcgrad._base.size import Size
 
@@ -122,7 +122,7 @@ def meta(like: Aval) -> MetaValue:
 
 
 class Recipe(NamedTuple):
-    """How a constant is made: an op without tensor inputs; `host` gives the same numbers where that is cheaper than a run."""
+    """How a constant is made: an op without tensor inputs; `host` gives its numbers where that is cheaper."""
 
     op: Any
     inputs: tuple[Any, ...]
@@ -146,5 +146,5 @@ def of_array(array: Any, *, shared: bool = False) -> Value:
 
 
 def constant(recipe: Recipe, aval: Aval) -> Value:
-    """Return a Value that becomes an instruction of each program that reads it; an array only where one is asked for."""
+    """Return a Value that becomes an instruction of each program that reads it; an array only where one is needed."""
     return Value(None, CONSTANT, recipe, aval)

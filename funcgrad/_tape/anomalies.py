@@ -26,11 +26,12 @@ def remember_line(node: Any) -> None:
 
 
 def search(node: Any, gradients: Sequence[Variable | None]) -> None:
-    """Raise RuntimeError where a gradient that `node` returned holds a NaN, after a warning with the forward's lines."""
+    """Raise RuntimeError where a gradient that `node` returned holds a NaN; first warn with the forward's lines."""
     for position, gradient in enumerate(gradients):
         if gradient is not None and gradient.aval.differentiable and np.isnan(array_of(gradient.value)).any():
             lines = "".join(node.metadata.get("traceback", ["(the forward ran before anomaly mode was on)\n"]))
             warnings.warn(
-                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}", stacklevel=2
+                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}",
+                stacklevel=2,
             )
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")

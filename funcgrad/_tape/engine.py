@@ -23,7 +23,7 @@ Edge = tuple[Any, int]
 
 
 class Pass:
-    """One backward pass. `targets`: the edges whose gradient is asked for (autograd.grad, inputs=); None: all leaves."""
+    """One backward pass. `targets`: the edges whose gradient is wanted (autograd.grad, inputs=); None: all leaves."""
 
     def __init__(self, *, retain: bool, history: bool, targets: Iterable[Edge] | None = None) -> None:
         self.retain, self.history = retain, history

@@ -1,8 +1,8 @@
-"""Backward passes that were recorded before: of the same graph, at the same place of the same program, only the end is looked up.
+"""Backward passes recorded before: of the same graph, at the same place of the same program, only the end is looked up.
 
-A pass over a graph that lies wholly inside the present program records a sequence of calls that follows from the graph's shape
-alone. The shape is read by one quick walk (0.7 us a node, where recording its pull-back takes 6), and the passes
-that were seen hang on the instruction after which they began.
+A pass over a graph that lies wholly inside the present program records a sequence of calls that follows from the shape
+of the graph alone. The shape is read by one quick walk (0.7 us a node, where recording its pull-back takes 6), and the
+passes that were seen hang on the instruction after which they began.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from funcgrad._tape.variable import Variable
 
 
 class Shape:
-    """A graph inside one program: its nodes, the leaves' slots in the order found, and a key that equal graphs share."""
+    """A graph inside one program: its nodes, its leaves' slots in the order found, a key that equal graphs share."""
 
     __slots__ = ("key", "nodes", "slots")
 
@@ -38,6 +38,8 @@ def shape_of(program: Program, node: Any, index: int, gradient: Variable) -> Sha
             return None
         key.append(at.first)
         key.append(at.pullback)
+        if at.pullback.reads_numbers:  # x[i]: where the gradient goes depends on i, which the program reads as an input
+            key += [(type(x), x) for x in at.saved if type(x) is not Variable]
         for following, result in at.edges:
             if type(following) is GradSlot:
                 place = slots.get(following)

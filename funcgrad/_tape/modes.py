@@ -87,7 +87,7 @@ class no_grad(_GradMode):  # noqa: N801 - torch's own spelling
     False
     """
 
-    def __new__(cls, function: F | None = None) -> Any:
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
         self.__init__()
         return self if function is None else self(function)
@@ -107,7 +107,7 @@ class enable_grad(no_grad):  # noqa: N801 - torch's own spelling
 
 
 class inference_mode(no_grad):  # noqa: N801 - torch's own spelling
-    """Keep no history inside. (torch also forbids using the results in autograd later; here they are ordinary tensors.)"""
+    """Keep no history inside. (torch also forbids using the results in autograd later; here they are ordinary.)"""
 
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)

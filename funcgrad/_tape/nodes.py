@@ -100,7 +100,7 @@ class Node:
 
 
 class GradSlot(Node):
-    """Where a leaf's gradient gathers; torch calls it AccumulateGrad. `owner` is the leaf's name (a Tensor), held weakly."""
+    """Where a leaf's gradient gathers; torch calls it AccumulateGrad. `owner` is the leaf (a Tensor), held weakly."""
 
     __slots__ = ("aval", "grad", "owner", "post_hooks")
     edges = ()
@@ -234,7 +234,7 @@ def _drawn_class(name: str) -> Any:
 
 
 def drawing(signature: Signature) -> Any:
-    """Return how torch's graph shows a call: a name, or (name, edge, ...) where an edge is an input's name or a drawing."""
+    """Return how torch's graph shows a call: a name, or (name, edge, ...); an edge is an input's name or a drawing."""
     grad = signature.op.grad
     if not callable(grad):
         return grad

@@ -9,7 +9,7 @@ from funcgrad._program.value import Aval, Value
 
 
 class Variable:
-    """value: the array, here or promised. node: whose result it is (a GradNode, a leaf's GradSlot, or None); index: which one."""
+    """value: the array, here or promised. node: whose result it is (GradNode, GradSlot or None); index: which."""
 
     __slots__ = ("index", "node", "value")
 

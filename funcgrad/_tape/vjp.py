@@ -1,4 +1,4 @@
-"""How gradients go through a call: the pull-back of a row, derived once per signature by jax.vjp, itself an op to record.
+"""How gradients go through a call: the pull-back of a row, derived once per signature by jax.vjp, is an op too.
 
 A pull-back takes the inputs again (only those that it reads, found from its jaxpr) and the cotangents; the forward that
 jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="residuals" record both halves of their vjp.
@@ -20,12 +20,14 @@ from funcgrad._tape.nodes import drawing
 class Pullback:
     """The transposed derivative of one signature with respect to some of its inputs.
 
-    Of a complex number z = x + iy torch's gradient is dL/dx + i dL/dy, JAX's is its conjugate: both ends are conjugated.
+    Of a complex number x + iy torch's gradient is dL/dx + i dL/dy, JAX's its conjugate: both ends are conjugated.
 
     wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it.
     """
 
-    __slots__ = ("all_used", "avals", "given", "keep", "name", "numbers", "signature", "used", "wanted")
+    __slots__ = (
+        "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used", "wanted",
+    )  # fmt: skip
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
         self.signature, self.wanted = signature, wanted
@@ -34,6 +36,7 @@ class Pullback:
         self.given = given or tuple(signature.avals[i].differentiable for i in results)
         self.used, self.avals = self._trace()
         self.all_used = len(self.used) == len(signature.arguments)
+        self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
 
     @property
     def grad(self) -> str:
@@ -121,7 +124,7 @@ class Pullback:
 
 
 class ResidualPullback(Pullback):
-    """For keep="residuals": the forward is recorded with what jax.vjp kept of it, and the pull-back reads that instead."""
+    """For keep="residuals": the forward is recorded with what jax.vjp kept of it, which the pull-back then reads."""
 
     __slots__ = ("forward",)
 

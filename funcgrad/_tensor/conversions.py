@@ -20,6 +20,7 @@ from funcgrad._tensor.data import from_data
 from funcgrad._tensor.front import as_dtype
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.moving import moved
+from funcgrad._tensor.near import call_near
 from funcgrad._tensor.placement import is_on
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
 from funcgrad._tensor.tensor import Tensor
@@ -38,7 +39,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
         elif isinstance(given, DType) or (isinstance(given, type) and given in (float, int, complex, bool)):
             dtype = given
         elif isinstance(given, bool):
-            copy = given and given is args[-1] and len(args) > 2
+            copy = given and len(args) > 2 and given is args[-1]
         elif isinstance(given, (str, Device, int)):
             device = given
         elif given is not None and not isinstance(given, MemoryFormat):
@@ -47,14 +48,14 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if device is not None and not is_on(self.device, Device(device)):
         result = moved(self, Device(device))
     if wanted is not None and wanted is not self.dtype:
-        return call(TABLE["to_dtype"], (result,), (wanted,))
+        return call_near(TABLE["to_dtype"], (result,), (wanted,))
     return clone(self) if copy and result is self else result
 
 
 def _converter(name: str, dtype: DType) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return the tensor in this dtype."""
-        return self if self.dtype is dtype else call(TABLE["to_dtype"], (self,), (dtype,))
+        return self if self.dtype is dtype else call_near(TABLE["to_dtype"], (self,), (dtype,))
 
     convert.__name__ = name
     return convert
@@ -122,7 +123,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 @both()
 def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """Return the same elements in another shape, where one -1 is inferred. RuntimeError where the count differs."""
-    return _own_if_copied(input, call(TABLE["reshape"], (input,), (_sizes(shape, named),)))
+    return _own_if_copied(input, call_near(TABLE["reshape"], (input,), (_sizes(shape, named),)))
 
 
 def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
@@ -150,7 +151,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 @method()
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view in the shape of `other`."""
-    return call(TABLE["view"], (self,), (tuple(other.shape),))
+    return call_near(TABLE["view"], (self,), (tuple(other.shape),))
 
 
 @method()

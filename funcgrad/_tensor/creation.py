@@ -59,9 +59,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     return from_host(ndarray)
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """Return a tensor with a copy of the numbers in a buffer of bytes. Shape: result (n,)."""
     kind = as_dtype(dtype, "frombuffer(): argument 'dtype'")
     array = np.frombuffer(buffer, kind.numpy, count, offset)
@@ -191,9 +189,7 @@ def arange(
     if last is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
     numbers = [_plain(x, "arange") for x in (first, last, step)]
-    kind = as_dtype(dtype) or (
-        dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype()
-    )
+    kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())
     made = _made_by("arange", (*numbers, kind), device, requires_grad)
     return made if out is None else write_out(out, made if dtype else made.to(out.dtype))
 

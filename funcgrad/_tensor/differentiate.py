@@ -87,9 +87,7 @@ def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variabl
             raise RuntimeError("grad can be computed only for real scalar outputs but got " + repr(aval.dtype))
         return apply(TABLE["full"], (1.0,), (tuple(aval.shape), aval.dtype))[0]
     if not isinstance(gradient, Tensor):
-        raise TypeError(
-            f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
-        )
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     given = gradient._current()
     if given.aval.shape != aval.shape:
         raise RuntimeError(

@@ -16,6 +16,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor.call import call, call_in_place, write_out
+from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -89,7 +90,7 @@ def named(label: str, given: Any, axis: Any) -> Any:
     """Return the dimension that was given as `dim`, or by numpy's name for it."""
     found = given if axis is None else axis
     if found is MISSING:
-        raise TypeError(f"{label.partition('(')[0]}() missing 1 required positional arguments: \"dim\"")
+        raise TypeError(f'{label.partition("(")[0]}() missing 1 required positional arguments: "dim"')
     return found
 
 
@@ -144,7 +145,7 @@ class Form:
         """Return the source of the function `made`, in which the row's Op is called `op`."""
         head, spread = self._head()
         inputs, statics = self._inputs(), self._statics(spread)
-        function = "call_in_place" if self.in_place else "call"
+        function = "call_in_place" if self.in_place else "call_near" if self.op in ON_HOST else "call"
         lines = [f"def made({head}):"]
         if "axis" in self.renamed:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
@@ -277,7 +278,7 @@ def made(place: str) -> Any:
     scope = {f"_default_{p.name}": MISSING if p.is_required else p.default for p in op.parameters}
     scope.update(_SCOPE, op=op)
     exec(compile(form.source(), f"<funcgrad row {op.name}>", "exec"), scope)
-    function = scope["made"]
+    function: Any = scope["made"]
     function.__name__ = function.__qualname__ = form.name
     function.__doc__ = op.function.__doc__
     function.__module__ = "funcgrad"
@@ -288,7 +289,7 @@ _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor}
 _SCOPE.update(
     (f.__name__, f)
     for f in (
-        call, call_in_place, write_out, as_int, as_dims, as_spread_dims, by_name, as_float, as_frozen, as_dtype,
-        tensors_of, named, in_order,
+        call, call_in_place, call_near, write_out, as_int, as_dims, as_spread_dims, by_name, as_float, as_frozen,
+        as_dtype, tensors_of, named, in_order,
     )
 )  # fmt: skip

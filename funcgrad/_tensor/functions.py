@@ -7,7 +7,6 @@ from typing import Any
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._ops import table as _table
 from funcgrad._tape.modes import (
     enable_grad,
     inference_mode,
@@ -48,8 +47,8 @@ from funcgrad._tensor.tensor import Tensor
 __all__ = [
     "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_strided", "enable_grad",
     "eye", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "lookup", "no_grad", "ones",
-    "ones_like", "promote_types", "public", "range", "result_type", "scalar_tensor", "set_grad_enabled", "tensor",
+    "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "no_grad", "ones",
+    "ones_like", "promote_types", "range", "result_type", "scalar_tensor", "set_grad_enabled", "tensor",
     "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
 ]  # fmt: skip
 

@@ -86,7 +86,5 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if array.size and array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     counted = np.bincount(array, None if weights is None else to_host(weights.detach()), minlength)
-    kind = dtypes.int64 if weights is None else (
-        weights.dtype if weights.dtype is dtypes.float32 else dtypes.float64
-    )
+    kind = dtypes.int64 if weights is None else (weights.dtype if weights.dtype is dtypes.float32 else dtypes.float64)
     return from_host(counted, dtype=kind, device=input.device)

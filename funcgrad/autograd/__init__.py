@@ -47,11 +47,12 @@ def grad(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the gradients of the outputs' sum with respect to each input, without touching any `.grad`.
 
-    is_grads_batched: grad_outputs have a leading dimension, and so have the results: one backward for each of its entries.
-    Raises RuntimeError for an input that the outputs do not depend on, unless allow_unused (None) or materialize_grads (zeros).
+    is_grads_batched: grad_outputs have a leading dimension, and so have the results: one backward for each entry.
+    RuntimeError for an input that no output depends on, unless allow_unused (None) or materialize_grads (zeros).
     """
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True).", FutureWarning, stacklevel=2)
+        message = "only_inputs argument is deprecated and is ignored now (defaults to True)."
+        warnings.warn(message, FutureWarning, stacklevel=2)
     roots, targets = _listed(outputs), _listed(inputs)
     unused = bool(allow_unused) or materialize_grads
     gradients = _gradients(roots, grad_outputs)
@@ -64,7 +65,7 @@ def grad(
 
 
 def set_strict(mode: bool) -> None:
-    """Raise torch's error when a tensor that backward needs was modified in place, although the gradient would be right here."""
+    """Raise torch's error when a tensor that backward needs was modified in place; otherwise it goes on, and right."""
     settings.strict = bool(mode)
 
 
@@ -81,7 +82,9 @@ class Variable(metaclass=_VariableType):
         return tensor.requires_grad_() if requires_grad and not data.requires_grad else tensor
 
 
-def _batched(roots: Any, targets: Any, gradients: Any, retain: Any, create: bool, unused: bool, materialize: bool) -> Any:
+def _batched(
+    roots: Any, targets: Any, gradients: Any, retain: Any, create: bool, unused: bool, materialize: bool
+) -> Any:
     count = next(g.shape[0] for g in gradients if g is not None)
     rows = [
         gradients_of(

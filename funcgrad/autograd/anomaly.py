@@ -1,4 +1,4 @@
-"""detect_anomaly: every op runs as it is recorded, and a NaN in a backward is traced to the forward line that made it."""
+"""detect_anomaly: every op runs as it is recorded; a NaN in a backward is traced to the forward line that made it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class set_detect_anomaly:  # noqa: N801 - torch's own spelling
 
 
 class detect_anomaly(set_detect_anomaly):  # noqa: N801 - torch's own spelling
-    """Detect anomalies inside the block: RuntimeError names the backward that returned NaN; a warning shows its forward line."""
+    """Detect anomalies inside: RuntimeError names the backward that returned NaN, a warning shows its forward line."""
 
     def __init__(self, check_nan: bool = True) -> None:
         warnings.warn(

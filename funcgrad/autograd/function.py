@@ -71,12 +71,14 @@ class FunctionNode(Node):
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
             answer = self.function.backward(self, *given)
         answers = answer if isinstance(answer, tuple) else (answer,)
-        if len(answers) < len(self.needs_input_grad) or any(a is not None for a in answers[len(self.needs_input_grad) :]):
+        count = len(self.needs_input_grad)
+        if len(answers) < count or any(a is not None for a in answers[count:]):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients "
-                f"(expected {len(self.needs_input_grad)}, got {len(answers)})"
+                f"(expected {count}, got {len(answers)})"
             )
-        return [None if a is None else a._current() for a, needed in zip(answers, self._is_edge(), strict=False) if needed]
+        asked = [a for a, needed in zip(answers, self._is_edge(), strict=False) if needed]
+        return [None if a is None else a._current() for a in asked]
 
     def _given(self, index: int, cotangent: Variable | None) -> Tensor | None:
         if cotangent is not None:
@@ -115,7 +117,9 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Return the gradient of each argument of forward."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -83,7 +83,7 @@ def set_device(device: Any) -> None:
     set_current_gpu(_number(device))
 
 
-class device:
+class device:  # noqa: N801 - torch's own spelling
     """A block in which "cuda" means this GPU (None or a negative number: it changes nothing)."""
 
     def __init__(self, device: Any) -> None:
@@ -100,7 +100,7 @@ class device:
         set_current_gpu(self.prev_idx)
 
 
-class device_of(device):
+class device_of(device):  # noqa: N801 - torch's own spelling
     """A block in which "cuda" means the GPU of this tensor, if it is on one."""
 
     def __init__(self, obj: Any) -> None:

@@ -1,4 +1,4 @@
-"""explain: what just happened? Counters, what was compiled and why, which lines forced a run, and the present program."""
+"""explain: what just happened? Counters, compiles and their reasons, lines that forced a run, the present program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from funcgrad._program.counters import Counters, counted, counters
 from funcgrad._program.journal import Compile, Journal, Run
 from funcgrad._program.record import thread
 from funcgrad._program.run import flush
+from funcgrad._program.trie import Call, Hole
 
 __all__ = ["Compile", "Counters", "Run", "compiles", "counted", "counters", "flush", "flushes", "pending", "watch"]
 
@@ -35,14 +36,21 @@ def flushes() -> list[Run]:
 
 
 def pending() -> str:
-    """Return the program that this thread is recording, an instruction a line: `%3 = mul(%1, leaf 0)`."""
-    return "\n".join(
-        f"%{call.first} = {call.op.name}({', '.join(map(_argument, call.arguments))}) -> {', '.join(map(str, call.avals))}"
-        for call in thread.program.cursor.path()
-    )
+    """Return the program that this thread is recording, an instruction a line: `%3 = mul(%1, leaf 0) -> float32[2]`.
+
+    %n: the n-th result of the program. leaf n: an array that it is given. number n: a Python number that is an input.
+    """
+    return "\n".join(map(_line, thread.program.cursor.path()))
+
+
+def _line(call: Call) -> str:
+    arguments, results = ", ".join(map(_argument, call.arguments)), ", ".join(map(str, call.avals))
+    return f"%{call.first} = {call.op.name}({arguments}) -> {results}"
 
 
 def _argument(argument: object) -> str:
     if isinstance(argument, int):
         return f"%{argument}" if argument >= 0 else f"leaf {-1 - argument}"
+    if isinstance(argument, Hole):
+        return f"number {argument.position}"
     return str(getattr(argument, "number", argument))

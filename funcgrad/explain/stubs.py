@@ -1,6 +1,6 @@
 """Writes the type stubs that editors and pyright read, from the table and from the hand-written functions.
 
-`python -m funcgrad.explain.stubs` writes those that are out of date; with `--check` it only names them and exits with 1.
+`python -m funcgrad.explain.stubs` writes those that are out of date; with `--check` it names them and exits with 1.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _INDENT = "    "
 
 # What the words in a row's signature are for its caller, and the types of parameters that all rows of a kind have
 _GIVEN = {
-    "Array": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor", "Arrays": "Sequence[Tensor]", "Scalar": "complex",
-    "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
+    "Array": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor", "Arrays": "Sequence[Tensor]",
+    "Scalar": "complex", "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
 }  # fmt: skip
 _BESIDE = {"inplace": "bool", "keepdims": "bool | None", "out": "Any"}
 _UNLIKE_OBJECT = {"__eq__", "__ne__", "__reduce_ex__"}
-_RESULTS = {row: type(f"_{row.title().replace('_', '')}Result", (), {}) for row, op in TABLE.items() if op.results}
+_RESULTS = {op.name: type(f"_{op.name.title().replace('_', '')}Result", (), {}) for op in TABLE.values() if op.results}
 _HOMES: dict[Any, str] = dict.fromkeys((Tensor, tensor._Methods, *_RESULTS.values()), tensor.__name__)
 _SCOPE: dict[str, Any] = _RESULTS | {
     "Any": Any, "Literal": Literal, "Sequence": Sequence, "Size": Size, "Tensor": Tensor, "dtype": dtype,
@@ -68,10 +68,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def row_signatures(place: str) -> list[Signature]:
-    """Return the signatures of one public place of a row: two where sizes go one by one or, by keyword, as a sequence."""
+    """Return the signatures of a public place of a row: two where sizes go one by one, or as a sequence by keyword."""
     op = front.places()[place]
     types = _BESIDE | {p.name: _given(op, p.name) for p in op.parameters}
-    types["axis"] = types.get("dim", "Any")
+    types["axis"] = f"{types.get('dim', 'int').removesuffix(' | None')} | None"
     parameters = list(inspect.signature(front.made(place)).parameters.values())
     typed = [p.replace(annotation=types[p.name]) for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     forms = [typed] if len(typed) == len(parameters) else [typed, _by_keyword(typed)]
@@ -79,7 +79,7 @@ def row_signatures(place: str) -> list[Signature]:
 
 
 def _given(op: Op, name: str) -> str:
-    """Return the type of a row's parameter. A number may be one of several tensors that are promoted, not the only one."""
+    """Return the type of a row's parameter. A number may stand for one of several tensors that are promoted."""
     arrays = [p.name for p in op.inputs if p.kind == "Array"]
     if arrays[:1] == [name] and (op.promote is None or len(arrays) == 1):
         return "Tensor"
@@ -128,7 +128,7 @@ def tensor_stub() -> str:
         fields = dict.fromkeys(TABLE[row].results or (), "Tensor")
         _declare_class(stub, f"{kind.__name__}({stub.name_of(NamedTuple)})", fields)
     _declare_class(stub, "_Methods(type)", tensor._Methods.__annotations__)
-    _declare_class(stub, "Tensor(metaclass=_Methods)", Tensor.__annotations__)
+    _declare_class(stub, "Tensor", Tensor.__annotations__)
     _declare_members(stub)
     stub.line(f"ALIAS: {stub.name_of(Any)}")
     stub.line(f"VARIABLE: {stub.name_of(Any)}")
@@ -171,14 +171,13 @@ def _declare_member(stub: Stub, name: str, value: Any) -> None:
     elif isinstance(value, FunctionType):
         _declare_methods(stub, name, signatures(value), _scope_of(value))
     elif isinstance(value, (staticmethod, classmethod)):
-        function = value.__func__
-        stub.function(name, signatures(function), function.__globals__, indent=_INDENT, mark=type(value).__name__)
+        function, mark = value.__func__, "" if name == "__new__" else type(value).__name__
+        stub.function(name, signatures(function), function.__globals__, indent=_INDENT, mark=mark)
 
 
 def _declare_methods(stub: Stub, name: str, forms: list[Signature], scope: dict[str, Any], mark: str = "") -> None:
-    bound = forms if name == "__new__" else [method(form) for form in forms]
     comment = "  # type: ignore[override]  # object's own is another" if name in _UNLIKE_OBJECT else ""
-    stub.function(name, bound, scope, indent=_INDENT, mark=mark, comment=comment)
+    stub.function(name, [method(form) for form in forms], scope, indent=_INDENT, mark=mark, comment=comment)
 
 
 def _declare_function(stub: Stub, name: str, function: FunctionType) -> None:
@@ -202,16 +201,18 @@ def front_door_stub() -> str:
 
 def _literal(path: Path, name: str) -> Any:
     """Return a constant from the source of a module."""
-    body = ast.parse(path.read_text()).body
-    return next(ast.literal_eval(n.value) for n in body if isinstance(n, ast.Assign) and name in map(ast.unparse, n.targets))
+    assigned = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Assign)]
+    return next(ast.literal_eval(node.value) for node in assigned if name in map(ast.unparse, node.targets))
 
 
 def namespace_stub(path: Path, prefix: str, rooms: dict[str, str] | None = None, values: Set[str] = frozenset()) -> str:
     """Return the stub of a module: what it takes from elsewhere, what it defines, and the table's under `prefix`."""
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     module, tree = importlib.import_module(name), ast.parse(path.read_text())
-    exports = _exports(tree, getattr(module, "__all__", None)) | (rooms or {})
-    own = {name for node in tree.body for name in _defined(node)} | values
+    exports = _exports(tree, getattr(module, "__all__", None))
+    made = {word for word in exports if _is_made_elsewhere(word, getattr(module, word))}
+    exports = {word: home for word, home in exports.items() if word not in made} | (rooms or {})
+    own = {name for node in tree.body for name in _defined(node)} | values | made
     rows = set(functions.names_under(prefix)) - own - set(exports)
     here = {kind: name for word in exports if isinstance(kind := vars(module).get(word), type)}
     stub = Stub(name, _HOMES | here, {*own, *rows, *exports})
@@ -222,6 +223,11 @@ def namespace_stub(path: Path, prefix: str, rooms: dict[str, str] | None = None,
     for word in sorted(rows):
         _declare_place(stub, f"{prefix}.{word}".removeprefix("."))
     return stub.text()
+
+
+def _is_made_elsewhere(name: str, value: Any) -> bool:
+    """Tell whether a function was made by another, as `zeros` is: checkers do not see its signature at its home."""
+    return isinstance(value, FunctionType) and value.__code__.co_name != name
 
 
 def _exports(tree: ast.Module, public: Sequence[str] | None) -> dict[str, str]:

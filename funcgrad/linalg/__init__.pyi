@@ -74,7 +74,7 @@ def matrix_norm(
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
-    axis: int | Sequence[int] = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     out: Any = None,
 ) -> Tensor: ...

@@ -71,43 +71,33 @@ def multi_head_attention_forward(
     `is_causal` is a hint that `attn_mask` is the causal mask, which must be given all the same.
     """
     is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
-        )
-    if query.shape[-1] != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
-    if embed_dim_to_check % num_heads:
-        raise AssertionError(f"embed_dim {embed_dim_to_check} not divisible by num_heads {num_heads}")
+    _check_sizes(query, embed_dim_to_check, num_heads, is_causal and attn_mask is None)
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
-    projected = list(_projected(query, key, value, weights, in_proj_bias))
+    q, k, v = _projected(query, key, value, weights, in_proj_bias)
     if not is_batched:
-        projected = [part.unsqueeze(1) for part in projected]
+        q, k, v = (part.unsqueeze(1) for part in (q, k, v))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    length, batch = q.shape[:2]
     if bias_k is not None and bias_v is not None:
-        projected[1:] = [_with_bias(part, bias) for part, bias in zip(projected[1:], (bias_k, bias_v), strict=True)]
-    q, k, v = (_by_head(part, num_heads) for part in projected)
-    k = k if static_k is None else static_k
-    v = v if static_v is None else static_v
+        k, v = _with_bias(k, bias_k), _with_bias(v, bias_v)
+    q, k, v = (_by_head(part, num_heads) for part in (q, k, v))
+    k, v = k if static_k is None else static_k, v if static_v is None else static_v
     if add_zero_attn:
         k, v = (fg.cat([part, part.new_zeros((part.shape[0], 1, part.shape[2]))], dim=1) for part in (k, v))
     added = (bias_k is not None) + add_zero_attn
-    drops_hint = is_causal and key_padding_mask is None and not need_weights
-    mask = None if drops_hint else _as_scores(attn_mask, query.dtype, added)
+    drops_mask = is_causal and key_padding_mask is None and not need_weights
+    mask = None if drops_mask else _as_scores(attn_mask, query.dtype, added)
     mask = _with_padding(mask, key_padding_mask, query.dtype, added, num_heads)
-    p = dropout_p if training else 0.0
+    p, attended = dropout_p if training else 0.0, None
     if need_weights:
         output, attended = _with_weights(q, k, v, mask, p)
-    else:
-        output, attended = _without_weights(q, k, v, mask, p, num_heads, drops_hint), None
-    length, batch = projected[0].shape[:2]
-    output = output.transpose(0, 1).reshape(length * batch, -1)
-    output = _function("linear")(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
-    if attended is not None:
         attended = attended.view(batch, num_heads, length, -1)
         attended = attended.mean(dim=1) if average_attn_weights else attended
         attended = attended if is_batched else attended.squeeze(0)
+    else:
+        output = _without_weights(q, k, v, mask, p, num_heads, drops_mask)
+    output = output.transpose(0, 1).reshape(length * batch, -1)
+    output = _function("linear")(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
     return (output if is_batched else output.squeeze(1)), attended
 
 
@@ -187,6 +177,18 @@ def _without_weights(
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(-1, heads, *mask.shape[1:])
     output = scaled_dot_product_attention(q, k, v, mask, p, is_causal)
     return output.flatten(0, 1)
+
+
+def _check_sizes(query: Tensor, width: int, heads: int, lacks_mask: bool) -> None:
+    if lacks_mask:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if query.shape[-1] != width:
+        raise AssertionError(f"was expecting embedding dimension of {width}, but got {query.shape[-1]}")
+    if width % heads:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {heads}")
 
 
 def _is_batched(

@@ -11,6 +11,12 @@ from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
+from funcgrad.nn.fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+)
 from funcgrad.random.dropout import (
     alpha_dropout,
     dropout,
@@ -25,9 +31,11 @@ from funcgrad.random.dropout import (
 __all__ = [
     "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
     "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding", "embedding_bag",
-    "feature_alpha_dropout", "gumbel_softmax", "instance_norm", "max_pool1d_with_indices", "max_pool2d_with_indices",
-    "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_", "scaled_dot_product_attention",
-    "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear", "upsample_nearest",
+    "feature_alpha_dropout", "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices", "gumbel_softmax", "instance_norm", "max_pool1d_with_indices",
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_",
+    "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear",
+    "upsample_nearest",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")

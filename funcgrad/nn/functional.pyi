@@ -66,6 +66,38 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor: ...
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -129,24 +161,24 @@ def upsample(
 ) -> Tensor: ...
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
-def adaptive_avg_pool1d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
-def adaptive_avg_pool2d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
-def adaptive_avg_pool3d(input: Tensor, output_size: Any, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool3d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
 def adaptive_max_pool1d(
     input: Tensor,
-    output_size: Any,
+    output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
 ) -> Tensor: ...
 def adaptive_max_pool2d(
     input: Tensor,
-    output_size: Any,
+    output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
 ) -> Tensor: ...
 def adaptive_max_pool3d(
     input: Tensor,
-    output_size: Any,
+    output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
 ) -> Tensor: ...
@@ -216,7 +248,7 @@ def conv1d(
     weight: Tensor | complex,
     bias: Tensor | complex | None = None,
     stride: int | Sequence[int] = ...,
-    padding: str | int | Sequence[int] = 0,
+    padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
 ) -> Tensor: ...
@@ -225,7 +257,7 @@ def conv2d(
     weight: Tensor | complex,
     bias: Tensor | complex | None = None,
     stride: int | Sequence[int] = ...,
-    padding: str | int | Sequence[int] = 0,
+    padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
 ) -> Tensor: ...
@@ -234,7 +266,7 @@ def conv3d(
     weight: Tensor | complex,
     bias: Tensor | complex | None = None,
     stride: int | Sequence[int] = ...,
-    padding: str | int | Sequence[int] = 0,
+    padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
 ) -> Tensor: ...
@@ -287,6 +319,15 @@ def cross_entropy(
     reduce: bool | None = None,
     reduction: str = 'mean',
     label_smoothing: float = 0.0,
+) -> Tensor: ...
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = 'mean',
+    zero_infinity: bool = False,
 ) -> Tensor: ...
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
@@ -345,8 +386,8 @@ def huber_loss(
 ) -> Tensor: ...
 def interpolate(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: Sequence[int] | int | None = None,
+    scale_factor: Sequence[float] | float | None = None,
     mode: str = 'nearest',
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,

@@ -150,6 +150,7 @@ class _HookedCall:
         self.ran: set[int] = set()
 
     def run(self) -> Any:
+        """Call forward with the hooks around it."""
         try:
             return self._run()
         except Exception:
@@ -237,12 +238,14 @@ class BackwardHookFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, seen: Callable[..., Any], *tensors: Tensor) -> Any:
+        """Return the tensors."""
         ctx.seen = seen
         ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
         return tuple(tensor.clone() for tensor in tensors)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        """Return the gradients as `seen` leaves them."""
         return (None, *ctx.seen(grads))
 
 
@@ -256,11 +259,13 @@ class _Around:
         self.places: list[int] | None = None
 
     def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments, whose gradients will be seen."""
         self.inputs = len(args)
         args, self.places = _watch(args, self._inputs_known)
         return args
 
     def watch_results(self, results: Any) -> Any:
+        """Return the results, whose gradients will be seen."""
         if not isinstance(results, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"

@@ -108,9 +108,16 @@ class Members:
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
-            if kind in own and name in own[kind]:
-                return own[kind][name]
+        if "_modules" in own:  # written out, not looped over: every `self.weight` of a forward comes here
+            members = own["_parameters"]
+            if name in members:
+                return members[name]
+            members = own["_modules"]
+            if name in members:
+                return members[name]
+            members = own["_buffers"]
+            if name in members:
+                return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

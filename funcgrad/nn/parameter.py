@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.aliases import View, cell_of
@@ -20,7 +20,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         """Return a parameter that shares the storage of `data` (of a view: a copy)."""
         return _named_anew(cls, data, requires_grad)
 
@@ -35,7 +35,7 @@ class Buffer(Tensor):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         """Return a buffer that shares the storage of `data`; `persistent` puts it in the state dictionary."""
         buffer = _named_anew(cls, data, requires_grad=False)
         buffer.persistent = persistent

@@ -204,6 +204,7 @@ class _Loading:
         self.errors: list[str] = []
 
     def load(self, module: Any, state_dict: dict[str, Any], prefix: str) -> None:
+        """Load one module, then those below it."""
         local = {} if self.metadata is None else self.metadata.get(prefix[:-1], {})
         if self.assign:
             local["assign_to_params_buffers"] = True

@@ -38,7 +38,7 @@ def logsumexp(
     dim: int | Sequence[int] = ...,
     keepdim: bool = False,
     *,
-    axis: int | Sequence[int] = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     out: Any = None,
 ) -> Tensor: ...

@@ -88,7 +88,9 @@ def _matmul(machine: Machine, tensor: Any, other: int, number: int) -> Any:
 
 
 def _sum(machine: Machine, tensor: Any, other: int, number: int) -> Any:
-    return tensor.sum() if not tensor.ndim or number % 3 == 0 else tensor.sum(number % tensor.ndim, keepdim=number % 2 == 0)
+    if not tensor.ndim or number % 3 == 0:
+        return tensor.sum()
+    return tensor.sum(number % tensor.ndim, keepdim=number % 2 == 0)
 
 
 def _largest(machine: Machine, tensor: Any, other: int, number: int) -> Any:
@@ -192,7 +194,7 @@ def _backward(machine: Machine, tensor: Any, other: int, number: int) -> Any:
 STEPS: list[Callable[[Machine, Any, int, int], Any]] = [
     *[_unary(name) for name in ("tanh", "sigmoid", "sin", "abs", "relu", "square", "neg")],
     *[_binary(name) for name in ("__add__", "__sub__", "__mul__", "maximum", "__rsub__")],
-    _scaled, _matmul, _sum, _largest, _item, _branch, _select, _slice, _column, _stepped, _gathered, _masked, _transposed,
-    _flat, _unsqueezed, _joined, _detached, _without_history, _add_in_place, _mul_in_place, _in_place_without_history,
-    _write_item, _write_slice, _write_masked, _backward,
+    _scaled, _matmul, _sum, _largest, _item, _branch, _select, _slice, _column, _stepped, _gathered, _masked,
+    _transposed, _flat, _unsqueezed, _joined, _detached, _without_history, _add_in_place, _mul_in_place,
+    _in_place_without_history, _write_item, _write_slice, _write_masked, _backward,
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Random programs give the same values and gradients fused, eager, and in torch; those that once failed are kept below."""
+"""Random programs give the same values and gradients fused, eager and in torch; those that once failed stand below."""
 
 from __future__ import annotations
 

@@ -26,10 +26,9 @@ module_db = pytest.importorskip("torch.testing._internal.common_modules").module
 # what we leave out, and why
 LEFT_OUT = {
     "LinearCrossEntropyLoss": "torch's experimental fusion of a layer and a loss, of 2.13",
-    "FractionalMaxPool2d": "draws its windows at random: compared with given samples elsewhere",
-    "FractionalMaxPool3d": "draws its windows at random: compared with given samples elsewhere",
 }
 INFOS = [info for info in module_db if info.module_cls.__module__.startswith("torch.nn.modules")]
+RUNS = [(info, mode) for info in INFOS for mode in ((True, False) if info.train_and_eval_differ else (True,))]
 
 
 def _ours(value: Any) -> Any:
@@ -103,8 +102,11 @@ def test_whole_modules_travel_in_files_both_ways(tmp_path: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-@pytest.mark.parametrize("info", INFOS, ids=[f"{i}-{info.name}" for i, info in enumerate(INFOS)])
+@pytest.mark.parametrize(
+    ("info", "training"),
+    RUNS,
+    ids=[f"{i}-{info.name}-{'train' if mode else 'eval'}" for i, (info, mode) in enumerate(RUNS)],
+)
 def test_module_is_torchs(info: Any, training: bool) -> None:
     name = info.module_cls.__name__
     if name in LEFT_OUT:

@@ -131,7 +131,7 @@ def test_many_threads_share_parameters() -> None:
                 y = (weight * k) @ weight
                 assert y.shape == (5, 5)
                 y.sum().item()
-        except Exception as error:  # noqa: BLE001 - any failure of a thread fails the test
+        except Exception as error:  # any failure of a thread fails the test
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]

@@ -115,7 +115,8 @@ def test_a_gradient_penalty_reaches_the_weights() -> None:
     (gradient,) = autograd.grad(layer(x).tanh().sum(), x, create_graph=True)
     ((gradient.norm(2, dim=1) - 1) ** 2).mean().backward()
     assert layer.weight.grad.abs().sum() > 0
-    assert autograd.gradgradcheck(lambda v: (v.tanh() * v).sum(), (torch.randn(3, dtype=torch.float64, requires_grad=True),))
+    point = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert autograd.gradgradcheck(lambda v: (v.tanh() * v).sum(), (point,))
 
 
 def test_grad_leaves_dot_grad_alone_and_names_what_is_unused() -> None:

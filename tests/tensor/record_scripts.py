@@ -1,4 +1,4 @@
-"""Records what torch shows for every script: `python -m tests.tensor.record_scripts` (needs torch)."""
+"""Records what torch shows, by index and by dtype too: `python -m tests.tensor.record_scripts` (needs torch)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from tests.tensor.index_expressions import expressions
+from tests.tensor.promotion_cases import FUNCTIONS, IN_PLACE, cases, outcome
 from tests.tensor.running import RECORDED, Script, families, scripts_of, shown
 
 
@@ -23,9 +25,23 @@ def recorded(script: Script) -> dict[str, Any]:
 def main() -> None:
     """Write the recorded file."""
     found = {family: {script.source: recorded(script) for script in scripts_of(family)} for family in families()}
-    text = json.dumps(found, indent=0, ensure_ascii=False, separators=(",", ":"))
-    (RECORDED / "scripts.json").write_text(text + "\n")
+    write("scripts", found)
+    write("indexing", {source: recorded(Script(source)) for source in expressions(seed=0, count=200)})
+    write("promotion", promotions())
     print({family: len(listed) for family, listed in found.items()})
+
+
+def promotions() -> dict[str, Any]:
+    """Return for each function the numbers of its outcomes in the list `names`."""
+    found = {name: [outcome(torch, case) for case in cases((name,))] for name in (*FUNCTIONS, *IN_PLACE)}
+    names = sorted({kind for listed in found.values() for kind in listed})
+    return {"names": names, **{name: [names.index(kind) for kind in listed] for name, listed in found.items()}}
+
+
+def write(name: str, found: dict[str, Any]) -> None:
+    """Write one recorded file, a script a line."""
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    (RECORDED / f"{name}.json").write_text(text + "\n")
 
 
 if __name__ == "__main__":

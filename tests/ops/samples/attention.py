@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.ops.samples import Sample, given, sample, values
 
 _Q, _K, _V = given(2, 3, 5, 4), given(2, 3, 6, 4), given(2, 3, 6, 4)
-_SEEN = values([[True, False, True, True, False, True], *[[j <= i for j in range(6)] for i in range(3)], [False] * 6], "bool")
+_ROWS = [[True, False, True, True, False, True], *[[j <= i for j in range(6)] for i in range(3)], [False] * 6]
+_SEEN = values(_ROWS, "bool")
 
 SAMPLES: dict[str, list[Sample]] = {
     "nn.functional.scaled_dot_product_attention": [

@@ -100,7 +100,9 @@ SAMPLES: dict[str, list[Sample]] = {
     "nn.functional.binary_cross_entropy_with_logits": [
         *_reduced(given(3, 4), given(3, 4, low=0, high=1)),
         *_reduced(
-            given(3, 4), given(3, 4, low=0, high=1), given(4, low=0, high=1, grad=False),
+            given(3, 4),
+            given(3, 4, low=0, high=1),
+            given(4, low=0, high=1, grad=False),
             pos_weight=given(4, low=0, high=2, grad=False),
         ),
         sample(values([0.0, 90.0, -90.0, 90.0, -90.0]), values([1.0, 1.0, 1.0, 0.0, 0.0], grad=False)),

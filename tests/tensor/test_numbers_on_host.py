@@ -1,6 +1,8 @@
-"""x[i] of numbers that the host has: taken there without a run, and yet a view like any other."""
+"""Numbers that the host has: an element of them, or a batch put together of samples, is had without a run."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 
@@ -75,3 +77,52 @@ def test_a_constant_may_come_where_the_program_has_no_room_left(before: int, mon
         y = y + table
     y = y * torch.full_like(table, 2.0) + table[0]
     assert y.tolist()[0] == [(before + 1) * 2 * x + x for x in (1.0, 2.0, 3.0)]
+
+
+def pieces() -> list[torch.Tensor]:
+    return [torch.tensor([[float(i), 2.0, 3.0]]) for i in range(4)]
+
+
+def test_a_batch_put_together_of_samples_is_one_input_whichever_they_are() -> None:
+    weight, samples = torch.randn(3, 2), [torch.tensor([i, 2.0, 3.0]).unsqueeze(0) for i in range(4)]
+    for chosen in ([0, 1, 2], [1, 1, 3], [2, 2, 2]):
+        with torch.explain.counted() as seen:
+            (torch.cat([samples[i] for i in chosen]) @ weight).sum().item()
+        assert seen.compiles == (chosen == [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda x: torch.cat(x), lambda x: torch.cat(x, dim=-1), lambda x: torch.stack(x), lambda x: torch.stack(x, -1),
+        lambda x: torch.cat([x[0], x[1].long(), torch.tensor([])]), lambda x: torch.stack([x[0], x[1].double()]),
+        lambda x: x[1].unsqueeze(-1), lambda x: x[1].squeeze(), lambda x: x[1].view(3, -1), lambda x: x[1].reshape(-1),
+        lambda x: x[2].flatten(), lambda x: x[1].long(), lambda x: x[1].bool(), lambda x: x[1].half().double(),
+        lambda x: x[1].to(torch.bfloat16), lambda x: x[1].long().to(torch.uint8).float(),
+    ],
+)  # fmt: skip
+def test_numpy_moves_small_numbers_as_the_program_would(move: Callable[[list[torch.Tensor]], torch.Tensor]) -> None:
+    with torch.explain.counted() as seen:
+        near = move(pieces())
+    recorded = move([x * 1.0 for x in pieces()])
+    assert (near.dtype, near.shape) == (recorded.dtype, recorded.shape)
+    assert near.tolist() == recorded.tolist()
+    assert seen.runs == 0
+
+
+def test_what_numpy_moved_is_still_a_view_where_torch_makes_one() -> None:
+    x = torch.tensor([[1.0, 2.0]])
+    y, z = x.view(2), x.unsqueeze(0)
+    y[0] = 5.0
+    assert (x.tolist(), z.tolist(), y._base is x) == ([[5.0, 2.0]], [[[5.0, 2.0]]], True)
+    with torch.no_grad():
+        z.zero_()
+    assert x.tolist() == [[0.0, 0.0]]
+    assert not torch.stack([x, x])._base
+
+
+def test_errors_are_those_of_the_row() -> None:
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        torch.stack([torch.tensor([1.0]), torch.tensor([1.0, 2.0])])
+    with pytest.raises(RuntimeError, match="invalid for input of size"):
+        torch.tensor([1.0, 2.0]).view(3)

@@ -1,0 +1,92 @@
+"""nn.functional: what is composed of several rows, and what every name there promises."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad.nn import functional as F
+
+
+def test_batch_norm_moves_the_running_statistics() -> None:
+    x, mean, var = torch.randn(6, 2, 3), torch.zeros(2), torch.ones(2)
+    held = mean
+    result = F.batch_norm(x, mean, var, training=True, momentum=0.25)
+    assert torch.allclose(result.mean((0, 2)), torch.zeros(2), atol=1e-6)
+    assert torch.allclose(mean, 0.25 * x.mean((0, 2)), atol=1e-6) and held is mean
+    assert torch.allclose(var, 0.75 + 0.25 * x.transpose(0, 1).flatten(1).var(1), atol=1e-6)
+    again = F.batch_norm(x, mean, var, momentum=0.25)
+    assert torch.allclose(again, (x - mean[:, None]) / (var[:, None] + 1e-5).sqrt(), atol=1e-5)
+    with pytest.raises(RuntimeError, match="Expected running_mean and running_var to be defined when training=False"):
+        F.batch_norm(x, None, None)
+
+
+def test_running_statistics_keep_no_history() -> None:
+    layer = nn.BatchNorm1d(2)
+    for _ in range(3):
+        layer(torch.randn(4, 2, requires_grad=True)).sum().backward()
+    assert layer.running_mean.grad_fn is None and not layer.running_mean.requires_grad
+    assert layer.num_batches_tracked.item() == 3
+
+
+def test_embedding_limits_the_norm_of_what_it_looks_up() -> None:
+    weight = nn.Parameter(torch.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]]))
+    found = F.embedding(torch.tensor([0, 1]), weight, max_norm=1.0)
+    assert torch.allclose(found, torch.tensor([[0.6, 0.8], [0.3, 0.4]]), atol=1e-6)
+    assert torch.allclose(weight, torch.tensor([[0.6, 0.8], [0.3, 0.4], [6.0, 8.0]]), atol=1e-6)
+    found.sum().backward()
+    assert weight.grad.tolist() == [[1, 1], [1, 1], [0, 0]]
+
+
+def test_attention_is_softmax_of_scaled_products() -> None:
+    q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
+    expected = (q @ k.transpose(-2, -1) / math.sqrt(4)).softmax(-1) @ v
+    assert torch.allclose(F.scaled_dot_product_attention(q, k, v), expected, atol=1e-6)
+    causal = F.scaled_dot_product_attention(q, k[:, :3], v[:, :3], is_causal=True)
+    assert torch.allclose(causal[:, 0], v[:, 0], atol=1e-6)
+    dropped = F.scaled_dot_product_attention(q, k, v, dropout_p=0.9)
+    assert not torch.allclose(dropped, expected)
+
+
+def test_triplets_take_any_distance() -> None:
+    anchor, near, far = torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.5]])
+    loss = F.triplet_margin_with_distance_loss(
+        anchor, near, far, distance_function=lambda a, b: (a - b).abs().sum(-1), reduction="none"
+    )
+    assert loss.tolist() == [0.5]
+    with pytest.raises(ValueError, match="margin must be greater than 0"):
+        F.triplet_margin_with_distance_loss(anchor, near, far, margin=0.0)
+
+
+def test_functions_change_their_input_where_asked() -> None:
+    x = torch.tensor([-1.0, 2.0])
+    assert F.relu(x, inplace=True) is x and x.tolist() == [0.0, 2.0]
+    assert F.leaky_relu_(x) is x and F.dropout(x, 0.0) is x
+
+
+def test_pooling_gives_places_under_all_its_names() -> None:
+    x = torch.randn(1, 2, 4, 4)
+    values, places = F.max_pool2d_with_indices(x, 2)
+    assert torch.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+    assert torch.equal(F.adaptive_max_pool2d_with_indices(x, 2)[1], places)
+    values, places = F.fractional_max_pool2d_with_indices(x, 2, output_size=3)
+    assert torch.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+
+
+def test_masks_of_another_shape_are_refused() -> None:
+    attention = nn.MultiheadAttention(4, 2)
+    x = torch.randn(3, 2, 4)
+    with pytest.raises(RuntimeError, match=r"The shape of the 2D attn_mask is .* but should be \(3, 3\)"):
+        attention(x, x, x, attn_mask=torch.zeros(2, 2))
+    with pytest.raises(AssertionError, match="embed_dim must be divisible by num_heads"):
+        nn.MultiheadAttention(5, 2)
+    with pytest.raises(RuntimeError, match="Need attn_mask if specifying the is_causal hint"):
+        attention(x, x, x, is_causal=True)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'torch.nn.functional' has no attribute 'soft_sign'"):
+        _ = F.soft_sign

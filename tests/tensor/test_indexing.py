@@ -1,0 +1,46 @@
+"""Reading and writing by any index does what torch does: numbers, gradients, aliases and errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import funcgrad
+from funcgrad._base.config import settings
+from tests.tensor.index_expressions import expressions
+from tests.tensor.running import RECORDED, agree, shown
+
+TRUTH = json.loads((RECORDED / "indexing.json").read_text())
+
+
+def check(source: str, expected: dict[str, object]) -> None:
+    found = shown(source, funcgrad)
+    if "error" in expected:
+        assert expected["error"] in found.get("error", ()), f"{source}\ntorch: {expected}\nfuncgrad: {found}"
+    else:
+        assert agree(expected, found), f"{source}\ntorch: {expected}\nfuncgrad: {found}"
+
+
+@pytest.mark.parametrize("source", TRUTH)
+def test_index_does_what_torch_recorded(source: str) -> None:
+    check(source, TRUTH[source])
+
+
+@pytest.mark.parametrize("source", list(TRUTH)[::8])
+def test_index_does_the_same_op_by_op(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "eager", True)
+    check(source, TRUTH[source])
+
+
+def test_the_recorded_expressions_are_those_that_are_drawn_today() -> None:
+    assert set(TRUTH) == set(expressions(seed=0, count=200))
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_index_does_what_torch_does_now(seed: int) -> None:
+    torch = pytest.importorskip("torch")
+    for source in expressions(seed, count=25):
+        truth = shown(source, torch)
+        check(source, {"error": truth["error"][0]} if "error" in truth else truth)

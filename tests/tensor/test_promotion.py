@@ -1,0 +1,34 @@
+"""torch's type promotion, pair by pair: recorded results, and the rules that users rely on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import funcgrad as torch
+from tests.tensor.promotion_cases import FUNCTIONS, IN_PLACE, cases, differs_on_purpose, outcome
+from tests.tensor.running import RECORDED
+
+TRUTH = json.loads((RECORDED / "promotion.json").read_text())
+
+
+@pytest.mark.parametrize("name", (*FUNCTIONS, *IN_PLACE))
+def test_every_pair_of_dtypes_gives_the_dtype_that_torch_gives(name: str) -> None:
+    expected = iter(TRUTH[name])
+    wrong = []
+    for case in cases((name,)):
+        kind = TRUTH["names"][next(expected)]
+        if not differs_on_purpose(case, kind) and outcome(torch, case) != kind:
+            wrong.append(f"{case}: torch {kind}, funcgrad {outcome(torch, case)}")
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def test_integers_wrap_around_also_when_a_number_changes() -> None:
+    small = torch.tensor([127], dtype=torch.int8)
+    assert [(small + n).item() for n in (1, 2, 200, 300, 1)] == [-128, -127, 71, -85, -128]
+
+
+def test_floats_are_cut_off_and_wrap_around_in_small_integers() -> None:
+    assert torch.tensor([3.7, -3.7, 300.0]).to(torch.uint8).tolist() == [3, 253, 44]
+    assert torch.tensor([3.7, -3.7]).int().tolist() == [3, -3]
