@@ -285,8 +285,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sequence[_int | None] | _int
 def add(input: Tensor | _complex, other: Tensor | _complex, alpha: _complex = 1, *, out: Any = None) -> Tensor: ...
 def addbmm(
     input: Tensor,
-    batch1: Tensor | _complex,
-    batch2: Tensor | _complex,
+    batch1: Tensor,
+    batch2: Tensor,
     beta: _complex = 1,
     alpha: _complex = 1,
     *,
@@ -310,8 +310,8 @@ def addcmul(
 ) -> Tensor: ...
 def addmm(
     input: Tensor,
-    mat1: Tensor | _complex,
-    mat2: Tensor | _complex,
+    mat1: Tensor,
+    mat2: Tensor,
     beta: _complex = 1,
     alpha: _complex = 1,
     *,
@@ -319,8 +319,8 @@ def addmm(
 ) -> Tensor: ...
 def addmv(
     input: Tensor,
-    mat: Tensor | _complex,
-    vec: Tensor | _complex,
+    mat: Tensor,
+    vec: Tensor,
     beta: _complex = 1,
     alpha: _complex = 1,
     *,
@@ -432,7 +432,7 @@ def as_strided(
 ) -> Tensor: ...
 def as_strided_scatter(
     input: Tensor,
-    src: Tensor | _complex,
+    src: Tensor,
     size: _int | Sequence[_int],
     stride: _int | Sequence[_int],
     storage_offset: _int | None = None,
@@ -472,8 +472,8 @@ def avg_pool1d(
 ) -> Tensor: ...
 def baddbmm(
     input: Tensor,
-    batch1: Tensor | _complex,
-    batch2: Tensor | _complex,
+    batch1: Tensor,
+    batch2: Tensor,
     beta: _complex = 1,
     alpha: _complex = 1,
     *,
@@ -482,20 +482,20 @@ def baddbmm(
 def bartlett_window(window_length: _int, periodic: _bool = True, **options: Any) -> Tensor: ...
 def bilinear(
     input1: Tensor,
-    input2: Tensor | _complex,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
 def binary_cross_entropy_with_logits(
     input: Tensor,
-    target: Tensor | _complex,
-    weight: Tensor | _complex | None = None,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: _bool | None = None,
     reduce: _bool | None = None,
     reduction: str = 'mean',
-    pos_weight: Tensor | _complex | None = None,
+    pos_weight: Tensor | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -508,7 +508,7 @@ def bitwise_right_shift(input: Tensor | _complex, other: Tensor | _complex, *, o
 def bitwise_xor(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def blackman_window(window_length: _int, periodic: _bool = True, **options: Any) -> Tensor: ...
 def block_diag(*tensors: Any) -> Tensor: ...
-def bmm(input: Tensor, mat2: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor: ...
 def broadcast_shapes(*shapes: Any) -> Size: ...
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]: ...
 @overload
@@ -516,8 +516,8 @@ def broadcast_to(input: Tensor, *size: _int | Sequence[_int], out: Any = None) -
 @overload
 def broadcast_to(input: Tensor, *, size: _int | Sequence[_int], out: Any = None) -> Tensor: ...
 def bucketize(
-    input: Tensor,
-    boundaries: Tensor | _complex,
+    input: Tensor | _complex,
+    boundaries: Tensor,
     *,
     out_int32: _bool = False,
     right: _bool = False,
@@ -527,7 +527,7 @@ def cartesian_prod(*tensors: Any) -> Tensor: ...
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def cdist(
     x1: Tensor,
-    x2: Tensor | _complex,
+    x2: Tensor,
     p: _float = 2.0,
     compute_mode: str = 'use_mm_for_euclid_dist_if_necessary',
     *,
@@ -541,7 +541,7 @@ def chain_matmul(*matrices: Any) -> Tensor: ...
 def channel_shuffle(input: Tensor, groups: _int, *, out: Any = None) -> Tensor: ...
 def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor: ...
 def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor: ...
-def cholesky_solve(B: Tensor, L: Tensor | _complex, upper: _bool = False, *, out: Any = None) -> Tensor: ...
+def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor: ...
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
 def clamp(
     input: Tensor | _complex,
@@ -583,8 +583,8 @@ def conj_physical_(input: Tensor) -> Tensor: ...
 def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: _complex = 0, *, out: Any = None) -> Tensor: ...
 def conv1d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
@@ -594,8 +594,8 @@ def conv1d(
 ) -> Tensor: ...
 def conv2d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
@@ -605,8 +605,8 @@ def conv2d(
 ) -> Tensor: ...
 def conv3d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: str | _int | Sequence[_int] = ...,
     dilation: _int | Sequence[_int] = ...,
@@ -616,8 +616,8 @@ def conv3d(
 ) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: _int | Sequence[_int] = ...,
     output_padding: _int | Sequence[_int] = ...,
@@ -628,8 +628,8 @@ def conv_transpose1d(
 ) -> Tensor: ...
 def conv_transpose2d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: _int | Sequence[_int] = ...,
     output_padding: _int | Sequence[_int] = ...,
@@ -640,8 +640,8 @@ def conv_transpose2d(
 ) -> Tensor: ...
 def conv_transpose3d(
     input: Tensor,
-    weight: Tensor | _complex,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: _int | Sequence[_int] = ...,
     padding: _int | Sequence[_int] = ...,
     output_padding: _int | Sequence[_int] = ...,
@@ -687,8 +687,8 @@ def cov(
     input: Tensor,
     *,
     correction: _int = 1,
-    fweights: Tensor | _complex | None = None,
-    aweights: Tensor | _complex | None = None,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
     out: Any = None,
 ) -> Tensor: ...
 def cross(
@@ -730,7 +730,7 @@ def cumsum(
 ) -> Tensor: ...
 def cumulative_trapezoid(
     y: Tensor,
-    x: Tensor | _complex | None = None,
+    x: Tensor | None = None,
     *,
     dx: _complex = 1,
     dim: _int = -1,
@@ -747,7 +747,7 @@ def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor: ...
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Any = None) -> Tensor: ...
 def diagonal_scatter(
     input: Tensor,
-    src: Tensor | _complex,
+    src: Tensor,
     offset: _int = 0,
     dim1: _int = 0,
     dim2: _int = 1,
@@ -780,7 +780,7 @@ def divide(
     rounding_mode: str | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def dot(input: Tensor, tensor: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Tensor: ...
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor: ...
 def einsum(equation: Any, *operands: Any) -> Tensor: ...
@@ -839,19 +839,19 @@ def greater_equal(input: Tensor | _complex, other: Tensor | _complex, *, out: An
 def group_norm(
     input: Tensor,
     num_groups: _int,
-    weight: Tensor | _complex | None = None,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: _float = 1e-05,
     *,
     out: Any = None,
 ) -> Tensor: ...
 def gru_cell(
     input: Tensor,
-    hx: Tensor | _complex,
-    w_ih: Tensor | _complex,
-    w_hh: Tensor | _complex,
-    b_ih: Tensor | _complex | None = None,
-    b_hh: Tensor | _complex | None = None,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -865,7 +865,7 @@ def hamming_window(
 ) -> Tensor: ...
 def hann_window(window_length: _int, periodic: _bool = True, **options: Any) -> Tensor: ...
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor: ...
-def heaviside(input: Tensor, values: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor: ...
 def hinge_embedding_loss(
     input: Tensor | _complex,
     target: Tensor | _complex,
@@ -882,7 +882,7 @@ def histogram(
     bins: _int,
     *,
     range: Any = None,
-    weight: Tensor | _complex | None = None,
+    weight: Tensor | None = None,
     density: _bool = False,
     out: Any = None,
 ) -> _HistogramResult: ...
@@ -898,12 +898,12 @@ def index_add(
     input: Tensor,
     dim: _int,
     index: Tensor,
-    source: Tensor | _complex,
+    source: Tensor,
     *,
     alpha: _complex = 1,
     out: Any = None,
 ) -> Tensor: ...
-def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor: ...
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
 def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
@@ -911,14 +911,14 @@ def index_reduce(
     input: Tensor,
     dim: _int,
     index: Tensor,
-    source: Tensor | _complex,
+    source: Tensor,
     reduce: str,
     *,
     include_self: _bool = True,
     out: Any = None,
 ) -> Tensor: ...
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor: ...
-def inner(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def inverse(A: Tensor, *, out: Any = None) -> Tensor: ...
 def is_complex(input: Tensor) -> _bool: ...
 def is_conj(input: Tensor) -> _bool: ...
@@ -931,7 +931,7 @@ def is_same_size(input: Tensor, other: Tensor) -> _bool: ...
 def is_signed(input: Tensor) -> _bool: ...
 def isclose(
     input: Tensor,
-    other: Tensor | _complex,
+    other: Tensor,
     rtol: _float = 1e-05,
     atol: _float = 1e-08,
     equal_nan: _bool = False,
@@ -940,7 +940,7 @@ def isclose(
 ) -> Tensor: ...
 def isfinite(input: Tensor, *, out: Any = None) -> Tensor: ...
 def isin(
-    elements: Tensor,
+    elements: Tensor | _complex,
     test_elements: Tensor | _complex,
     *,
     assume_unique: _bool = False,
@@ -955,7 +955,7 @@ def isreal(input: Tensor, *, out: Any = None) -> Tensor: ...
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, **options: Any) -> Tensor: ...
 def kl_div(
     input: Tensor,
-    target: Tensor | _complex,
+    target: Tensor,
     size_average: _bool | None = None,
     reduce: _bool | None = None,
     reduction: str = 'mean',
@@ -977,8 +977,8 @@ def kthvalue(
 def layer_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
-    weight: Tensor | _complex | None = None,
-    bias: Tensor | _complex | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: _float = 1e-05,
     *,
     out: Any = None,
@@ -1012,10 +1012,10 @@ def logaddexp(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = 
 def logaddexp2(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def logcumsumexp(input: Tensor, dim: _int = ..., *, axis: _int | None = None, out: Any = None) -> Tensor: ...
 def logdet(input: Tensor, *, out: Any = None) -> Tensor: ...
-def logical_and(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def logical_not(input: Tensor, *, out: Any = None) -> Tensor: ...
-def logical_or(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def logical_xor(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
+def logical_xor(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def logit(input: Tensor, eps: _float | None = None, *, out: Any = None) -> Tensor: ...
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor: ...
 def logsumexp(
@@ -1028,7 +1028,7 @@ def logsumexp(
     out: Any = None,
 ) -> Tensor: ...
 def lt(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def lu_solve(b: Tensor, LU_data: Tensor | _complex, LU_pivots: Tensor, *, out: Any = None) -> Tensor: ...
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor: ...
 def lu_unpack(
     LU_data: Tensor,
     LU_pivots: Tensor,
@@ -1049,9 +1049,9 @@ def margin_ranking_loss(
     out: Any = None,
 ) -> Tensor: ...
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor: ...
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor: ...
-def matmul(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor: ...
 def matrix_power(input: Tensor, n: _int, *, out: Any = None) -> Tensor: ...
 @overload
@@ -1122,7 +1122,7 @@ def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) ->
 @overload
 def min(input: Tensor, *, axis: _int, keepdims: _bool = False, out: Any = None) -> _MinDimResult: ...
 def minimum(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def mm(input: Tensor, mat2: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor: ...
 def mode(
     input: Tensor,
     dim: _int = -1,
@@ -1149,7 +1149,7 @@ def movedim(
 def msort(input: Tensor, *, out: Any = None) -> Tensor: ...
 def mul(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def multiply(input: Tensor | _complex, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def mv(input: Tensor, vec: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor: ...
 def mvlgamma(input: Tensor, p: _int, *, out: Any = None) -> Tensor: ...
 def nan_to_num(
     input: Tensor,
@@ -1237,7 +1237,7 @@ def nuclear_norm(
     out: Any = None,
 ) -> Tensor: ...
 def numel(input: Any) -> _int: ...
-def orgqr(input: Tensor, tau: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def orgqr(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor: ...
 def outer(input: Tensor | _complex, vec2: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def pairwise_distance(
     x1: Tensor | _complex,
@@ -1273,7 +1273,7 @@ def polar(abs: Tensor | _complex, angle: Tensor | _complex, *, out: Any = None) 
 def polygamma(n: _int, input: Tensor, *, out: Any = None) -> Tensor: ...
 def positive(input: Tensor, *, out: Any = None) -> Tensor: ...
 def pow(input: Tensor | _complex, exponent: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def prelu(input: Tensor, weight: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor, *, out: Any = None) -> Tensor: ...
 def prod(
     input: Tensor,
     dim: _int | None = None,
@@ -1284,14 +1284,7 @@ def prod(
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def put(
-    input: Tensor,
-    index: Tensor,
-    source: Tensor | _complex,
-    accumulate: _bool = False,
-    *,
-    out: Any = None,
-) -> Tensor: ...
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Any = None) -> Tensor: ...
 def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> _OldQrResult: ...
 def quantile(
     input: Tensor,
@@ -1328,28 +1321,28 @@ def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor: ...
 def rms_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
-    weight: Tensor | _complex | None = None,
+    weight: Tensor | None = None,
     eps: _float | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
 def rnn_relu_cell(
     input: Tensor,
-    hx: Tensor | _complex,
-    w_ih: Tensor | _complex,
-    w_hh: Tensor | _complex,
-    b_ih: Tensor | _complex | None = None,
-    b_hh: Tensor | _complex | None = None,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
 def rnn_tanh_cell(
     input: Tensor,
-    hx: Tensor | _complex,
-    w_ih: Tensor | _complex,
-    w_hh: Tensor | _complex,
-    b_ih: Tensor | _complex | None = None,
-    b_hh: Tensor | _complex | None = None,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -1377,12 +1370,12 @@ def scatter(
     reduce: str | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor: ...
 def scatter_reduce(
     input: Tensor,
     dim: _int,
     index: Tensor,
-    src: Tensor | _complex,
+    src: Tensor,
     reduce: str,
     *,
     include_self: _bool = True,
@@ -1399,7 +1392,7 @@ def searchsorted(
     out: Any = None,
 ) -> Tensor: ...
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor: ...
-def select_scatter(input: Tensor, src: Tensor | _complex, dim: _int, index: _int, *, out: Any = None) -> Tensor: ...
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor: ...
 def selu(input: Tensor, *, out: Any = None) -> Tensor: ...
 def selu_(input: Tensor) -> Tensor: ...
 def sgn(input: Tensor, *, out: Any = None) -> Tensor: ...
@@ -1415,7 +1408,7 @@ def sinh(input: Tensor, *, out: Any = None) -> Tensor: ...
 def sinh_(input: Tensor) -> Tensor: ...
 def slice_scatter(
     input: Tensor,
-    src: Tensor | _complex,
+    src: Tensor,
     dim: _int = 0,
     start: _int | None = None,
     end: _int | None = None,
@@ -1521,7 +1514,7 @@ def tensor_split(
     indices: Any = None,
     sections: Any = None,
 ) -> tuple[Tensor, ...]: ...
-def tensordot(a: Tensor, b: Tensor | _complex, dims: Any = 2, *, out: Any = None) -> Tensor: ...
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Tensor: ...
 def threshold(input: Tensor, threshold: _float, value: _float, *, out: Any = None) -> Tensor: ...
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor: ...
 @overload
@@ -1540,25 +1533,11 @@ def topk(
 ) -> _TopkResult: ...
 def trace(input: Tensor, *, out: Any = None) -> Tensor: ...
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor: ...
-def trapezoid(
-    y: Tensor,
-    x: Tensor | _complex | None = None,
-    *,
-    dx: _complex = 1,
-    dim: _int = -1,
-    out: Any = None,
-) -> Tensor: ...
-def trapz(
-    y: Tensor,
-    x: Tensor | _complex | None = None,
-    *,
-    dx: _complex = 1,
-    dim: _int = -1,
-    out: Any = None,
-) -> Tensor: ...
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _complex = 1, dim: _int = -1, out: Any = None) -> Tensor: ...
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _complex = 1, dim: _int = -1, out: Any = None) -> Tensor: ...
 def triangular_solve(
     b: Tensor,
-    A: Tensor | _complex,
+    A: Tensor,
     upper: _bool = True,
     transpose: _bool = False,
     unitriangular: _bool = False,
@@ -1659,7 +1638,7 @@ def var_mean(
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> tuple[Tensor, ...]: ...
-def vdot(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
+def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def view_as_complex(input: Tensor, *, out: Any = None) -> Tensor: ...
 def view_as_real(input: Tensor, *, out: Any = None) -> Tensor: ...
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]: ...

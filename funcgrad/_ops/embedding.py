@@ -66,13 +66,7 @@ def embedding_bag(
     """
     _check_table(input, weight)
     _check_bags(input, offsets, mode, per_sample_weights)
-    if input.ndim == 2:
-        count = input.shape[0]
-        bags = jnp.repeat(jnp.arange(count), input.shape[1])
-    else:
-        assert offsets is not None
-        count = offsets.shape[0] - include_last_offset
-        bags = jnp.searchsorted(offsets[:count], jnp.arange(input.size, dtype=offsets.dtype), side="right") - 1
+    bags, count = _bags(input, offsets, include_last_offset)
     indices = input.reshape(-1)
     padding = _padding_row(padding_idx, weight)
     kept = jnp.ones(indices.shape, bool) if padding is None else indices != padding
@@ -88,6 +82,15 @@ def embedding_bag(
         return total
     sizes = jax.ops.segment_sum(kept.astype(rows.dtype), bags, count)
     return total / jnp.maximum(sizes, 1)[:, None]
+
+
+def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tuple[Array, int]:
+    """Return which bag each index is in, and how many bags there are."""
+    if offsets is None:
+        return jnp.repeat(jnp.arange(input.shape[0]), input.shape[1]), input.shape[0]
+    count = offsets.shape[0] - include_last_offset
+    places = jnp.arange(input.size, dtype=offsets.dtype)
+    return jnp.searchsorted(offsets[:count], places, side="right") - 1, count
 
 
 def _rows(weight: Array, indices: Array) -> Array:

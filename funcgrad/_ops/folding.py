@@ -57,8 +57,21 @@ def fold(
     kernel, gaps, pads, steps = _spread(kernel_size, dilation, padding, stride)
     sizes = spread(output_size, 2, "output_size")
     counts = _counts(sizes, kernel, gaps, pads, steps)
-    taps = math.prod(kernel)
-    if columns.shape[1] % taps:
+    _check_columns(columns, sizes, counts, (kernel, gaps, pads, steps))
+    parts = columns.reshape(columns.shape[0], -1, math.prod(kernel), *counts)
+    zero, image = jnp.zeros((), input.dtype), None
+    for i, tap in enumerate(itertools.product(*map(range, kernel))):
+        spans = zip(tap, sizes, counts, gaps, pads, steps, strict=True)
+        edges = [(t * g - p, n + p - t * g - (c - 1) * s - 1, s - 1) for t, n, c, g, p, s in spans]
+        placed = lax.pad(parts[:, :, i], zero, [(0, 0, 0), (0, 0, 0), *edges])
+        image = placed if image is None else image + placed
+    assert image is not None
+    return image if columns is input else image[0]
+
+
+def _check_columns(columns: Array, sizes: Dims, counts: Dims, given: tuple[Dims, Dims, Dims, Dims]) -> None:
+    kernel, gaps, pads, steps = given
+    if columns.shape[1] % math.prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
             f"but got input.size(1)={columns.shape[1]} and kernel_size={kernel}"
@@ -69,15 +82,6 @@ def fold(
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks "
             f"{counts[0]} * {counts[1]} = {math.prod(counts)}, but got input.size(2)={columns.shape[2]}"
         )
-    parts = columns.reshape(columns.shape[0], -1, taps, *counts)
-    zero, image = jnp.zeros((), input.dtype), None
-    for i, tap in enumerate(itertools.product(*map(range, kernel))):
-        spans = zip(tap, sizes, counts, gaps, pads, steps, strict=True)
-        edges = [(t * g - p, n + p - t * g - (c - 1) * s - 1, s - 1) for t, n, c, g, p, s in spans]
-        placed = lax.pad(parts[:, :, i], zero, [(0, 0, 0), (0, 0, 0), *edges])
-        image = placed if image is None else image + placed
-    assert image is not None
-    return image if columns is input else image[0]
 
 
 def _spread(kernel_size: Dims, dilation: Dims, padding: Dims, stride: Dims) -> tuple[Dims, Dims, Dims, Dims]:

@@ -36,6 +36,10 @@ _GIVEN = {
     "Scalar": "complex", "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
 }  # fmt: skip
 _BESIDE = {"inplace": "bool", "keepdims": "bool | None", "out": "Any"}
+_OR_NUMBER = {  # not promoted, and yet a number is taken
+    "masked_fill.value", "index_fill.value", "scatter.src", "quantile.q", "nanquantile.q", "isin.elements",
+    "isin.test_elements", "searchsorted.input", "bucketize.input",
+}  # fmt: skip
 _UNLIKE_OBJECT = {"__eq__", "__ne__", "__reduce_ex__"}
 _RESULTS = {op.name: type(f"_{op.name.title().replace('_', '')}Result", (), {}) for op in TABLE.values() if op.results}
 _HOMES: dict[Any, str] = dict.fromkeys((Tensor, tensor._Methods, *_RESULTS.values()), tensor.__name__)
@@ -80,10 +84,9 @@ def row_signatures(place: str) -> list[Signature]:
 
 def _given(op: Op, name: str) -> str:
     """Return the type of a row's parameter. A number may stand for one of several tensors that are promoted."""
-    arrays = [p.name for p in op.inputs if p.kind == "Array"]
-    if arrays[:1] == [name] and (op.promote is None or len(arrays) == 1):
-        return "Tensor"
-    return re.sub(r"\b[A-Za-z]+\b", lambda word: _GIVEN.get(word[0], word[0]), op.function.__annotations__[name])
+    several = op.promote is not None and sum(p.kind == "Array" for p in op.inputs) > 1
+    types = _GIVEN if several or f"{op.name}.{name}" in _OR_NUMBER else _GIVEN | {"Array": "Tensor"}
+    return re.sub(r"\b[A-Za-z]+\b", lambda word: types.get(word[0], word[0]), op.function.__annotations__[name])
 
 
 def _by_keyword(parameters: Iterable[Parameter]) -> list[Parameter]:
@@ -185,7 +188,7 @@ def _declare_function(stub: Stub, name: str, function: FunctionType) -> None:
 
 
 def _scope_of(function: FunctionType) -> dict[str, Any]:
-    return _SCOPE if function.__name__ in OVERLOADS else function.__globals__
+    return _SCOPE if function.__name__ in OVERLOADS else inspect.unwrap(function).__globals__
 
 
 # Modules
@@ -227,7 +230,7 @@ def namespace_stub(path: Path, prefix: str, rooms: dict[str, str] | None = None,
 
 def _is_made_elsewhere(name: str, value: Any) -> bool:
     """Tell whether a function was made by another, as `zeros` is: checkers do not see its signature at its home."""
-    return isinstance(value, FunctionType) and value.__code__.co_name != name
+    return isinstance(value, FunctionType) and inspect.unwrap(value).__code__.co_name != name
 
 
 def _exports(tree: ast.Module, public: Sequence[str] | None) -> dict[str, str]:

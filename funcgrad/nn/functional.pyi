@@ -217,36 +217,31 @@ def avg_pool3d(
     divisor_override: int | None = None,
     inplace: bool = False,
 ) -> Tensor: ...
-def bilinear(
-    input1: Tensor,
-    input2: Tensor | complex,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
-) -> Tensor: ...
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor,
-    target: Tensor | complex,
-    weight: Tensor | complex | None = None,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor: ...
 def binary_cross_entropy_with_logits(
     input: Tensor,
-    target: Tensor | complex,
-    weight: Tensor | complex | None = None,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
-    pos_weight: Tensor | complex | None = None,
+    pos_weight: Tensor | None = None,
 ) -> Tensor: ...
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
 def channel_shuffle(input: Tensor, groups: int, inplace: bool = False) -> Tensor: ...
 def conv1d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
@@ -254,8 +249,8 @@ def conv1d(
 ) -> Tensor: ...
 def conv2d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
@@ -263,8 +258,8 @@ def conv2d(
 ) -> Tensor: ...
 def conv3d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
@@ -272,8 +267,8 @@ def conv3d(
 ) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: int | Sequence[int] = ...,
     output_padding: int | Sequence[int] = ...,
@@ -282,8 +277,8 @@ def conv_transpose1d(
 ) -> Tensor: ...
 def conv_transpose2d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: int | Sequence[int] = ...,
     output_padding: int | Sequence[int] = ...,
@@ -292,8 +287,8 @@ def conv_transpose2d(
 ) -> Tensor: ...
 def conv_transpose3d(
     input: Tensor,
-    weight: Tensor | complex,
-    bias: Tensor | complex | None = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: int | Sequence[int] = ...,
     padding: int | Sequence[int] = ...,
     output_padding: int | Sequence[int] = ...,
@@ -312,8 +307,8 @@ def cosine_embedding_loss(
 def cosine_similarity(x1: Tensor | complex, x2: Tensor | complex, dim: int = 1, eps: float = 1e-08) -> Tensor: ...
 def cross_entropy(
     input: Tensor,
-    target: Tensor | complex,
-    weight: Tensor | complex | None = None,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
@@ -352,7 +347,7 @@ def gelu(input: Tensor, approximate: str = 'none', inplace: bool = False) -> Ten
 def glu(input: Tensor, dim: int = -1, inplace: bool = False) -> Tensor: ...
 def grid_sample(
     input: Tensor,
-    grid: Tensor | complex,
+    grid: Tensor,
     mode: str = 'bilinear',
     padding_mode: str = 'zeros',
     align_corners: bool | None = None,
@@ -360,8 +355,8 @@ def grid_sample(
 def group_norm(
     input: Tensor,
     num_groups: int,
-    weight: Tensor | complex | None = None,
-    bias: Tensor | complex | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Tensor: ...
 def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor: ...
@@ -396,7 +391,7 @@ def interpolate(
 ) -> Tensor: ...
 def kl_div(
     input: Tensor,
-    target: Tensor | complex,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
@@ -413,13 +408,13 @@ def l1_loss(
 def layer_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
-    weight: Tensor | complex | None = None,
-    bias: Tensor | complex | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Tensor: ...
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor: ...
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor: ...
-def linear(input: Tensor, weight: Tensor | complex, bias: Tensor | complex | None = None) -> Tensor: ...
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def local_response_norm(
     input: Tensor,
     size: int,
@@ -531,7 +526,7 @@ def multi_margin_loss(
     target: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Tensor | complex | None = None,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
@@ -553,8 +548,8 @@ def multilabel_soft_margin_loss(
 ) -> Tensor: ...
 def nll_loss(
     input: Tensor,
-    target: Tensor | complex,
-    weight: Tensor | complex | None = None,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
@@ -583,14 +578,14 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor: ...
-def prelu(input: Tensor, weight: Tensor | complex) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor) -> Tensor: ...
 def relu(input: Tensor, inplace: bool = False) -> Tensor: ...
 def relu6(input: Tensor, inplace: bool = False) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...
 def rms_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
-    weight: Tensor | complex | None = None,
+    weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor: ...
 def selu(input: Tensor, inplace: bool = False) -> Tensor: ...

@@ -6,8 +6,10 @@ import sys
 import types
 import unittest
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -29,6 +31,13 @@ LEFT_OUT = {
 }
 INFOS = [info for info in module_db if info.module_cls.__module__.startswith("torch.nn.modules")]
 RUNS = [(info, mode) for info in INFOS for mode in ((True, False) if info.train_and_eval_differ else (True,))]
+
+
+@pytest.fixture(autouse=True)
+def _let_go_of_programs() -> Iterator[None]:
+    """Each test compiles some dozens of programs that no other uses; thousands are too many for one process."""
+    yield
+    jax.clear_caches()
 
 
 def _ours(value: Any) -> Any:
@@ -101,6 +110,7 @@ def test_whole_modules_travel_in_files_both_ways(tmp_path: Any) -> None:
     np.testing.assert_array_equal(back[3](y).detach().numpy(), theirs[3](y).detach().numpy())
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("info", "training"),
