@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import zlib
 from collections.abc import Iterator
 
+import jax
 import pytest
 
 import funcgrad
@@ -18,6 +20,16 @@ def the_same_start() -> Iterator[None]:
     """Seed the generators before each test, and leave no tensor program half recorded behind."""
     funcgrad.manual_seed(0)
     yield
+    Finished.tests += 1
+    if Finished.tests % 40 == 0:
+        jax.clear_caches()  # what the table's tests compile would fill the machine's memory
+        gc.collect()
+
+
+class Finished:
+    """How many tests this process has run."""
+
+    tests = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
