@@ -221,7 +221,7 @@ def _assert_same(first: Any, second: Any, sample: Sample) -> None:
 
 
 NO_SAMPLES: dict[str, str] = {
-    **dict.fromkeys(("T", "mT", "mH", "H"), "properties of Tensor, not functions: tests/ops/test_write_back.py has them"),
+    **dict.fromkeys(("T", "mT", "mH", "H"), "properties of Tensor: tests/tensor has them"),
     "zero": "only a method that works in place: tests/tensor has it",
 }
 
