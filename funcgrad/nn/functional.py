@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
-from funcgrad._tensor.functions import lookup
+from funcgrad._tensor.functions import lookup, tensor
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
@@ -30,12 +30,12 @@ from funcgrad.random.dropout import (
 
 __all__ = [
     "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
-    "alpha_dropout", "batch_norm", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding", "embedding_bag",
-    "feature_alpha_dropout", "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices", "gumbel_softmax", "instance_norm", "max_pool1d_with_indices",
-    "max_pool2d_with_indices", "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_",
-    "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear",
-    "upsample_nearest",
+    "alpha_dropout", "batch_norm", "ctc_loss", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding",
+    "embedding_bag", "feature_alpha_dropout", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "gumbel_softmax", "instance_norm",
+    "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices", "multi_head_attention_forward",
+    "rrelu", "rrelu_", "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss", "upsample",
+    "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")
@@ -182,6 +182,23 @@ def triplet_margin_with_distance_loss(
         far = far.minimum(distance(positive, negative))
     loss = (margin + distance(anchor, positive) - far).clamp_min(0)
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The negative log likelihood of label sequences under all alignments; lengths as tensors or as sequences of ints.
+
+    Shape: log_probs (T, N, C), targets (N, S) or all in a row, lengths (N), result () or (N).
+    """
+    lengths = [x if isinstance(x, Tensor) else tensor(x) for x in (input_lengths, target_lengths)]
+    return _of_table("ctc_loss")(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 
 
 def upsample(

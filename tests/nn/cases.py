@@ -98,6 +98,9 @@ LOSSES = (
     Case("MarginRankingLoss", lambda nn: nn.MarginRankingLoss(0.3), (floats(5), floats(5), signs(5))),
     Case("MultiMarginLoss", lambda nn: nn.MultiMarginLoss(p=2), (_X, integers(4, 3))),
     Case("TripletMarginLoss", lambda nn: nn.TripletMarginLoss(swap=True), (_X, _X, _X)),
+    Case("CTCLoss", lambda nn: nn.CTCLoss(), (floats(6, 2, 5), given([[1, 2], [3, 3]]), given([6, 5]), given([2, 1]))),
+    Case("AdaptiveLogSoftmaxWithLoss", lambda nn: nn.AdaptiveLogSoftmaxWithLoss(16, 7, [2, 4]),
+         (floats(3, 16), integers(7, 3))),
     Case("TripletMarginWithDistanceLoss", lambda nn: nn.TripletMarginWithDistanceLoss(), (_X, _X, _X)),
 )  # fmt: skip
 
@@ -139,6 +142,7 @@ LAYERS = (
     Case("LPPool2d", lambda nn: nn.LPPool2d(2, 2), (_IMAGE,)),
     Case("AdaptiveAvgPool2d", lambda nn: nn.AdaptiveAvgPool2d((2, None)), (_IMAGE,)),
     Case("AdaptiveMaxPool2d", lambda nn: nn.AdaptiveMaxPool2d(4), (_IMAGE,)),
+    Case("FractionalMaxPool2d", lambda nn: nn.FractionalMaxPool2d(2, output_ratio=0.7), (_IMAGE,)),
     Case("ZeroPad2d", lambda nn: nn.ZeroPad2d((1, 2, 0, 1)), (_IMAGE,)),
     Case("ConstantPad1d", lambda nn: nn.ConstantPad1d(2, 3.5), (_LINE,)),
     Case("ReflectionPad2d", lambda nn: nn.ReflectionPad2d(2), (_IMAGE,)),
