@@ -119,10 +119,16 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
-    "accelerator", "autograd", "backends", "cuda", "explain", "linalg", "nn", "optim", "serialization", "special",
-    "utils", "version",
+    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "explain", "fft", "func", "jit", "linalg",
+    "masked", "nn", "optim", "profiler", "serialization", "signal", "special", "testing", "utils", "version", "vision",
 )  # fmt: skip
-_ELSEWHERE = {"save": "serialization", "load": "serialization", "compile": "compiling"}
+_ELSEWHERE = {
+    "save": "serialization",
+    "load": "serialization",
+    "compile": "compiling",
+    "vmap": "func",
+    "autocast": "amp",
+}
 _of_table = _functions.lookup("")
 
 

@@ -18,10 +18,10 @@ FLOORS = (
     ("_tape",),
     ("_tensor",),
     ("random",),
-    ("autograd", "linalg", "optim", "serialization", "special", "utils"),
-    ("nn", "cuda", "backends", "version", "compiling"),
-    ("accelerator", "amp", "func"),
-    ("explain",),
+    ("autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "special", "utils"),
+    ("nn", "cuda", "backends", "distributions", "version", "compiling"),
+    ("accelerator", "amp", "func", "jit", "profiler", "vision"),
+    ("explain", "testing"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
