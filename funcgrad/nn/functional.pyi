@@ -44,6 +44,15 @@ def batch_norm(
     momentum: float | Tensor = 0.1,
     eps: float = 1e-05,
 ) -> Tensor: ...
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = 'mean',
+    zero_infinity: bool = False,
+) -> Tensor: ...
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -314,15 +323,6 @@ def cross_entropy(
     reduce: bool | None = None,
     reduction: str = 'mean',
     label_smoothing: float = 0.0,
-) -> Tensor: ...
-def ctc_loss(
-    log_probs: Tensor,
-    targets: Tensor,
-    input_lengths: Tensor,
-    target_lengths: Tensor,
-    blank: int = 0,
-    reduction: str = 'mean',
-    zero_infinity: bool = False,
 ) -> Tensor: ...
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
