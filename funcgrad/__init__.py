@@ -128,6 +128,7 @@ _ELSEWHERE = {
     "compile": "compiling",
     "vmap": "func",
     "autocast": "amp",
+    "install": "standing_in",
 }
 _of_table = _functions.lookup("")
 

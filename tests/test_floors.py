@@ -21,7 +21,7 @@ FLOORS = (
     ("autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "special", "utils"),
     ("nn", "cuda", "backends", "distributions", "version", "compiling"),
     ("accelerator", "amp", "func", "jit", "profiler", "vision"),
-    ("explain", "testing"),
+    ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -1,0 +1,35 @@
+"""funcgrad in torch's place: after `install()`, `import torch` and every dotted path below it mean funcgrad."""
+
+from __future__ import annotations
+
+import sys
+
+from funcgrad.standing_in.finder import Finder
+from funcgrad.standing_in.places import TOPS
+
+__all__ = ["install", "is_installed", "uninstall"]
+
+
+def install() -> None:
+    """Let `import torch`, `import torchvision` and all paths below them mean funcgrad, from now on in this process.
+
+    RuntimeError where a part of the real torch is loaded already: its tensors and ours would meet.
+    """
+    if is_installed():
+        return
+    loaded = sorted(name for name in sys.modules if name.partition(".")[0] in TOPS)
+    if loaded:
+        raise RuntimeError(f"install() comes too late: {loaded[0]} is imported already; call it before that import")
+    sys.meta_path.insert(0, Finder())
+
+
+def uninstall() -> None:
+    """Let `import torch` mean torch again. Names that are imported already stay as they are."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Finder)]
+    for name in [name for name in sys.modules if name.partition(".")[0] in TOPS]:
+        del sys.modules[name]
+
+
+def is_installed() -> bool:
+    """Tell whether `import torch` means funcgrad."""
+    return any(isinstance(finder, Finder) for finder in sys.meta_path)

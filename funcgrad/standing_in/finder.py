@@ -1,0 +1,86 @@
+"""An import finder that answers `import torch` and every dotted path below it with funcgrad's rooms."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from funcgrad.standing_in.places import TOPS, VIEWS
+from funcgrad.version import __version__ as torch_version
+
+
+class View(ModuleType):
+    """A module of torch's that is none here: it gives the names of one or more rooms, each looked up when asked for."""
+
+    def __init__(self, name: str, rooms: Sequence[str], own: dict[str, Any] | None = None) -> None:
+        super().__init__(name, f"{name}: see {', '.join(rooms)}.")
+        self.__path__ = []
+        self.__file__ = importlib.import_module("funcgrad").__file__
+        self._rooms = tuple(rooms)
+        vars(self).update(own or {})
+
+    def __getattr__(self, name: str) -> Any:
+        for room in self._rooms:
+            try:
+                found = getattr(importlib.import_module(room), name)
+            except AttributeError:
+                continue
+            vars(self)[name] = found
+            return found
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}' (funcgrad stands in for torch)")
+
+    def __dir__(self) -> list[str]:
+        names = {name for room in self._rooms for name in dir(importlib.import_module(room))}
+        return sorted(names | set(vars(self)))
+
+
+class _Ready(Loader):
+    """Hands over a module that is loaded already, and leaves it as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if self.spec is not None:
+            module.__spec__ = self.spec
+
+
+class Finder(MetaPathFinder):
+    """Finds torch's modules among funcgrad's."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the room that answers to this name; ModuleNotFoundError where torch's name has none."""
+        if fullname.partition(".")[0] not in TOPS:
+            return None
+        found = module_of(fullname)
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}: funcgrad stands in for torch here", name=fullname)
+        return ModuleSpec(fullname, _Ready(found), is_package=hasattr(found, "__path__"))
+
+
+def module_of(fullname: str) -> ModuleType | None:
+    """Return the module that stands for torch's dotted name; None where there is none."""
+    if fullname in sys.modules and isinstance(sys.modules[fullname], View):
+        return sys.modules[fullname]
+    if fullname == "torch":
+        room = importlib.import_module("funcgrad")
+        return View("torch", ("funcgrad",), {"__version__": torch_version, "__all__": room.__all__})
+    if fullname in VIEWS:
+        return View(fullname, VIEWS[fullname])
+    top, _, rest = fullname.partition(".")
+    ours = f"{TOPS[top]}.{rest}" if rest else TOPS[top]
+    try:
+        return importlib.import_module(ours)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (ours == error.name or ours.startswith(f"{error.name}.")):
+            return None
+        raise
