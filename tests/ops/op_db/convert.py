@@ -1,0 +1,168 @@
+"""Moves a sample between torch and funcgrad: tensors anywhere in it, dtypes, devices, layouts, memory formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+import torch
+
+import funcgrad
+from funcgrad._tensor.interop import from_host, to_host
+from tests.ops.calling import numpy_dtype
+
+_NAMED = (torch.dtype, torch.memory_format, torch.layout)
+_WIDER = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
+          torch.complex64: torch.complex128}  # fmt: skip
+
+
+class NoCounterpart(Exception):
+    """A sample has something that JAX has no notion of: a sparse layout, a dtype that torch itself calls shell."""
+
+
+class Arguments(NamedTuple):
+    """A sample's arguments in one library, and those of its tensors that want a gradient, in order."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    leaves: list[Any]
+
+
+def name_of(dtype: Any) -> str:
+    """Return the name that a dtype of torch or funcgrad has in both."""
+    return str(dtype).removeprefix("torch.")
+
+
+def from_torch(tensor: torch.Tensor) -> np.ndarray:
+    """Return a torch tensor's numbers. NoCounterpart: it has a layout or a dtype that numpy lacks."""
+    if tensor.layout is not torch.strided:
+        raise NoCounterpart(f"layout {tensor.layout}")
+    plain = tensor.detach().resolve_conj().resolve_neg().cpu()
+    plain = torch.zeros(plain.shape, dtype=plain.dtype) if plain._is_zerotensor() else plain
+    if plain.dtype is torch.bfloat16:
+        return plain.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16).reshape(tuple(plain.shape))
+    try:
+        return plain.numpy()
+    except TypeError as error:
+        raise NoCounterpart(str(error)) from error
+
+
+def into_ours(array: np.ndarray, requires_grad: bool = False) -> funcgrad.Tensor:
+    """Return our tensor of some numbers."""
+    return from_host(np.array(array), requires_grad=requires_grad)
+
+
+def into_torch(array: np.ndarray, requires_grad: bool = False) -> torch.Tensor:
+    """Return torch's tensor of some numbers."""
+    if array.dtype == ml_dtypes.bfloat16:
+        made = torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+    else:
+        made = torch.from_numpy(np.array(array))
+    return made.requires_grad_(requires_grad)
+
+
+def _walk(part: Any, visit: Callable[[Any], Any]) -> Any:
+    if isinstance(part, torch.Size):
+        return visit(part)
+    if isinstance(part, tuple) and hasattr(part, "_fields"):
+        return type(part)(*(_walk(inner, visit) for inner in part))
+    if isinstance(part, (list, tuple)):
+        return type(part)(_walk(inner, visit) for inner in part)
+    if isinstance(part, dict):
+        return {key: _walk(inner, visit) for key, inner in part.items()}
+    if isinstance(part, slice):
+        return slice(_walk(part.start, visit), _walk(part.stop, visit), _walk(part.step, visit))
+    return visit(part)
+
+
+def _arguments(sample: Any, tensor: Callable[[torch.Tensor], Any], other: Callable[[Any], Any]) -> Arguments:
+    made: dict[int, Any] = {}
+    leaves: list[Any] = []
+
+    def visit(part: Any) -> Any:
+        if not isinstance(part, torch.Tensor):
+            return other(part)
+        if id(part) not in made:
+            made[id(part)] = tensor(part)
+            if part.requires_grad:
+                leaves.append(made[id(part)])
+        return made[id(part)]
+
+    args = (_walk(sample.input, visit), *_walk(tuple(sample.args), visit))
+    return Arguments(args, _walk(sample.kwargs, visit), leaves)
+
+
+def arguments_of_ours(sample: Any) -> Arguments:
+    """Return a sample's arguments as ours, with fresh tensors."""
+    return _arguments(sample, lambda t: into_ours(from_torch(t), t.requires_grad), translated)
+
+
+def arguments_of_torch(sample: Any, *, wider: bool = False) -> Arguments:
+    """Return a sample's arguments as torch's, with fresh tensors; `wider` in double precision."""
+
+    def fresh(tensor: torch.Tensor) -> torch.Tensor:
+        copied = tensor.detach().clone()
+        copied = copied.to(_WIDER.get(copied.dtype, copied.dtype)) if wider else copied
+        return copied.requires_grad_(tensor.requires_grad)
+
+    return _arguments(sample, fresh, lambda part: _WIDER.get(part, part) if wider and _is_dtype(part) else part)
+
+
+def _is_dtype(part: Any) -> bool:
+    return isinstance(part, torch.dtype)
+
+
+def translated(part: Any) -> Any:
+    """Return our counterpart of an argument that is no tensor."""
+    if isinstance(part, _NAMED):
+        name = str(part).removeprefix("torch.")
+        if not hasattr(funcgrad, name):
+            raise NoCounterpart(f"{name} is no {type(part).__name__} of ours")
+        return getattr(funcgrad, name)
+    if isinstance(part, torch.device):
+        return funcgrad.device(str(part))
+    if isinstance(part, torch.Size):
+        return funcgrad.Size(part)
+    if isinstance(part, torch.Generator):
+        raise NoCounterpart("a generator")
+    return part
+
+
+def flat(result: Any) -> list[Any]:
+    """Return a call's results as a flat list of leaves."""
+    if isinstance(result, (torch.Size, funcgrad.Size)):
+        return [tuple(result)]
+    if isinstance(result, (tuple, list)):
+        return [leaf for part in result for leaf in flat(part)]
+    if isinstance(result, dict):
+        return [leaf for key in sorted(result) for leaf in flat(result[key])]
+    return [result]
+
+
+def tensors(results: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Walk through the tensors among results that a gradient can flow from."""
+    for i, each in enumerate(results):
+        if isinstance(each, (torch.Tensor, funcgrad.Tensor)) and each.requires_grad:
+            yield i, each
+
+
+def read(leaf: Any) -> Any:
+    """Return a tensor's numbers, of either library; anything else as it is, dtypes by name."""
+    if isinstance(leaf, torch.Tensor):
+        return from_torch(leaf)
+    if isinstance(leaf, funcgrad.Tensor):
+        return to_host(leaf.detach())
+    if isinstance(leaf, (torch.dtype, funcgrad.dtype)):
+        return name_of(leaf)
+    return leaf
+
+
+def random_numbers(seed: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Return fixed random numbers, normal around 0: a cotangent or a tangent."""
+    draw = np.random.RandomState(seed)
+    numbers = draw.normal(size=shape)
+    if dtype.startswith("complex"):
+        numbers = numbers + 1j * draw.normal(size=shape)
+    return np.asarray(numbers).astype(numpy_dtype(dtype))
