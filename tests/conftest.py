@@ -11,6 +11,7 @@ import jax
 import pytest
 
 import funcgrad
+from tests.databases import summaries
 
 SHARE = 12  # compiling each row in each spelling takes an hour on two cores
 
@@ -40,3 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left)
     away = set(left)
     items[:] = [item for item in items if item not in away]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many entries of torch's sample databases hold, where tests have judged some."""
+    reports = [report for state in ("passed", "failed") for report in terminalreporter.stats.get(state, ())]
+    for line in summaries(reports):
+        terminalreporter.write_line(line)

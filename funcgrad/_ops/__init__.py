@@ -16,9 +16,11 @@ from funcgrad._ops import distance as distance
 from funcgrad._ops import distances as distances
 from funcgrad._ops import embedding as embedding
 from funcgrad._ops import folding as folding
+from funcgrad._ops import fourier as fourier
 from funcgrad._ops import grid as grid
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import interpolation as interpolation
+from funcgrad._ops import linear_cross_entropy as linear_cross_entropy
 from funcgrad._ops import losses as losses
 from funcgrad._ops import margin_losses as margin_losses
 from funcgrad._ops import moments as moments
@@ -40,4 +42,5 @@ from funcgrad._ops import softmax as softmax
 from funcgrad._ops import solving as solving
 from funcgrad._ops import sorting as sorting
 from funcgrad._ops import special as special
+from funcgrad._ops import spectrogram as spectrogram
 from funcgrad._ops import views as views

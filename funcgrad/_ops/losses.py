@@ -255,13 +255,14 @@ def gaussian_nll_loss(
 ) -> Array:
     """(log(var) + (input - target)^2 / var) / 2 with var at least eps; full adds log(2 pi) / 2.
 
-    Shape: input, target (*); var as input, or one for each last dimension, or a number; result () or, unreduced, (*).
+    Shape: input, target (*); var as input, or with one dimension of size 1 or without the last, or a number.
+    Result () or, unreduced, (*).
     ValueError for another size of var.
     """
     if jnp.ndim(var) and var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = jnp.expand_dims(var, -1)
-        elif input.ndim != var.ndim or input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
+        elif input.ndim != var.ndim or [b for a, b in zip(input.shape, var.shape, strict=True) if a != b] != [1]:
             raise ValueError(f"var is of incorrect size: {size_text(var.shape)} for input {size_text(input.shape)}")
     variance = jnp.broadcast_to(var, input.shape)
     variance = variance + lax.stop_gradient(jnp.maximum(variance, eps) - variance)

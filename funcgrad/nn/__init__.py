@@ -70,6 +70,8 @@ from funcgrad.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dro
 from funcgrad.nn.flatten import Flatten, Unflatten
 from funcgrad.nn.fold import Fold, Unfold
 from funcgrad.nn.linear import Bilinear, Identity, LazyLinear, Linear
+from funcgrad.nn.linear_cross_entropy import LinearCrossEntropyOptions
+from funcgrad.nn.linear_loss import LinearCrossEntropyLoss
 from funcgrad.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -246,6 +248,8 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

@@ -61,6 +61,7 @@ def _pooled(input: Tensor, kernel: Sequence[int], output: Sequence[int], samples
     for size, window, count in zip(sizes, kernel, output, strict=True):
         if count + window - 1 > size:
             raise RuntimeError(f"fractional_max_pool: pool size {window} too large relative to input size {size}")
+    samples = samples[: len(input)]  # torch reads as many as it needs
     if len(sizes) == 2:
         samples = samples[..., ::-1]  # in two dimensions torch takes the width's sample first
     places: Any = 0

@@ -17,6 +17,7 @@ from funcgrad.nn.fractional_pooling import (
     fractional_max_pool3d,
     fractional_max_pool3d_with_indices,
 )
+from funcgrad.nn.linear_cross_entropy import linear_cross_entropy
 from funcgrad.random.dropout import (
     alpha_dropout,
     dropout,
@@ -33,7 +34,8 @@ __all__ = [
     "alpha_dropout", "batch_norm", "ctc_loss", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding",
     "embedding_bag", "feature_alpha_dropout", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "gumbel_softmax", "instance_norm",
-    "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices", "multi_head_attention_forward",
+    "linear_cross_entropy", "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
+    "multi_head_attention_forward",
     "rrelu", "rrelu_", "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss", "upsample",
     "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
