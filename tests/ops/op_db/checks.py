@@ -126,7 +126,9 @@ def _written_out(entry: Any, sample: Any) -> Iterator[Case]:
         assert all(a is b for a, b in zip(flat(result), made, strict=True)), "the result is not `out`"
         return made
 
-    yield Case("out=", [read(x) for x in flat(wanted)], call, _wider(entry.op, sample), EMPTY.fullmatch(entry.name) is None)
+    yield Case(
+        "out=", [read(x) for x in flat(wanted)], call, _wider(entry.op, sample), EMPTY.fullmatch(entry.name) is None
+    )
 
 
 # Derivatives
@@ -237,8 +239,13 @@ def _our_tangents(entry: Any, mine: Callable[..., Any], sample: Any) -> Callable
             return [to_jax(r) for r in results if isinstance(r, funcgrad.Tensor)]
 
         with jax.enable_x64(True):
-            found, moved = jax.jit(lambda p, t: jax.jvp(pure, p, t))(tuple(primals), tuple(map(jax.numpy.asarray, tangents)))
-        return [np.zeros_like(x) if m.dtype == jax.dtypes.float0 else np.asarray(m) for x, m in zip(found, moved, strict=True)]
+            found, moved = jax.jit(lambda p, t: jax.jvp(pure, p, t))(
+                tuple(primals), tuple(map(jax.numpy.asarray, tangents))
+            )
+        return [
+            np.zeros_like(x) if m.dtype == jax.dtypes.float0 else np.asarray(m)
+            for x, m in zip(found, moved, strict=True)
+        ]
 
     return call
 
@@ -268,5 +275,3 @@ def errors(entry: Any) -> Iterator[tuple[str, type[BaseException], Callable[[], 
             wanted = type(error)
         if wanted is not None and issubclass(wanted, each.error_type):
             yield f"case {number}", each.error_type, _bind(mine, each.sample_input)
-
-

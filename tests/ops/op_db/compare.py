@@ -14,7 +14,9 @@ class Difference(AssertionError):
     """Ours is not torch's; the message says where and by how much."""
 
 
-def compare(ours: list[Any], theirs: list[Any], truth: Callable[[], list[Any]] | None = None, numbers: bool = True) -> None:
+def compare(
+    ours: list[Any], theirs: list[Any], truth: Callable[[], list[Any]] | None = None, numbers: bool = True
+) -> None:
     """Raise Difference unless our results are torch's.
 
     truth: torch's results in double precision. Where rounding parts ours from torch's in a lower one, ours also counts

@@ -39,6 +39,8 @@ def from_torch(tensor: torch.Tensor) -> np.ndarray:
     """Return a torch tensor's numbers. NoCounterpart: it has a layout or a dtype that numpy lacks."""
     if tensor.layout is not torch.strided:
         raise NoCounterpart(f"layout {tensor.layout}")
+    if tensor.ndim > 64:
+        raise NoCounterpart("more than 64 dimensions, which no JAX array has")
     plain = tensor.detach().resolve_conj().resolve_neg().cpu()
     plain = torch.zeros(plain.shape, dtype=plain.dtype) if plain._is_zerotensor() else plain
     if plain.dtype is torch.bfloat16:

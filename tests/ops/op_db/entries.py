@@ -83,7 +83,21 @@ def ours(theirs: Any) -> Any:
         return getattr(funcgrad.Tensor, theirs.__name__)
     if isinstance(theirs, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return by_name(str(theirs).removeprefix("aten.").removesuffix(".default").removesuffix(".Tensor"))
-    raise AttributeError(f"no counterpart of {theirs!r} is known")
+    found = _paths().get(id(theirs))
+    if found is None:
+        raise AttributeError(f"no counterpart of {theirs!r} is known")
+    return by_name(found)
+
+
+@functools.cache
+def _paths() -> dict[int, str]:
+    """Return the dotted name of each public function of torch, by its identity."""
+    found: dict[int, str] = {}
+    for home in ("", "nn.functional", "linalg", "special", "fft", "masked", "signal.windows"):
+        module = functools.reduce(getattr, home.split("."), torch) if home else torch
+        for name in dir(module):
+            found.setdefault(id(getattr(module, name)), f"{home}.{name}" if home else name)
+    return found
 
 
 def _is_of_op_db(function: Any) -> bool:

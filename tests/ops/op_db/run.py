@@ -77,7 +77,11 @@ def _dtypes(entry: Any, check: str, kinds: Iterable[str]) -> list[str]:
         return [""] if entry.error_inputs_func is not None else []
     supported = entry.supported_dtypes("cpu")
     if check in ("gradient", "gradgrad", "jvp"):
-        has = {"gradient": entry.supports_autograd, "gradgrad": entry.supports_gradgrad, "jvp": entry.supports_forward_ad}
+        has = {
+            "gradient": entry.supports_autograd,
+            "gradgrad": entry.supports_gradgrad,
+            "jvp": entry.supports_forward_ad,
+        }
         supported = supported & entry.supported_backward_dtypes("cpu") if has[check] else set()
         kinds = [kind for kind in kinds if kind in ("float32", "float64", "complex64")]
         if check != "gradient" and "float64" in kinds:
