@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 
 class View:
-    """How a view reads its base: one view op. `seen` is what the base was bound to when it was last read."""
+    """How a view reads its base: one view op. `seen` is what the base was bound to when it was last read (None: never)."""
 
     __slots__ = ("base", "inputs", "op", "seen", "statics")
 
-    def __init__(self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable) -> None:
+    def __init__(
+        self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable | None
+    ) -> None:
         self.base, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
 
     def refresh(self, tensor: Tensor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,9 @@ from funcgrad._tape.modes import enable_grad
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.optim.optimizer import Group, Optimizer
+from funcgrad.optim.lane import Lane
+from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
+from funcgrad.optim.packing import PackedOp
 from funcgrad.optim.rule import Layout
 
 
@@ -31,7 +33,17 @@ class RuleOptimizer(Optimizer):
     """
 
     _op: ClassVar[Op]
+    _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
+
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
+        self._lanes: dict[Tensor, Lane] = {}
+        super().__init__(params, defaults)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_op" in vars(cls):
+            cls._packed_op = PackedOp(cls._op)
 
     def _slots(self, group: Group) -> tuple[str, ...]:
         """Return the names of the states that each parameter has for itself."""
@@ -88,31 +100,36 @@ class RuleOptimizer(Optimizer):
 
     def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
         """Record the update of some parameters of a group; append the changed tensors and their new values."""
-        slots, shared = self._slots(group), self._shared
-        states: list[dict[str, Any]] = []
+        slots = self._slots(group)
+        lane = self._lanes.get(params[0])
+        if lane is None or not lane.fits(params, slots, self.state):
+            lane = self._lanes[params[0]] = self._lane(params, group, slots)
+        lane.forget_readings()
+        # floats, whatever they came as: an int, or numpy's float64, would make another program of each value
+        numbers = [x if x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)]
+        inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
+        layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False))
+        if lane.packing is None:
+            results = _with_history(self._op, inputs, (layout, *self._options(group)))
+        else:
+            results = record(self._packed_op, inputs, (lane.packing, layout, *self._options(group)))
+        names += lane.params
+        names += lane.names
+        values += results
+        for name, place in lane.followers:
+            names.append(name)
+            values.append(results[place])
+
+    def _lane(self, params: list[Tensor], group: Group, slots: tuple[str, ...]) -> Lane:
+        """Bring parameters that step together into the order in which a step reads them."""
+        shared, given = self._shared, params
+        states: list[dict[str, Any]] = [{}] * len(params)
         sizes: tuple[int, ...] = (len(params),)
         if slots or shared:
             states = self._states(params, group, slots + shared)
         if shared:
             params, states, sizes = _in_cohorts(params, states, shared)
-        own = [state[name] for name in slots for state in states]
-        firsts = _starts(sizes)
-        inputs = [*params, *[param.grad for param in params], *own]
-        inputs += [states[first][name] for name in shared for first in firsts]
-        # floats, whatever they came as: an int, or numpy's float64, would make another program of each value
-        inputs += [x if x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)]
-        layout = Layout(sizes, slots, shared, group.get("maximize", False))
-        call = _with_history if self.defaults.get("differentiable") else record
-        results = call(self._op, inputs, (layout, *self._options(group)))
-        names += params
-        names += own
-        end = len(params) + len(own)
-        values += results[:end]
-        for name in shared:
-            names += [state[name] for state in states]
-            for size, value in zip(sizes, results[end:], strict=False):
-                values += [value] * size
-            end += len(sizes)
+        return Lane(given, params, states, sizes, slots, shared, pack=not self.defaults.get("differentiable"))
 
     def _states(self, params: list[Tensor], group: Group, wanted: tuple[str, ...]) -> list[dict[str, Any]]:
         """Return each parameter's state, made where there was none."""
@@ -136,23 +153,23 @@ class RuleOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self._lanes = {}
         self._share_again()
 
     def _share_again(self) -> None:
         """Give parameters whose counts are equal one array for them, after each was copied or loaded by itself."""
         for name in self._shared:
             owners = [(param, own) for param, own in self.state.items() if isinstance(own, dict) and name in own]
-            by_value = {
-                id(own[name]._current().value) if isinstance(own[name], Tensor) else own[name] for _, own in owners
-            }
+            counts = [own[name] for _, own in owners]
+            by_value = {id(count._current().value) if isinstance(count, Tensor) else count for count in counts}
             if len(by_value) < 2 and all(isinstance(own[name], Tensor) for _, own in owners):
                 continue
-            counts: dict[Any, Variable] = {}
+            known: dict[float, Variable] = {}
             for param, own in owners:
                 number = float(own[name])
-                if number not in counts:
-                    counts[number] = _beside(param, np.array(number, count_dtype()))
-                own[name] = Tensor._of(counts[number])
+                if number not in known:
+                    known[number] = _beside(param, np.array(number, count_dtype()))
+                own[name] = Tensor._of(known[number])
 
 
 def evaluated(closure: Callable[[], Any] | None) -> Any:
@@ -201,20 +218,11 @@ def _with_history(op: Op, inputs: list[Any], statics: tuple[Any, ...]) -> list[V
         return apply(op, [given._current() if isinstance(given, Tensor) else given for given in inputs], statics)
 
 
-def _starts(sizes: Sequence[int]) -> list[int]:
-    starts = [0]
-    for size in sizes[:-1]:
-        starts.append(starts[-1] + size)
-    return starts
-
-
 def _in_cohorts(
     params: list[Tensor], states: list[dict[str, Any]], shared: tuple[str, ...]
 ) -> tuple[list[Tensor], list[dict[str, Any]], tuple[int, ...]]:
     """Bring parameters that share arrays together. Result: the same parameters and states, and how many share each."""
-    keys: list[Any] = [id(state[shared[0]]._current().value) for state in states]
-    for name in shared[1:]:
-        keys = [(key, id(state[name]._current().value)) for key, state in zip(keys, states, strict=True)]
+    keys: list[Any] = [tuple([id(state[name]._current().value) for name in shared]) for state in states]
     members: dict[Any, list[int]] = {key: [] for key in keys}
     if len(members) == 1:
         return params, states, (len(params),)

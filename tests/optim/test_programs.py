@@ -53,6 +53,28 @@ def test_a_rate_that_changes_compiles_once_more_and_never_again() -> None:
     assert seen.compiles <= 2
 
 
+def test_small_states_travel_as_one_array_and_reading_them_changes_no_program() -> None:
+    params = [parameter(np.ones(3, "float32")), parameter(np.ones((2, 2), "float32"))]
+    optimizer = torch.optim.Adam(params)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        sum((param * param).sum() for param in params).backward()
+        optimizer.step()
+
+    step()
+    inside = [optimizer.state[param][name] for param in params for name in ("exp_avg", "exp_avg_sq")]
+    assert len({id(state._base) for state in inside}) == 1
+    np.testing.assert_allclose(inside[0].numpy(), np.full(3, 0.2), rtol=1e-6)
+    np.testing.assert_allclose(inside[3].numpy(), np.full((2, 2), 0.004), rtol=1e-5)
+    with counted() as seen:
+        step()
+    assert seen.compiles == 0
+    optimizer.state[params[0]]["exp_avg"].zero_()
+    assert inside[0].tolist() == [0, 0, 0]
+    assert inside[2].tolist() != [[0, 0], [0, 0]]
+
+
 def test_parameters_in_lockstep_share_one_count() -> None:
     params = [parameter([float(i)]) for i in range(4)]
     optimizer = torch.optim.Adam(params)
