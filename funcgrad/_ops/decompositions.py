@@ -276,14 +276,49 @@ def householder_product(input: Array, tau: Array) -> Array:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
-    product = jnp.broadcast_to(jnp.eye(rows, columns, dtype=input.dtype), input.shape)
-    places = np.arange(rows)[:, None]
+    return _reflected(input, tau, jnp.broadcast_to(jnp.eye(rows, columns, dtype=input.dtype), input.shape))
+
+
+def _reflected(input: Array, tau: Array, product: Array, *, adjoint: bool = False) -> Array:
+    """Return Q (or its adjoint) times `product`; Q is the product of the reflections that `input` and `tau` hold."""
+    places, count = np.arange(input.shape[-2])[:, None], tau.shape[-1]
 
     def reflect(step: Array, product: Array) -> Array:
-        i = tau.shape[-1] - 1 - step
+        i = step if adjoint else count - 1 - step
         column = lax.dynamic_slice_in_dim(input, i, 1, -1)
         vector = jnp.where(places == i, 1, jnp.where(places > i, column, 0))
         factor = lax.dynamic_slice_in_dim(tau, i, 1, -1)[..., None]
+        factor = jnp.conj(factor) if adjoint else factor
         return product - factor * vector * jnp.matmul(adjoint_of(vector), product)
 
-    return jax.lax.fori_loop(0, tau.shape[-1], reflect, product)
+    return jax.lax.fori_loop(0, count, reflect, product)
+
+
+@op(grad="OrmqrBackward0", names="ormqr .ormqr")
+def ormqr(input: Array, tau: Array, other: Array, left: bool = True, transpose: bool = False) -> Array:
+    """Q times `other`, or `other` times Q (left=False); Q, or its adjoint (transpose), is square, of reflections.
+
+    Shape: input (*, m, k), tau (*, k), other (*, m, n) or, with left=False, (*, n, m); result as `other`.
+    """
+    needs_matrix(input, "torch.ormqr")
+    if other.ndim < 2:
+        raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
+    size = other.shape[-2 if left else -1]
+    if input.shape[-2] != size:
+        side = "2" if left else "1"
+        raise RuntimeError(f"torch.ormqr: other.shape[-{side}] must be equal to input.shape[-2]")
+    if tau.shape[-1] > size:
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[-{2 if left else 1}] must be greater than or equal to tau.shape[-1]"
+        )
+    if tau.shape != (*input.shape[:-2], tau.shape[-1]) or other.shape[:-2] != input.shape[:-2]:
+        raise RuntimeError(
+            f"torch.ormqr: Expected batch dimensions of input, tau and other to be equal, but got {list(input.shape)}, "
+            f"{list(tau.shape)} and {list(other.shape)}"
+        )
+    for name, array in (("tau", tau), ("other", other)):
+        if array.dtype != input.dtype:
+            raise RuntimeError(f"torch.ormqr: Expected input and {name} to have the same dtype")
+    if left:
+        return _reflected(input, tau, other, adjoint=transpose)
+    return adjoint_of(_reflected(input, tau, adjoint_of(other), adjoint=not transpose))

@@ -37,7 +37,7 @@ def _select_back(base: Array, new: Array, dim: int, index: Index) -> Array:
     return lax.dynamic_update_index_in_dim(base, new, index, dim)
 
 
-@op(grad="SelectBackward0", write_back=_select_back)
+@op(grad="SelectBackward0", names="", write_back=_select_back)
 def select(input: Array, dim: int, index: Index) -> Array:
     """Return the part at `index` of one dimension, which is left out. IndexError beyond its ends."""
     dim, index = _selected(input, dim, index)
@@ -95,14 +95,14 @@ def _narrow_back(base: Array, new: Array, dim: int, start: Index, length: int) -
     return _write(base, new, dim, start, length)
 
 
-@op(grad="SliceBackward0", write_back=_narrow_back)
+@op(grad="SliceBackward0", names="", write_back=_narrow_back)
 def narrow(input: Array, dim: int, start: Index, length: int) -> Array:
     """Return `length` parts of one dimension from `start` on, which may count from the end."""
     dim, start = _narrowed(input, dim, start, length)
     return _read(input, dim, start, length, 1)
 
 
-@op(grad="NarrowCopyBackward0")
+@op(grad="NarrowCopyBackward0", names="")
 def narrow_copy(input: Array, dim: int, start: Index, length: int) -> Array:
     """Return what `narrow` returns, as a tensor of its own."""
     return narrow(input, dim, start, length)
@@ -272,7 +272,7 @@ def _fits(src: Array, part: jax.Array) -> Array:
     return lax.convert_element_type(src, part.dtype)
 
 
-@op(grad="SelectScatterBackward0")
+@op(grad="SelectScatterBackward0", names="")
 def select_scatter(input: Array, src: Array, dim: int, index: Index) -> Array:
     """Return `input` with `src` at `index` of one dimension."""
     return _select_back(input, _fits(src, select(input, dim, index)), dim, index)

@@ -260,22 +260,6 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
     return jnp.zeros(bins + 1, input.dtype).at[places].add(1)[:bins]
 
 
-@op(names="histogram .histogram", results="hist bin_edges")
-def histogram(
-    input: Array, bins: int, *, range: Any = None, weight: Array | None = None, density: bool = False
-) -> tuple[Array, Array]:
-    """How many elements (or how much `weight`) fall into each of `bins` parts of `range`, and the parts' edges."""
-    flat = input.reshape(-1)
-    low, high = (jnp.min(flat), jnp.max(flat)) if range is None else (np.asarray(r, input.dtype) for r in range)
-    low, high = jnp.where(low == high, low - 0.5, low), jnp.where(low == high, high + 0.5, high)
-    edges = jnp.linspace(low, high, bins + 1, dtype=input.dtype)
-    weights = jnp.ones(flat.shape, input.dtype) if weight is None else weight.reshape(-1).astype(input.dtype)
-    place = jnp.clip(jnp.searchsorted(edges, flat, side="right") - 1, 0, bins - 1)
-    inside = (flat >= low) & (flat <= high)
-    counts = jnp.zeros(bins, input.dtype).at[place].add(jnp.where(inside, weights, 0))
-    return counts / (jnp.sum(counts) * (edges[1:] - edges[:-1])) if density else counts, edges
-
-
 @op(grad="SumBackward1", names=".sum_to_size")
 def sum_to_size(input: Array, size: Dims) -> Array:
     """Sum what broadcasting would stretch, so that the result has `size`."""
@@ -285,6 +269,18 @@ def sum_to_size(input: Array, size: Dims) -> Array:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
     dims = tuple(d for d in builtins.range(input.ndim) if d < ahead or (size[d - ahead] == 1 and input.shape[d] != 1))
     return jnp.sum(input, dims, keepdims=True).reshape(size) if dims else input
+
+
+@op(names="hash_tensor .hash_tensor")
+def hash_tensor(input: Array, dim: Dims = (), *, keepdim: bool = False, mode: int = 0) -> Array:
+    """The exclusive or of the elements' 64 bits (floats as float64), as uint64, over `dim` (default: all)."""
+    if mode != 0:
+        raise RuntimeError(f"hash_tensor: Unknown hash mode {mode}")
+    exact = np.float64 if not is_integer(input) else np.uint64 if input.dtype == np.uint64 else np.int64
+    bits = lax.bitcast_convert_type(input.astype(exact), np.uint64)
+    dims = dims_of(input, dim)
+    folded = lax.reduce(bits, np.uint64(0), lax.bitwise_xor, dims)
+    return jnp.expand_dims(folded, dims) if keepdim else folded
 
 
 def element_count(input: Array, dims: tuple[int, ...]) -> int:

@@ -129,7 +129,7 @@ def return_type(op: Op) -> Any:
         name = public_name(op)
         found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
         found.__module__ = "torch.return_types"
-        found.__repr__ = _repr_like_torch
+        found.__repr__ = repr_like_torch
     return found
 
 
@@ -141,7 +141,8 @@ def scalar_type_name(dtype: DType) -> str:
     return names.get(dtype.name, dtype.name)
 
 
-def _repr_like_torch(self: Any) -> str:
+def repr_like_torch(self: Any) -> str:
+    """Write a named tuple of results as torch does."""
     inside = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True))
     return f"torch.return_types.{type(self).__name__}(\n{inside})"
 

@@ -15,7 +15,22 @@ from funcgrad._tape.modes import (
     no_grad,
     set_grad_enabled,
 )
-from funcgrad._tensor import foreach, front, legacy, methods, overloads, pieces, selections, storage, windows
+from funcgrad._tensor import (
+    copies,
+    differences,
+    foreach,
+    front,
+    histograms,
+    legacy,
+    methods,
+    overloads,
+    pieces,
+    places,
+    pytree,
+    selections,
+    storage,
+    windows,
+)
 from funcgrad._tensor.creation import (
     arange,
     as_tensor,
@@ -52,7 +67,8 @@ __all__ = [
     "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
 ]  # fmt: skip
 
-HAND_WRITTEN = (overloads, pieces, selections, storage, windows)  # they enter their functions when they are imported
+# they enter their functions when they are imported
+HAND_WRITTEN = (copies, differences, histograms, overloads, pieces, places, selections, storage, windows)
 methods.install()
 Tensor.make = legacy.make
 

@@ -23,7 +23,7 @@ _SHARED = (".expand", "broadcast_to")  # several elements in one place: torch re
 
 
 def _view_calls() -> list[Any]:
-    rows = {name: next(op for op in TABLE.values() if name in op.names) for name in SAMPLES}
+    rows = {name: next(op for op in TABLE.values() if name in (*op.names, op.name)) for name in SAMPLES}
     return [
         pytest.param(rows[name], name, number, id=f"{name}-{number}")
         for name, listed in SAMPLES.items()

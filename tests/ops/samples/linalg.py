@@ -195,4 +195,12 @@ SAMPLES: dict[str, list[Sample]] = {
     "linalg.tensorsolve": [sample(given(2, 2, 4, dtype="float64"), given(2, 2, dtype="float64"))],
     "linalg.householder_product": [sample(given(4, 3, dtype="float64"), given(3, dtype="float64"))],
     "geqrf": [sample(given(4, 3, dtype="float64", grad=False))],
+    "ormqr": [
+        *(sample(given(3, 2), given(2), given(3, 4), transpose=each).but(graph=False) for each in (False, True)),
+        sample(given(2, 3, 3), given(2, 3), given(2, 4, 3), False).but(graph=False),
+        sample(
+            given(3, 2, dtype="complex64"), given(2, dtype="complex64"), given(2, 3, dtype="complex64"), False, True
+        ).but(graph=False),
+        sample(given(3, 2), given(2), given(4, 4)).but(fails=True),
+    ],
 }

@@ -159,6 +159,15 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(50, grad=False), 7),
         sample(given(50, grad=False), 4, range=(-1.0, 1.0)),
         sample(given(50, grad=False), 4, weight=given(50, grad=False), density=True),
+        sample(given(5, 10, grad=False), values([-1.0, 0.0, 0.5, 1.0], grad=False), density=True),
+        sample(given(5, dtype="int64"), 4).but(fails=True),
+    ],
+    "histogramdd": [
+        sample(given(50, 2, grad=False), [3, 4]),
+        sample(given(5, 6, 3, grad=False), 3, range=[-1.0, 1.0, -2.0, 2.0, 0.0, 1.0], density=True),
+        sample(given(50, 2, grad=False), [values([-1.0, 0.0, 1.0], grad=False), values([0.0, 2.0], grad=False)]),
+        sample(given(50, 2, grad=False), [2, 2], weight=given(50, grad=False)),
+        sample(given(50, 2, grad=False), [2]).but(fails=True),
     ],
     "histc": [
         sample(given(50, grad=False), bins=7, min=-1, max=1),

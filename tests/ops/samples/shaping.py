@@ -160,4 +160,16 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, grad=False), 1.0).but(fails=True),
         sample(given(2, 3, 3, grad=False), 1.0).but(fails=True),
     ],
+    "gradient": [
+        sample(given(3, 4)).but(graph=False),
+        sample(given(5), spacing=0.5, edge_order=2).but(graph=False),
+        sample(given(3, 4), spacing=(2, 0.5), dim=(1, 0)).but(graph=False),
+        sample(given(3, 4), spacing=(given(3, grad=False), given(4, grad=False)), edge_order=2).but(graph=False),
+        sample(given(4, dtype="int64")),
+        sample(given(4, dtype="complex64")).but(graph=False),
+        sample(given(3, 4), spacing=[1.0]).but(fails=True),
+        sample(given(3, 4), dim=(0, 0)).but(fails=True),
+        sample(given(3, 4), edge_order=3).but(fails=True),
+        sample(given(2), edge_order=2).but(fails=True),
+    ],
 }

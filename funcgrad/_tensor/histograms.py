@@ -1,0 +1,67 @@
+"""torch.histogram and torch.histogramdd: what their bins may be, and the named tuples that they return."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tensor.call import call, repr_like_torch, write_out
+from funcgrad._tensor.front import as_frozen
+from funcgrad._tensor.registry import both, function
+from funcgrad._tensor.tensor import Tensor
+
+
+class _Histogram(NamedTuple):
+    """What torch calls torch.return_types.histogram."""
+
+    hist: Tensor
+    bin_edges: Any
+
+    __repr__ = repr_like_torch
+
+
+HISTOGRAM = type("histogram", (_Histogram,), {"__module__": "torch.return_types", "__slots__": ()})
+HISTOGRAMDD = type("histogramdd", (_Histogram,), {"__module__": "torch.return_types", "__slots__": ()})
+
+
+def _counted(points: Tensor, bins: Any, range: Any, weight: Any, density: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
+    edges = tuple(bins)
+    if not all(isinstance(edge, Tensor) for edge in edges):
+        edges = call(TABLE["histogram_edges"], (points,), (tuple(int(n) for n in bins), as_frozen(range)))
+        edges = edges if isinstance(edges, tuple) else (edges,)
+    return call(TABLE["histogram_counts"], (points, *edges, weight), (density,)), edges
+
+
+@both()
+def histogram(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False, out: Any = None
+) -> Any:
+    """Count the elements (or add their weights) in each of `bins` equal parts of `range`, or between the edges given.
+
+    Returns hist and bin_edges.
+    """
+    given = (bins,) if isinstance(bins, Tensor) else (int(bins),)
+    hist, edges = _counted(input.reshape(-1, 1), given, range, weight, density)
+    result = HISTOGRAM(hist, edges[0])
+    return result if out is None else HISTOGRAM(*write_out(tuple(out), tuple(result)))
+
+
+@function()
+def histogramdd(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Any:
+    """Count points (*, D), or add weights (*), in boxes: `bins` equal parts of each coordinate, or edges for each.
+
+    Returns hist and a tuple of bin_edges. Raises RuntimeError where bins, weights and input do not fit together.
+    """
+    size = input.shape[-1]
+    given = [bins] * size if isinstance(bins, int) else list(bins)
+    if len(given) != size:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if weight is not None and weight.shape != input.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
+    return HISTOGRAMDD(*_counted(input.reshape(-1, size), given, range, weight, density))
