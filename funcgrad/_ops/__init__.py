@@ -25,6 +25,7 @@ from funcgrad._ops import histograms as histograms
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import interpolation as interpolation
 from funcgrad._ops import linear_cross_entropy as linear_cross_entropy
+from funcgrad._ops import loss_scaling as loss_scaling
 from funcgrad._ops import losses as losses
 from funcgrad._ops import margin_losses as margin_losses
 from funcgrad._ops import moments as moments

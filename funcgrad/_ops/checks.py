@@ -30,6 +30,13 @@ def require_floating(array: Array, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
+def require_width(kernel: str, *arrays: Array) -> None:
+    """Raise torch's error for an op that has no kernel for 16-bit floats."""
+    for array in arrays:
+        if array.dtype.itemsize == 2:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+
+
 def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:
     """Raise torch's error for an input and parameters of different dtypes."""
     if weight.dtype != input.dtype:

@@ -1,0 +1,21 @@
+"""torch.masked: reductions and normalizations that leave out the elements where a mask is False."""
+
+from funcgrad.masked.functions import amax as amax
+from funcgrad.masked.functions import amin as amin
+from funcgrad.masked.functions import argmax as argmax
+from funcgrad.masked.functions import argmin as argmin
+from funcgrad.masked.functions import cumprod as cumprod
+from funcgrad.masked.functions import cumsum as cumsum
+from funcgrad.masked.functions import log_softmax as log_softmax
+from funcgrad.masked.functions import logaddexp as logaddexp
+from funcgrad.masked.functions import logsumexp as logsumexp
+from funcgrad.masked.functions import mean as mean
+from funcgrad.masked.functions import median as median
+from funcgrad.masked.functions import norm as norm
+from funcgrad.masked.functions import normalize as normalize
+from funcgrad.masked.functions import prod as prod
+from funcgrad.masked.functions import softmax as softmax
+from funcgrad.masked.functions import softmin as softmin
+from funcgrad.masked.functions import std as std
+from funcgrad.masked.functions import sum as sum
+from funcgrad.masked.functions import var as var

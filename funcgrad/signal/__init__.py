@@ -1,0 +1,3 @@
+"""torch.signal: window functions, in `signal.windows`."""
+
+from funcgrad.signal import windows as windows
