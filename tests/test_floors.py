@@ -17,15 +17,18 @@ FLOORS = (
     ("_program",),
     ("_tape",),
     ("_tensor",),
-    ("random",),
+    ("random", "profiler"),
     ("autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "special", "utils"),
-    ("nn", "cuda", "backends", "distributions", "version", "compiling"),
-    ("accelerator", "amp", "func", "jit", "profiler", "vision"),
+    ("nn", "cuda", "backends", "version", "multiprocessing"),
+    ("accelerator", "amp", "compiling", "distributed", "distributions", "func", "hub", "jit", "mps", "onnx", "vision"),
+    ("compiler", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-MAY_IMPORT_JAX = {"_ops", "_program", "_tape", "_tensor", "random", "optim", "cuda", "accelerator", "func", "explain"}
+MAY_IMPORT_JAX = {
+    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "func", "explain",
+}  # fmt: skip
 MAY_IMPORT_OPTAX = {"optim"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
