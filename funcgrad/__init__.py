@@ -119,13 +119,16 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
-    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "explain", "fft", "func", "jit", "linalg",
-    "masked", "nn", "optim", "profiler", "serialization", "signal", "special", "testing", "utils", "version", "vision",
+    "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "distributions", "explain", "fft",
+    "func", "hub", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim", "profiler",
+    "serialization", "signal", "special", "testing", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
     "compile": "compiling",
+    "_dynamo": "compiler",
+    "_inductor": "compiler",
     "vmap": "func",
     "autocast": "amp",
     "install": "standing_in",

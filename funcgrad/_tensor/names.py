@@ -6,10 +6,13 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._program.record import record as record_values
 from funcgrad._program.run import flush as run_what_is_recorded
+from funcgrad._program.value import InsideTransform
+from funcgrad._tape.apply import only_record
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.interop import value_on
 from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
@@ -25,7 +28,11 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> lis
             values.append(x._variable.value)
         else:
             values.append(x)
-    return [Variable(value) for value in record_values(op, values, statics)[1]]
+    try:
+        return [Variable(value) for value in record_values(op, values, statics)[1]]
+    except InsideTransform:
+        variables = [x._current().detached() if isinstance(x, Tensor) else x for x in inputs]
+        return only_record(op, variables, statics)
 
 
 def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
@@ -45,6 +52,13 @@ def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
 def flush() -> None:
     """Run what this thread has recorded; Python goes on while XLA computes."""
     run_what_is_recorded()
+
+
+def synchronize() -> None:
+    """Run what this thread has recorded, and wait until the devices are idle."""
+    run_what_is_recorded()
+    for found in jax.live_arrays():
+        found.block_until_ready()
 
 
 def assign_host(tensor: Tensor, array: np.ndarray[Any, Any]) -> Tensor:

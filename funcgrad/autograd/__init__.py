@@ -18,14 +18,14 @@ from funcgrad._tape.nodes import Node
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.differentiate import gradients_of, run_backward
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.autograd import anomaly, function
+from funcgrad.autograd import anomaly, function, profiler
 from funcgrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from funcgrad.autograd.function import Function
 from funcgrad.autograd.numeric import gradcheck, gradgradcheck
 
 __all__ = [
     "Function", "Node", "Variable", "anomaly", "backward", "detect_anomaly", "enable_grad", "function",
-    "grad", "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
+    "grad", "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad", "profiler",
     "set_detect_anomaly", "set_grad_enabled", "set_strict",
 ]  # fmt: skip
 

@@ -6,11 +6,8 @@ import time
 from types import TracebackType
 from typing import Any
 
-import jax
-
 from funcgrad._base.devices import device as Device
-from funcgrad._program.run import flush
-from funcgrad._tensor import legacy
+from funcgrad._tensor import legacy, names
 from funcgrad._tensor.placement import available, current_gpu, set_current_gpu
 from funcgrad.cuda.memory import (
     empty_cache,
@@ -130,9 +127,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 def synchronize(device: Any = None) -> None:
     """Run what is recorded and wait until the devices are idle."""
-    flush()
-    for found in jax.live_arrays():
-        found.block_until_ready()
+    names.synchronize()
 
 
 # Random numbers: the generator of the GPU is seeded with all others

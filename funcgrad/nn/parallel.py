@@ -1,16 +1,32 @@
-"""DataParallel: kept for torch's scripts. A batch on a mesh of devices needs no copies of the module."""
+"""DataParallel and its kin: kept for torch's scripts. A batch on a mesh of devices needs no copies of the module."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from funcgrad._base.world import need
+from funcgrad._tensor import functions as fg
 from funcgrad.nn.module import Module
 
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]
 
-class DataParallel(Module):
+
+class Replicated(Module):
     """Call `module` as it is; its parameters keep torch's prefix "module."."""
 
-    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+    def __init__(
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0, **_: Any
+    ) -> None:
         super().__init__()
         self.dim = dim
         self.module = module
@@ -20,3 +36,80 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module."""
         return self.module(*inputs, **kwargs)
+
+
+class DataParallel(Replicated):
+    """The module on one device: XLA spreads a batch that lies on several."""
+
+
+class DistributedDataParallel(Replicated):
+    """The module of the only process; ValueError before `init_process_group`."""
+
+    def __init__(self, module: Module, *args: Any, **options: Any) -> None:
+        need()
+        if not any(parameter.requires_grad for parameter in module.parameters()):
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
+                "gradient."
+            )
+        super().__init__(module, *args, **options)
+        self.require_backward_grad_sync = True
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Accepted: there is nothing to synchronize."""
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    @contextmanager
+    def join(self, *_: Any, **__: Any) -> Iterator[None]:
+        """Accepted: there is nobody to wait for."""
+        yield
+
+    def register_comm_hook(self, state: Any, hook: Any) -> None:
+        """Accepted: nothing is communicated."""
+
+    def _set_static_graph(self) -> None:
+        """Accepted."""
+
+
+def data_parallel(
+    module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0,
+    module_kwargs: dict[str, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Call the module with the inputs."""
+    return module(*(inputs if isinstance(inputs, tuple) else (inputs,)), **(module_kwargs or {}))
+
+
+def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
+    """Return the module once for each device."""
+    return [network] * len(devices)
+
+
+def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
+    """Return the inputs in as many parts as there are devices."""
+    if isinstance(inputs, (tuple, list)):
+        return [type(inputs)(part) for part in zip(*(scatter(x, target_gpus, dim) for x in inputs), strict=True)]
+    return list(inputs.chunk(len(target_gpus), dim))
+
+
+def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
+    """Return the outputs joined along a dimension."""
+    first = outputs[0]
+    if isinstance(first, (tuple, list)):
+        return type(first)(gather(part, target_device, dim) for part in zip(*outputs, strict=True))
+    return fg.cat(list(outputs), dim)
+
+
+def parallel_apply(
+    modules: Sequence[Module], inputs: Sequence[Any], kwargs_tup: Any = None, devices: Any = None
+) -> list[Any]:
+    """Return what each module gives for its input."""
+    options = kwargs_tup or [{}] * len(modules)
+    return [
+        module(*(given if isinstance(given, tuple) else (given,)), **named)
+        for module, given, named in zip(modules, inputs, options, strict=True)
+    ]

@@ -1,7 +1,17 @@
-"""`funcgrad.utils`: the name under which torch's scripts look for `data`."""
+"""torch.utils: `data`, and what else stands around a loop, each loaded when it is first asked for."""
 
 from __future__ import annotations
+
+import importlib
+from types import ModuleType
 
 from funcgrad.utils import data
 
 __all__ = ["data"]
+_ROOMS = ("backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "dlpack", "tensorboard")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")

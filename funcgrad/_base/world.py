@@ -1,0 +1,16 @@
+"""Which of how many processes this one is. funcgrad drives every device from one process: rank 0 of 1."""
+
+from __future__ import annotations
+
+
+class World:
+    """The process group that a script has made, as far as there is one: its backend, or None."""
+
+    backend: str | None = None
+    rank, size = 0, 1
+
+
+def need() -> None:
+    """Raise ValueError, as torch does, where no process group was made."""
+    if World.backend is None:
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")

@@ -1,0 +1,101 @@
+"""torch.compiler and torch._dynamo: switches of a compiler that is not needed here, accepted and answered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+from funcgrad.compiling import OptimizedModule, compile
+
+__all__ = [
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin",
+    "disable", "disallow_in_graph", "explain", "graph_break", "is_compiling", "is_dynamo_compiling", "is_exporting",
+    "is_inductor_supported", "list_backends", "mark_dynamic", "mark_static", "optimize", "reset", "set_stance",
+]  # fmt: skip
+
+
+class Config(SimpleNamespace):
+    """Switches that scripts set; one that nobody has set yet is None."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+    @contextmanager
+    def patch(self, *changes: Any, **switches: Any) -> Iterator[None]:
+        """Set switches in a block; a dict of them, or one name and its value, may come by position."""
+        wanted = {**(changes[0] if changes and isinstance(changes[0], dict) else {}), **switches}
+        if changes and isinstance(changes[0], str):
+            wanted[changes[0]] = changes[1]
+        before = dict(vars(self))
+        vars(self).update(wanted)
+        try:
+            yield
+        finally:
+            vars(self).clear()
+            vars(self).update(before)
+
+
+config = Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8)
+
+
+def _as_given(function: Any = None, *_: Any, **__: Any) -> Any:
+    return function if callable(function) else _as_given
+
+
+disable = allow_in_graph = disallow_in_graph = assume_constant_result = _as_given
+
+
+def optimize(*_: Any, **__: Any) -> Any:
+    """Return a decorator that is `compile`."""
+    return compile
+
+
+def is_compiling() -> bool:
+    """Tell whether torch's compiler traces: never, the loop runs as it is written."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def is_inductor_supported() -> bool:
+    """Tell that torch's inductor is not there: XLA compiles."""
+    return False
+
+
+def reset() -> None:
+    """Accepted: what XLA has compiled stays right."""
+
+
+graph_break = cudagraph_mark_step_begin = reset
+
+
+def mark_dynamic(tensor: Any, *dims: Any, **_: Any) -> None:
+    """Accepted: which sizes vary is seen while the loop runs."""
+
+
+mark_static = mark_dynamic
+
+
+@contextmanager
+def set_stance(*_: Any, **__: Any) -> Iterator[None]:
+    """Accepted."""
+    yield
+
+
+def list_backends(exclude_tags: Any = ()) -> list[str]:
+    """Return the one compiler that there is."""
+    return ["xla"]
+
+
+def explain(function: Any, *_: Any, **__: Any) -> Any:
+    """Raise RuntimeError: what was compiled and why, `funcgrad.explain` says."""
+    raise RuntimeError("torch._dynamo.explain has nothing to explain here: ask funcgrad.explain.compiles()")
+
+
+_dynamo = _inductor = sys.modules[__name__]

@@ -1,0 +1,128 @@
+"""torch.hub: models and checkpoints from the user's own folders; what the network does not give, it says."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import urllib.error
+import urllib.request
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlparse
+
+from funcgrad import serialization
+from funcgrad.serialization.files import writing
+
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+_folder: deque[str] = deque(maxlen=1)
+
+
+def get_dir() -> str:
+    """Return the folder of models and checkpoints: what `set_dir` chose, $TORCH_HOME/hub, or ~/.cache/torch/hub."""
+    if _folder:
+        return _folder[0]
+    home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
+    return os.path.join(os.path.expanduser(home), "hub")
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Choose the folder of models and checkpoints."""
+    _folder.append(os.path.expanduser(os.fspath(d)))
+
+
+def load(
+    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = None,
+    force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Return what the function `model` of a repository's hubconf.py gives.
+
+    The repository is a folder (source="local"), or one that is in the hub's folder already. FileNotFoundError where it
+    is not: nothing is cloned from the network.
+    """
+    return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
+
+
+def list(github: str, *_: Any, source: str = "github", **__: Any) -> Any:
+    """Return the names that a repository's hubconf.py offers."""
+    found = vars(_hubconf(github, source))
+    return [name for name, value in found.items() if callable(value) and not name.startswith("_")]
+
+
+def help(github: str, model: str, *_: Any, source: str = "github", **__: Any) -> str | None:
+    """Return the docstring of a repository's function."""
+    return _entry(_hubconf(github, source), model).__doc__
+
+
+def _hubconf(repository: str, source: str) -> ModuleType:
+    folder = Path(repository) if source == "local" else _kept_repository(repository)
+    file = folder / "hubconf.py"
+    if not file.is_file():
+        raise FileNotFoundError(
+            f"torch.hub: there is no {file}. Nothing is cloned from the network: get the repository yourself and give "
+            'its folder with source="local".'
+        )
+    sys.path.insert(0, str(folder))
+    try:
+        spec = importlib.util.spec_from_file_location("hubconf", file)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    return module
+
+
+def _kept_repository(name: str) -> Path:
+    repository, _, branch = name.partition(":")
+    return Path(get_dir()) / f"{repository.replace('/', '_')}_{(branch or 'main').replace('/', '_')}"
+
+
+def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+    return found
+
+
+def download_url_to_file(
+    url: str, dst: str | os.PathLike[str], hash_prefix: str | None = None, progress: bool = True
+) -> None:
+    """Get a file from the network; RuntimeError where that fails or its SHA-256 does not begin with `hash_prefix`."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "funcgrad"})) as answer:
+            content = answer.read()
+    except (urllib.error.URLError, OSError) as error:
+        raise RuntimeError(
+            f"{url} could not be downloaded ({error}). Without a network, get the file elsewhere and put it at {dst}."
+        ) from error
+    found = hashlib.sha256(content).hexdigest()
+    if hash_prefix and not found.startswith(hash_prefix):
+        raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{found[: len(hash_prefix)]}")')
+    with writing(dst) as file:
+        file.write(content)
+
+
+def load_state_dict_from_url(
+    url: str, model_dir: str | None = None, map_location: Any = None, progress: bool = True, check_hash: bool = False,
+    file_name: str | None = None, weights_only: bool = False,
+) -> Any:  # fmt: skip
+    """Load a checkpoint from the hub's folder (`checkpoints`), where it is downloaded to if it is not there yet.
+
+    Only tensors and plain containers are read, whatever `weights_only` says: the file comes from the network.
+    """
+    folder = Path(model_dir or os.path.join(get_dir(), "checkpoints"))
+    path = folder / (file_name or os.path.basename(urlparse(url).path))
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        named = HASH_REGEX.search(path.name) if check_hash else None
+        download_url_to_file(url, path, named.group(1) if named else None, progress)
+    return serialization.load(path, map_location=map_location, weights_only=True)
+
+
+load_url = load_state_dict_from_url

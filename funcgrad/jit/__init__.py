@@ -1,0 +1,180 @@
+"""torch.jit for scripts that use it: a loop is compiled as it runs, so what is scripted or traced stays as it is."""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+from funcgrad import serialization
+from funcgrad.nn.module import Module
+
+__all__ = [
+    "Attribute", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "fuser",
+    "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load",
+    "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method",
+    "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
+]  # fmt: skip
+_isinstance = isinstance
+
+
+class ScriptModule(Module):
+    """A module that was scripted or traced: the same module, which can also be saved as a whole."""
+
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Save the module, its class by name: `jit.load` needs the class where it reads the file."""
+        save(self, f)
+
+    @property
+    def original_name(self) -> str:
+        """The name of the class that was scripted."""
+        return type(_plain(self)).__name__
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return script, (_plain(self),)
+
+
+class ScriptFunction:
+    """Named for isinstance: a scripted function stays a plain function here."""
+
+
+def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+    """Return a function or class as it is, and a module as a `ScriptModule` that shares all that it has."""
+    if not _isinstance(obj, Module) or _isinstance(obj, ScriptModule):
+        return obj
+    scripted = object.__new__(_scripted(type(obj)))
+    scripted.__dict__ = obj.__dict__
+    return scripted
+
+
+def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
+    """Return what `script` returns: nothing is frozen to the example's path."""
+    return script(func)
+
+
+def trace_module(mod: Any, inputs: Any = None, *_: Any, **__: Any) -> Any:
+    """Return what `script` returns."""
+    return script(mod)
+
+
+@functools.cache
+def _scripted(kind: type[Module]) -> type[ScriptModule]:
+    bases: tuple[type, ...] = (ScriptModule,) if kind is Module else (kind, ScriptModule)
+    return cast(type[ScriptModule], types.new_class(f"Recursive{kind.__name__}", bases))
+
+
+def _plain(module: ScriptModule) -> Module:
+    """Return the module of the class that was scripted, sharing all that it has."""
+    kind = next(base for base in type(module).__mro__ if not issubclass(base, ScriptModule))
+    plain = object.__new__(kind)
+    plain.__dict__ = module.__dict__
+    return plain
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> None:
+    """Save a scripted module whole."""
+    serialization.save(_plain(m) if _isinstance(m, ScriptModule) else m, f)
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
+    """Load what `jit.save` wrote: it runs the pickle in the file, so only load files that you trust."""
+    return script(serialization.load(f, map_location=map_location, weights_only=False))
+
+
+def _decorator(function: Any = None, **_: Any) -> Any:
+    """Return the function itself; with options, a decorator that does."""
+    return function if callable(function) else _decorator
+
+
+ignore = unused = export = script_method = interface = script_if_tracing = _overload = _overload_method = _decorator
+
+
+def is_scripting() -> bool:
+    """Tell whether TorchScript compiles this: never."""
+    return False
+
+
+is_tracing = is_scripting
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """Return the value."""
+    return the_value
+
+
+def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's own spelling
+    """Return the value."""
+    return value
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Tell whether the object is of a type, or of the origin of a generic one."""
+    return _isinstance(obj, typing.get_origin(target_type) or target_type)
+
+
+def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
+    """Return the module itself."""
+    return mod
+
+
+def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
+    """Return the module itself."""
+    return mod
+
+
+class Future:
+    """The result of `fork`, which is there already."""
+
+    def __init__(self, result: Any = None) -> None:
+        self._result = result
+
+    def wait(self) -> Any:
+        """Return the result."""
+        return self._result
+
+    value = wait
+
+    def done(self) -> bool:
+        """Tell that it is there."""
+        return True
+
+    def then(self, callback: Callable[[Future], Any]) -> Future:
+        """Return the future of what the callback makes of this one."""
+        return Future(callback(self))
+
+
+def fork(func: Callable[..., Any], *inputs: Any, **options: Any) -> Future:
+    """Call the function: what it records runs when XLA finds time, in parallel where it can."""
+    return Future(func(*inputs, **options))
+
+
+def wait(future: Future) -> Any:
+    """Return a future's result."""
+    return future.wait()
+
+
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Accepted."""
+    yield
+
+
+fuser = optimized_execution
+
+
+@contextmanager
+def strict_fusion() -> Iterator[None]:
+    """Accepted."""
+    yield
+
+
+def set_fusion_strategy(strategy: Any) -> None:
+    """Accepted: XLA fuses."""
+
+
+def last_executed_optimized_graph() -> str:
+    """Return nothing: `funcgrad.explain` shows what ran."""
+    return ""
