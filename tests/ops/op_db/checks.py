@@ -30,13 +30,17 @@ from tests.ops.op_db.entries import EMPTY, function_of, ours, title
 
 
 class Case(NamedTuple):
-    """torch's results of one sample, how ours are computed, and torch's results in double precision."""
+    """torch's results of one sample, how ours are computed, and torch's results in double precision.
+
+    numbers: whether they count. settle: takes out of both sides what torch leaves open.
+    """
 
     label: str
     theirs: list[Any]
     call: Callable[[], list[Any]]
     truth: Callable[[], list[Any]] | None = None
     numbers: bool = True
+    settle: Callable[[list[Any]], list[Any]] = list
 
 
 def samples(entry: Any, dtype: Any, count: int | None, requires_grad: bool = False) -> Iterator[Any]:
@@ -64,7 +68,8 @@ def forward(entry: Any, dtype: Any, count: int | None) -> Iterator[Case]:
     for sample in samples(entry, dtype, count):
         theirs = _seeded(entry.op, arguments_of_torch(sample))
         call = _bind(mine, sample, getattr(theirs, "_fields", ()))
-        yield Case("", [read(each) for each in flat(theirs)], call, _wider(entry.op, sample), numbers)
+        wanted = [read(each) for each in flat(theirs)]
+        yield Case("", wanted, call, _wider(entry.op, sample), numbers, settled(entry, sample))
 
 
 def _bind(mine: Callable[..., Any], sample: Any, fields: tuple[str, ...] = ()) -> Callable[[], list[Any]]:
@@ -92,17 +97,27 @@ def forms(entry: Any, dtype: Any, count: int | None) -> Iterator[Case]:
                 continue  # this form does not take this sample
             mine = theirs if getattr(theirs, "__module__", "") == "_operator" else ours(theirs)
             numbers = EMPTY.fullmatch(entry.name) is None
-            yield Case(label, [read(x) for x in flat(wanted)], _bind(mine, sample), _wider(theirs, sample), numbers)
+            found = [read(each) for each in flat(wanted)]
+            call = _bind(mine, sample)
+            yield Case(label, found, call, _wider(theirs, sample), numbers, settled(entry, sample))
         if entry.supports_out:
             yield from _written_out(entry, sample)
 
 
 def _spellings(entry: Any) -> list[tuple[str, Any, bool]]:
-    found = [("method", entry.method_variant, False), ("operator", entry.operator_variant, False),
-             ("in-place", entry.inplace_variant, True), ("in-place operator", entry.inplace_operator_variant, True)]  # fmt: skip
+    """Return (label, torch's callable, whether it changes the input)."""
+    found = [
+        ("method", entry.method_variant, False),
+        ("operator", entry.operator_variant, False),
+        ("in-place", entry.inplace_variant, True),
+        ("in-place operator", entry.inplace_operator_variant, True),
+    ]
     for alias in entry.aliases:
-        found += [(f"alias {alias.name}", alias.op, False), (f"method {alias.name}", alias.method_variant, False),
-                  (f"in-place {alias.name}", alias.inplace_variant, True)]  # fmt: skip
+        found += [
+            (f"alias {alias.name}", alias.op, False),
+            (f"method {alias.name}", alias.method_variant, False),
+            (f"in-place {alias.name}", alias.inplace_variant, True),
+        ]
     return [each for each in found if each[1] is not None]
 
 
@@ -126,9 +141,35 @@ def _written_out(entry: Any, sample: Any) -> Iterator[Case]:
         assert all(a is b for a, b in zip(flat(result), made, strict=True)), "the result is not `out`"
         return made
 
-    yield Case(
-        "out=", [read(x) for x in flat(wanted)], call, _wider(entry.op, sample), EMPTY.fullmatch(entry.name) is None
-    )
+    numbers = EMPTY.fullmatch(entry.name) is None
+    found = [read(each) for each in flat(wanted)]
+    yield Case("out=", found, call, _wider(entry.op, sample), numbers, settled(entry, sample))
+
+
+# What torch leaves open
+
+
+def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
+    """Return what makes results comparable: which of several equal elements an index points to is left open."""
+    if entry.name not in ("topk", "kthvalue", "mode", "argsort") or sample.kwargs.get("stable"):
+        return list
+    places = list(sample.args[1:] if entry.name in ("topk", "kthvalue") else sample.args)
+    dim = sample.kwargs.get("dim", places[0] if places else -1)
+    numbers = from_torch(sample.input)
+
+    def settle(results: list[Any]) -> list[Any]:
+        values, indices = results if len(results) == 2 else (results[0], results[0])
+        if not numbers.ndim or values.ndim > numbers.ndim:
+            return [values, indices]
+        along = indices if values.ndim == numbers.ndim else np.expand_dims(indices, dim)
+        if entry.name == "topk":  # sorted or not
+            order = np.argsort(values, dim)
+            values, along = (np.take_along_axis(x, order, dim) for x in (values, along))
+        repeated = (np.diff(np.sort(along, dim), axis=dim) == 0).any()
+        values = [values] if len(results) == 2 else []
+        return [*values, np.take_along_axis(numbers, along, dim), indices.dtype.name, bool(repeated)]
+
+    return settle
 
 
 # Derivatives

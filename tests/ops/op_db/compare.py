@@ -10,27 +10,27 @@ import numpy as np
 TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-7, "complex64": 3e-5, "complex128": 1e-7}
 
 
-class Difference(AssertionError):
+class DifferenceError(AssertionError):
     """Ours is not torch's; the message says where and by how much."""
 
 
 def compare(
     ours: list[Any], theirs: list[Any], truth: Callable[[], list[Any]] | None = None, numbers: bool = True
 ) -> None:
-    """Raise Difference unless our results are torch's.
+    """Raise DifferenceError unless our results are torch's.
 
     truth: torch's results in double precision. Where rounding parts ours from torch's in a lower one, ours also counts
     when it is as near to the truth as torch's own is (within a factor of 2).
     numbers: False compares structure, shapes and dtypes only.
     """
     if len(ours) != len(theirs):
-        raise Difference(f"{len(ours)} results, torch has {len(theirs)}")
+        raise DifferenceError(f"{len(ours)} results, torch has {len(theirs)}")
     for i, (our, their) in enumerate(zip(ours, theirs, strict=True)):
         where = f"result {i}: " if len(ours) > 1 else ""
         if isinstance(their, np.ndarray):
             _compare_arrays(where, our, their, None if truth is None else (lambda i=i: truth()[i]), numbers)
         elif numbers and not _same(our, their):
-            raise Difference(f"{where}{our!r}, torch {their!r}")
+            raise DifferenceError(f"{where}{our!r}, torch {their!r}")
 
 
 def _same(our: Any, their: Any) -> bool:
@@ -48,13 +48,13 @@ def _compare_arrays(where: str, our: Any, their: np.ndarray, truth: Callable[[],
     if our is None and not their.any():
         return  # a gradient of zeros that one side does not spell out
     if not isinstance(our, np.ndarray):
-        raise Difference(f"{where}{our!r}, torch has a tensor of shape {list(their.shape)}")
+        raise DifferenceError(f"{where}{our!r}, torch has a tensor of shape {list(their.shape)}")
     if our.shape != their.shape:
-        raise Difference(f"{where}shape {list(our.shape)}, torch {list(their.shape)}")
+        raise DifferenceError(f"{where}shape {list(our.shape)}, torch {list(their.shape)}")
     if our.dtype != their.dtype:
-        raise Difference(f"{where}dtype {our.dtype}, torch {their.dtype}")
+        raise DifferenceError(f"{where}dtype {our.dtype}, torch {their.dtype}")
     if numbers and not close(our, their) and not _as_good(our, their, truth):
-        raise Difference(where + _first_difference(our, their))
+        raise DifferenceError(where + _first_difference(our, their))
 
 
 def close(our: np.ndarray, their: np.ndarray) -> bool:
@@ -71,8 +71,9 @@ def _wide(array: np.ndarray) -> np.ndarray:
 
 
 def _size(array: np.ndarray) -> float:
+    """Return the largest number in an array, between 0.01 and 1: what differences near 0 are measured against."""
     finite = np.abs(array[np.isfinite(array)])
-    return float(min(1.0, finite.max())) if finite.size else 1.0
+    return float(np.clip(finite.max(), 0.01, 1.0)) if finite.size else 1.0
 
 
 def _as_good(our: np.ndarray, their: np.ndarray, truth: Callable[[], Any] | None) -> bool:
@@ -83,11 +84,10 @@ def _as_good(our: np.ndarray, their: np.ndarray, truth: Callable[[], Any] | None
         return False
     a, b, exact = _wide(our), _wide(their), _wide(exact)
     if our.dtype.kind == "c":
-        a, b, exact = (np.stack([x.real, x.imag]) for x in (a, b, exact))
+        a, b, exact = (np.stack([np.real(x), np.imag(x)]) for x in (a, b, exact))
     fits = (a == exact) | (a == b) | (np.isnan(a) & np.isnan(b)) | (np.isnan(a) & np.isnan(exact))
     with np.errstate(all="ignore"):
-        finite = exact[np.isfinite(exact)]
-        unit = TOLERANCE[their.dtype.name] * (np.abs(exact) + min(1.0, np.abs(finite).max() if finite.size else 1.0))
+        unit = TOLERANCE[their.dtype.name] * (np.abs(exact) + _size(exact))
         worst = np.abs(b - exact)
         worst = np.max(worst[np.isfinite(worst)], initial=0.0)
         near = np.abs(a - exact) <= np.maximum(2 * worst, unit)

@@ -18,7 +18,7 @@ _WIDER = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.flo
           torch.complex64: torch.complex128}  # fmt: skip
 
 
-class NoCounterpart(Exception):
+class NoCounterpartError(Exception):
     """A sample has something that JAX has no notion of: a sparse layout, a dtype that torch itself calls shell."""
 
 
@@ -36,11 +36,11 @@ def name_of(dtype: Any) -> str:
 
 
 def from_torch(tensor: torch.Tensor) -> np.ndarray:
-    """Return a torch tensor's numbers. NoCounterpart: it has a layout or a dtype that numpy lacks."""
+    """Return a torch tensor's numbers. NoCounterpartError: it has a layout or a dtype that numpy lacks."""
     if tensor.layout is not torch.strided:
-        raise NoCounterpart(f"layout {tensor.layout}")
+        raise NoCounterpartError(f"layout {tensor.layout}")
     if tensor.ndim > 64:
-        raise NoCounterpart("more than 64 dimensions, which no JAX array has")
+        raise NoCounterpartError("more than 64 dimensions, which no JAX array has")
     plain = tensor.detach().resolve_conj().resolve_neg().cpu()
     plain = torch.zeros(plain.shape, dtype=plain.dtype) if plain._is_zerotensor() else plain
     if plain.dtype is torch.bfloat16:
@@ -48,7 +48,7 @@ def from_torch(tensor: torch.Tensor) -> np.ndarray:
     try:
         return plain.numpy()
     except TypeError as error:
-        raise NoCounterpart(str(error)) from error
+        raise NoCounterpartError(str(error)) from error
 
 
 def into_ours(array: np.ndarray, requires_grad: bool = False) -> funcgrad.Tensor:
@@ -121,14 +121,14 @@ def translated(part: Any) -> Any:
     if isinstance(part, _NAMED):
         name = str(part).removeprefix("torch.")
         if not hasattr(funcgrad, name):
-            raise NoCounterpart(f"{name} is no {type(part).__name__} of ours")
+            raise NoCounterpartError(f"{name} is no {type(part).__name__} of ours")
         return getattr(funcgrad, name)
     if isinstance(part, torch.device):
         return funcgrad.device(str(part))
     if isinstance(part, torch.Size):
         return funcgrad.Size(part)
     if isinstance(part, torch.Generator):
-        raise NoCounterpart("a generator")
+        raise NoCounterpartError("a generator")
     return part
 
 

@@ -14,6 +14,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 import funcgrad
+from tests.ops.op_db.convert import from_torch, into_ours
 
 DIFFERENCES = Path(__file__).parents[3] / "docs" / "differences.md"
 EMPTY = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|resize_(as_)?")  # what they hold is left open
@@ -67,6 +68,7 @@ class _Torch:
 
 def by_name(name: str) -> Any:
     """Return our public function with a dotted name; an op that is only an aten one, by its public equivalent."""
+    name = name.removeprefix("torch.").removeprefix("ops.aten.").removesuffix(".default")
     for home in (funcgrad, funcgrad.Tensor, funcgrad.nn.functional, funcgrad.special, funcgrad.linalg):
         with contextlib.suppress(AttributeError):
             return functools.reduce(getattr, name.split("."), home)
@@ -77,10 +79,9 @@ def ours(theirs: Any) -> Any:
     """Return our counterpart of a function of torch, or of a small function that op_db wrote around one."""
     if isinstance(theirs, (types.FunctionType, functools.partial)) and _is_of_op_db(theirs):
         return _rewritten(theirs)
-    owner = getattr(theirs, "__objclass__", None)
     qualified = getattr(theirs, "__qualname__", "")
-    if owner is not None or qualified.startswith(("Tensor.", "TensorBase.")):
-        return getattr(funcgrad.Tensor, theirs.__name__)
+    if hasattr(theirs, "__objclass__") or qualified.startswith(("Tensor.", "TensorBase.")):
+        return getattr(funcgrad.Tensor, qualified.rpartition(".")[2])
     if isinstance(theirs, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return by_name(str(theirs).removeprefix("aten.").removesuffix(".default").removesuffix(".Tensor"))
     found = _paths().get(id(theirs))
@@ -101,9 +102,9 @@ def _paths() -> dict[int, str]:
 
 
 def _is_of_op_db(function: Any) -> bool:
-    if isinstance(function, functools.partial):
-        return _is_of_op_db(function.func)
-    return (function.__module__ or "").startswith("torch.testing._internal")
+    while isinstance(function, functools.partial):
+        function = function.func
+    return (function.__module__ or "").startswith("torch.testing")
 
 
 def _rewritten(function: Any) -> Callable[..., Any]:
@@ -113,7 +114,7 @@ def _rewritten(function: Any) -> Callable[..., Any]:
     names = _names_in(function.__code__)
     found = {name: _counterpart(function.__globals__[name]) for name in names if name in function.__globals__}
     cells = tuple(types.CellType(_counterpart(cell.cell_contents)) for cell in function.__closure__ or ())
-    made = types.FunctionType(function.__code__, found, function.__name__, function.__defaults__, cells)
+    made = types.FunctionType(function.__code__, found, None, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
 
@@ -133,6 +134,8 @@ def _counterpart(given: Any) -> Any:
         return contextlib.nullcontext
     if given is torch.Tensor:
         return funcgrad.Tensor
+    if isinstance(given, torch.Tensor):
+        return into_ours(from_torch(given))
     if isinstance(given, types.FunctionType) and _is_of_op_db(given):
         return _rewritten(given)
     return _plain(given) if callable(given) else given

@@ -14,7 +14,7 @@ import torch
 
 from tests.ops.op_db import checks
 from tests.ops.op_db.compare import compare
-from tests.ops.op_db.convert import NoCounterpart, read
+from tests.ops.op_db.convert import NoCounterpartError, read
 from tests.ops.op_db.entries import function_of, left_out, title
 
 DTYPES = ("float32", "float64", "int64", "bool", "bfloat16", "float16", "complex64")
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
     absent: int
 
 
-class TookLonger(Exception):
+class TookLongerError(Exception):
     """A check took longer than SECONDS."""
 
 
@@ -100,17 +100,17 @@ def _checked(entry: Any, check: str, kind: str, count: int | None) -> tuple[list
         while (case := next(cases, None)) is not None:
             try:
                 pending.append((case, case.call()))
-            except NoCounterpart:
+            except NoCounterpartError:
                 absent += 1
             except Exception as error:  # any exception of ours is a finding
                 found.append(_line(case.label, error))
-    except NoCounterpart:
+    except NoCounterpartError:
         absent += 1
     except Exception as error:
         found.append(_line("", error))
     for case, results in pending:
         try:
-            compare(_read(case, results), case.theirs, case.truth, case.numbers)
+            compare(case.settle(_read(case, results)), case.settle(case.theirs), case.truth, case.numbers)
         except Exception as error:
             found.append(_line(case.label, error))
     return found, absent
@@ -137,7 +137,7 @@ def _errors(cases: Any) -> tuple[list[str], int]:
                 for each in call():
                     read(each)
                 found.append(f"{label}: nothing raised, torch raises {wanted.__name__}")
-            except NoCounterpart:
+            except NoCounterpartError:
                 absent += 1
             except wanted as error:
                 if not str(error).strip():
@@ -150,7 +150,7 @@ def _errors(cases: Any) -> tuple[list[str], int]:
 
 
 def _line(label: str, error: BaseException) -> str:
-    kind = "" if type(error).__name__ == "Difference" else f"{type(error).__name__}: "
+    kind = "" if type(error).__name__ == "DifferenceError" else f"{type(error).__name__}: "
     text = " ".join(str(error).split())[:240]
     return f"{label}: {kind}{text}" if label else f"{kind}{text}"
 
@@ -158,7 +158,7 @@ def _line(label: str, error: BaseException) -> str:
 @contextmanager
 def _limited() -> Iterator[None]:
     def stop(*_: Any) -> None:
-        raise TookLonger(f"took longer than {SECONDS} s")
+        raise TookLongerError(f"took longer than {SECONDS} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(SECONDS)
@@ -201,7 +201,6 @@ def summary(outcomes: list[Outcome], left: int, wanted: Iterable[str]) -> str:
         held = [o for o in having if not any(f.check in (check, "name") for f in o.failures)]
         parts.append(f"{check} {len(held)}/{len(having)}")
     absent = sum(o.absent for o in outcomes)
-    return (
-        f"op_db of torch {torch.__version__.partition('+')[0]}: {len(outcomes)} entries ({left} left out, {absent} samples "
-        f"without a counterpart); hold: {', '.join(parts)}"
-    )
+    left_aside = f"{left} left out, {absent} samples without a counterpart"
+    version = torch.__version__.partition("+")[0]
+    return f"op_db of torch {version}: {len(outcomes)} entries ({left_aside}); hold: {', '.join(parts)}"
