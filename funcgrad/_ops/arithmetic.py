@@ -12,7 +12,7 @@ from jax import lax
 from funcgrad._base import dtypes, promotion
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_floating
-from funcgrad._ops.table import Array, Scalar, op
+from funcgrad._ops.table import Array, Operand, Scalar, op
 
 Shapes = tuple[Any, ...]
 
@@ -43,11 +43,12 @@ def _scaled(other: Array, alpha: Scalar) -> Array:
         return other
     if isinstance(alpha, float) and is_integer(other):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return lax.mul(other, jnp.full(other.shape, alpha, other.dtype))
+    factor = jnp.full(other.shape, alpha, other.dtype)
+    return other & factor if is_bool(other) else lax.mul(other, factor)
 
 
 @op(grad="AddBackward0", promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
-def add(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+def add(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input + alpha * other; `or` for truth values. Shape: broadcast."""
     input, other = broadcast(input, _scaled(other, alpha))
     return jnp.add(input, other)
@@ -61,7 +62,7 @@ _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ ._
 
 
 @op(grad=_sub_node, promote="common", names=_SUB_NAMES)
-def sub(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     if is_bool(input):
         raise RuntimeError(
@@ -76,7 +77,7 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_rsub_node, promote="common", names="rsub")
-def rsub(input: Array, other: Array, *, alpha: Scalar = 1) -> Array:
+def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
     """other - alpha * input. Shape: broadcast."""
     return sub(other, input, alpha=alpha)
 
@@ -85,7 +86,7 @@ _MUL_NAMES = "mul .mul .mul_ multiply .multiply .multiply_ .__mul__ .__rmul__ ._
 
 
 @op(grad="MulBackward0", promote="common", names=_MUL_NAMES)
-def mul(input: Array, other: Array) -> Array:
+def mul(input: Operand, other: Operand) -> Array:
     """input * other; `and` for truth values. Shape: broadcast."""
     input, other = broadcast(input, other)
     return jnp.multiply(input, other)
@@ -104,7 +105,7 @@ _DIV_NAMES = (
 
 
 @op(grad=_div_node, promote="common", names=_DIV_NAMES)
-def div(input: Array, other: Array, *, rounding_mode: str | None = None) -> Array:
+def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Array:
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:
         return lax.div(*broadcast(to_float(input), to_float(other)))
@@ -137,7 +138,7 @@ _FLOOR_NAMES = "floor_divide .floor_divide .floor_divide_ .__floordiv__ .__rfloo
 
 
 @op(promote="common", names=_FLOOR_NAMES)
-def floor_divide(input: Array, other: Array) -> Array:
+def floor_divide(input: Operand, other: Operand) -> Array:
     """floor(input / other), integers staying integers. Shape: broadcast."""
     return _floor_of_quotient(*broadcast(input, other))
 
@@ -151,7 +152,7 @@ def _remainder_node(shapes: Shapes, statics: Shapes) -> str:
     promote="common",
     names="remainder .remainder .remainder_ .__mod__ .__rmod__ .__imod__",
 )
-def remainder(input: Array, other: Array) -> Array:
+def remainder(input: Operand, other: Operand) -> Array:
     """input - other * floor(input / other), with the divisor's sign. Shape: broadcast."""
     input, other = broadcast(input, other)
     rest = lax.rem(input, other)
@@ -163,7 +164,7 @@ def _fmod_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_fmod_node, promote="common", names="fmod .fmod .fmod_")
-def fmod(input: Array, other: Array) -> Array:
+def fmod(input: Array, other: Operand) -> Array:
     """input - other * trunc(input / other), with the dividend's sign. Shape: broadcast."""
     return lax.rem(*broadcast(input, other))
 
@@ -235,7 +236,7 @@ def _lerp_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_lerp_node, promote="common", names="lerp .lerp .lerp_")
-def lerp(input: Array, end: Array, weight: Array) -> Array:
+def lerp(input: Array, end: Array, weight: Operand) -> Array:
     """input + weight * (end - input), counted from the nearer end. Shape: broadcast."""
     require_floating(input, "lerp_kernel_scalar")
     input, end, weights = broadcast(input, end, weight)
@@ -276,7 +277,7 @@ def _clamp_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_clamp_node, promote="common", names="clamp .clamp clamp_ .clamp_ clip .clip clip_ .clip_")
-def clamp(input: Array, min: Array | None = None, max: Array | None = None) -> Array:
+def clamp(input: Array, min: Operand | None = None, max: Operand | None = None) -> Array:
     """min(max(input, min), max); the gradient passes at the bounds. Shape: broadcast.
 
     Raises RuntimeError without bounds.
@@ -297,7 +298,7 @@ def _clamp_min_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_clamp_min_node, promote="common", names="clamp_min .clamp_min clamp_min_ .clamp_min_")
-def clamp_min(input: Array, min: Array) -> Array:
+def clamp_min(input: Array, min: Operand) -> Array:
     """max(input, min); the gradient passes at the bound. Shape: broadcast."""
     return clamp(input, min)
 
@@ -307,7 +308,7 @@ def _clamp_max_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_clamp_max_node, promote="common", names="clamp_max .clamp_max clamp_max_ .clamp_max_")
-def clamp_max(input: Array, max: Array) -> Array:
+def clamp_max(input: Array, max: Operand) -> Array:
     """min(input, max); the gradient passes at the bound. Shape: broadcast."""
     return clamp(input, None, max)
 
@@ -342,7 +343,7 @@ def _copysign_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_copysign_node, promote="float", names="copysign .copysign .copysign_")
-def copysign(input: Array, other: Array) -> Array:
+def copysign(input: Array, other: Operand) -> Array:
     """|input| with the sign of `other`; the gradient at 0 is 0. Shape: broadcast."""
     input, other = broadcast(input, other)
     size = magnitude(input)

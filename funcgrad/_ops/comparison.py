@@ -12,17 +12,17 @@ from jax import lax
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.table import Array, Mask, op
+from funcgrad._ops.table import Array, Mask, Operand, op
 
 
 @op(promote="common", names="eq .eq .eq_ .__eq__")
-def eq(input: Array, other: Array) -> Array:
+def eq(input: Array, other: Operand) -> Array:
     """input == other. Shape: broadcast."""
     return lax.eq(*broadcast(input, other))
 
 
 @op(promote="common", names="ne .ne .ne_ not_equal .not_equal .not_equal_ .__ne__")
-def ne(input: Array, other: Array) -> Array:
+def ne(input: Array, other: Operand) -> Array:
     """input != other. Shape: broadcast."""
     return lax.ne(*broadcast(input, other))
 
@@ -35,25 +35,25 @@ def _ordered(input: Array, other: Array, kernel: str) -> list[Array]:
 
 
 @op(promote="common", names="lt .lt .lt_ less .less .less_ .__lt__")
-def lt(input: Array, other: Array) -> Array:
+def lt(input: Array, other: Operand) -> Array:
     """input < other. Shape: broadcast."""
     return lax.lt(*_ordered(input, other, "lt_cpu"))
 
 
 @op(promote="common", names="le .le .le_ less_equal .less_equal .less_equal_ .__le__")
-def le(input: Array, other: Array) -> Array:
+def le(input: Array, other: Operand) -> Array:
     """input <= other. Shape: broadcast."""
     return lax.le(*_ordered(input, other, "le_cpu"))
 
 
 @op(promote="common", names="gt .gt .gt_ greater .greater .greater_ .__gt__")
-def gt(input: Array, other: Array) -> Array:
+def gt(input: Array, other: Operand) -> Array:
     """input > other. Shape: broadcast."""
     return lax.gt(*_ordered(input, other, "gt_cpu"))
 
 
 @op(promote="common", names="ge .ge .ge_ greater_equal .greater_equal .greater_equal_ .__ge__")
-def ge(input: Array, other: Array) -> Array:
+def ge(input: Array, other: Operand) -> Array:
     """input >= other. Shape: broadcast."""
     return lax.ge(*_ordered(input, other, "ge_cpu"))
 
@@ -63,6 +63,9 @@ def isclose(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08
     """|input - other| <= atol + rtol * |other|. Shape: broadcast. Raises RuntimeError for two dtypes."""
     if input.dtype != other.dtype:
         raise RuntimeError(f"{scalar_name(input)} did not match {scalar_name(other)}")
+    for name, given in (("rtol", rtol), ("atol", atol)):
+        if given < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {given}")
     input, other = broadcast(input, other)
     same = lax.eq(input, other)
     if equal_nan and not is_integer(input):
@@ -130,7 +133,7 @@ def signbit(input: Array) -> Array:
 
 
 @op(names="isin")
-def isin(elements: Array, test_elements: Array, *, assume_unique: bool = False, invert: bool = False) -> Array:
+def isin(elements: Operand, test_elements: Operand, *, assume_unique: bool = False, invert: bool = False) -> Array:
     """Where an element occurs among `test_elements`. Shape: that of `elements`."""
     elements, tests = jnp.asarray(elements), jnp.asarray(test_elements).reshape(-1)
     tests = tests.astype(jnp.promote_types(elements.dtype, tests.dtype))
@@ -187,31 +190,31 @@ def bitwise_not(input: Array) -> Array:
 
 
 @op(promote="common", names=_AND_NAMES)
-def bitwise_and(input: Array, other: Array) -> Array:
+def bitwise_and(input: Operand, other: Operand) -> Array:
     """input & other. Shape: broadcast. Raises NotImplementedError for floats."""
     return _on_bits("bitwise_and", lax.bitwise_and, input, other)
 
 
 @op(promote="common", names=_OR_NAMES)
-def bitwise_or(input: Array, other: Array) -> Array:
+def bitwise_or(input: Operand, other: Operand) -> Array:
     """input | other. Shape: broadcast. Raises NotImplementedError for floats."""
     return _on_bits("bitwise_or", lax.bitwise_or, input, other)
 
 
 @op(promote="common", names=_XOR_NAMES)
-def bitwise_xor(input: Array, other: Array) -> Array:
+def bitwise_xor(input: Operand, other: Operand) -> Array:
     """input ^ other. Shape: broadcast. Raises NotImplementedError for floats."""
     return _on_bits("bitwise_xor", lax.bitwise_xor, input, other)
 
 
 @op(promote="common", names=_LEFT_NAMES)
-def bitwise_left_shift(input: Array, other: Array) -> Array:
+def bitwise_left_shift(input: Operand, other: Operand) -> Array:
     """input << other. Shape: broadcast. Raises NotImplementedError for floats."""
     return _on_bits("lshift", lax.shift_left, input, other)
 
 
 @op(promote="common", names=_RIGHT_NAMES)
-def bitwise_right_shift(input: Array, other: Array) -> Array:
+def bitwise_right_shift(input: Operand, other: Operand) -> Array:
     """input >> other, keeping the sign. Shape: broadcast. Raises NotImplementedError for floats."""
     shift = lax.shift_right_arithmetic if input.dtype.kind == "i" else lax.shift_right_logical
     return _on_bits("rshift", shift, input, other)
@@ -238,13 +241,13 @@ def _chosen(condition: Mask, input: Array, other: Array) -> Array:
 
 
 @op(grad="WhereBackward0", promote="common", names="where")
-def where(condition: Mask, input: Array, other: Array) -> Array:
+def where(condition: Mask, input: Operand, other: Operand) -> Array:
     """`input` where the condition holds, `other` elsewhere; a NaN not chosen leaves no trace. Shape: broadcast."""
     return _chosen(condition, input, other)
 
 
 @op(grad="WhereBackward0", promote="common", names=".where")
-def where_method(input: Array, condition: Mask, other: Array) -> Array:
+def where_method(input: Operand, condition: Mask, other: Operand) -> Array:
     """`input` where the condition holds, `other` elsewhere. Shape: broadcast."""
     return _chosen(condition, input, other)
 
@@ -254,7 +257,7 @@ def _masked_fill_node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
 
 
 @op(grad=_masked_fill_node, names="masked_fill .masked_fill .masked_fill_")
-def masked_fill(input: Array, mask: Mask, value: Array) -> Array:
+def masked_fill(input: Array, mask: Mask, value: Operand) -> Array:
     """`input` with `value` where the mask holds, in the dtype of `input`. Shape: broadcast of input and mask."""
     if not is_bool(mask):
         raise RuntimeError(

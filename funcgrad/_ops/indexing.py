@@ -19,7 +19,7 @@ from jax import lax
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.table import Array, Arrays, Indices, Mask, Scalar, op
+from funcgrad._ops.table import Array, Arrays, Indices, Mask, Operand, Scalar, op
 
 _ALL = np.s_[:]
 
@@ -43,7 +43,9 @@ def write_at(input: Array, places: Any, new: Array) -> Array:
 
 
 def add_at(input: Array, places: Any, new: Array) -> Array:
-    """Add `new` at `places`, each as often as it is named; out of range is left out."""
+    """Add `new` at `places`, each as often as it is named; out of range is left out. Truth values: or."""
+    if input.dtype == bool:
+        return input.at[places].max(new, mode="drop")
     return input.at[places].add(new, mode="drop")
 
 
@@ -63,8 +65,8 @@ def _at_dim(input: Array, dim: int, index: Array) -> tuple[Any, ...]:
 
 
 def integers(index: Array, name: str) -> None:
-    """Raise torch's error for places that are no int32 or int64."""
-    if index.dtype not in (np.int32, np.int64):
+    """Raise torch's error for places, if there are any, that are no int32 or int64."""
+    if index.size and index.dtype not in (np.int32, np.int64):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 
 
@@ -182,7 +184,7 @@ def index_copy(input: Array, dim: int, index: Indices, source: Array) -> Array:
     grad=lambda shapes, statics: "IndexFillBackward1" if isinstance(shapes[2], tuple) else "IndexFillBackward0",
     names="index_fill .index_fill .index_fill_",
 )
-def index_fill(input: Array, dim: int, index: Indices, value: Array) -> Array:
+def index_fill(input: Array, dim: int, index: Indices, value: Operand) -> Array:
     """Return `input` with one number at the named places of one dimension."""
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")

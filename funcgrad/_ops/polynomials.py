@@ -14,7 +14,7 @@ from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_width
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Operand, op
 
 Step = Callable[[Array, Array, Array, Array], Array]
 
@@ -44,55 +44,55 @@ def _shifted(k: Array, x: Array, now: Array, before: Array) -> Array:
 
 
 @op(promote="float", names="special.chebyshev_polynomial_t")
-def chebyshev_polynomial_t(input: Array, n: Array) -> Array:
+def chebyshev_polynomial_t(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the first kind: cos(n arccos(input)). Shape: broadcast."""
     return _polynomial("chebyshev_polynomial_t", input, n, lambda x: x, _chebyshev)
 
 
 @op(promote="float", names="special.chebyshev_polynomial_u")
-def chebyshev_polynomial_u(input: Array, n: Array) -> Array:
+def chebyshev_polynomial_u(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the second kind, which begins with 1 and 2 x. Shape: broadcast."""
     return _polynomial("chebyshev_polynomial_u", input, n, lambda x: 2 * x, _chebyshev)
 
 
 @op(promote="float", names="special.chebyshev_polynomial_v")
-def chebyshev_polynomial_v(input: Array, n: Array) -> Array:
+def chebyshev_polynomial_v(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the third kind, which begins with 1 and 2 x - 1. Shape: broadcast."""
     return _polynomial("chebyshev_polynomial_v", input, n, lambda x: 2 * x - 1, _chebyshev)
 
 
 @op(promote="float", names="special.chebyshev_polynomial_w")
-def chebyshev_polynomial_w(input: Array, n: Array) -> Array:
+def chebyshev_polynomial_w(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the fourth kind, which begins with 1 and 2 x + 1. Shape: broadcast."""
     return _polynomial("chebyshev_polynomial_w", input, n, lambda x: 2 * x + 1, _chebyshev)
 
 
 @op(promote="float", names="special.shifted_chebyshev_polynomial_t")
-def shifted_chebyshev_polynomial_t(input: Array, n: Array) -> Array:
+def shifted_chebyshev_polynomial_t(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the first kind at 2 x - 1. Shape: broadcast."""
     return _polynomial("shifted_chebyshev_polynomial_t", input, n, lambda x: 2 * x - 1, _shifted)
 
 
 @op(promote="float", names="special.shifted_chebyshev_polynomial_u")
-def shifted_chebyshev_polynomial_u(input: Array, n: Array) -> Array:
+def shifted_chebyshev_polynomial_u(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the second kind at 2 x - 1. Shape: broadcast."""
     return _polynomial("shifted_chebyshev_polynomial_u", input, n, lambda x: 4 * x - 2, _shifted)
 
 
 @op(promote="float", names="special.shifted_chebyshev_polynomial_v")
-def shifted_chebyshev_polynomial_v(input: Array, n: Array) -> Array:
+def shifted_chebyshev_polynomial_v(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the third kind at 2 x - 1. Shape: broadcast."""
     return _polynomial("shifted_chebyshev_polynomial_v", input, n, lambda x: 4 * x - 3, _shifted)
 
 
 @op(promote="float", names="special.shifted_chebyshev_polynomial_w")
-def shifted_chebyshev_polynomial_w(input: Array, n: Array) -> Array:
+def shifted_chebyshev_polynomial_w(input: Operand, n: Operand) -> Array:
     """Chebyshev's polynomial of the fourth kind at 2 x - 1. Shape: broadcast."""
     return _polynomial("shifted_chebyshev_polynomial_w", input, n, lambda x: 4 * x - 1, _shifted)
 
 
 @op(promote="float", names="special.hermite_polynomial_h")
-def hermite_polynomial_h(input: Array, n: Array) -> Array:
+def hermite_polynomial_h(input: Operand, n: Operand) -> Array:
     """The physicists' Hermite polynomial, which begins with 1 and 2 x. Shape: broadcast."""
     return _polynomial(
         "hermite_polynomial_h", input, n, lambda x: 2 * x, lambda k, x, now, before: 2 * x * now - 2 * k * before
@@ -100,13 +100,13 @@ def hermite_polynomial_h(input: Array, n: Array) -> Array:
 
 
 @op(promote="float", names="special.hermite_polynomial_he")
-def hermite_polynomial_he(input: Array, n: Array) -> Array:
+def hermite_polynomial_he(input: Operand, n: Operand) -> Array:
     """The probabilists' Hermite polynomial, which begins with 1 and x. Shape: broadcast."""
     return _polynomial("hermite_polynomial_he", input, n, lambda x: x, lambda k, x, now, before: x * now - k * before)
 
 
 @op(promote="float", names="special.laguerre_polynomial_l")
-def laguerre_polynomial_l(input: Array, n: Array) -> Array:
+def laguerre_polynomial_l(input: Operand, n: Operand) -> Array:
     """Laguerre's polynomial, which begins with 1 and 1 - x. Shape: broadcast."""
 
     def step(k: Array, x: Array, now: Array, before: Array) -> Array:
@@ -116,7 +116,7 @@ def laguerre_polynomial_l(input: Array, n: Array) -> Array:
 
 
 @op(promote="float", names="special.legendre_polynomial_p")
-def legendre_polynomial_p(input: Array, n: Array) -> Array:
+def legendre_polynomial_p(input: Operand, n: Operand) -> Array:
     """Legendre's polynomial, which begins with 1 and x. Shape: broadcast."""
 
     def step(k: Array, x: Array, now: Array, before: Array) -> Array:

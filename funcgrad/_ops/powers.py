@@ -9,7 +9,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import Shapes, is_bool, is_integer, is_number
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Operand, op
 
 
 def _pow_node(shapes: Shapes, statics: Shapes) -> str:
@@ -19,7 +19,7 @@ def _pow_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_pow_node, promote="common", names="pow .pow .pow_ .__pow__ .__rpow__ .__ipow__")
-def pow(input: Array, exponent: Array) -> Array:
+def pow(input: Operand, exponent: Operand) -> Array:
     """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
     if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind != "c":
         return _constant_power(input, exponent.item())
@@ -59,15 +59,25 @@ def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]
 
 def _power(input: Array, exponent: Array) -> Array:
     if is_integer(input):
-        return input | ~exponent if is_bool(input) else jnp.power(input, exponent)
+        return input | ~exponent if is_bool(input) else _integer_power(input, exponent)
     return _float_power(input, exponent)
+
+
+def _integer_power(input: Array, exponent: Array) -> Array:
+    """Raise integers; to a negative power, only 1 and -1 have a result other than 0."""
+    power = jnp.power(input, jnp.maximum(exponent, 0))
+    if exponent.dtype.kind == "u":
+        return power
+    sign = jnp.where(exponent % 2 == 0, 1, input).astype(input.dtype)
+    inverse = jnp.where(input == 1, 1, jnp.where(input == -1, sign, 0)).astype(input.dtype)
+    return jnp.where(exponent < 0, inverse, power)
 
 
 _FLOAT_POWER_NODE = ("PowBackward0", ("ToCopyBackward0", "input"))
 
 
 @op(grad=_FLOAT_POWER_NODE, promote="common", names="float_power .float_power .float_power_")
-def float_power(input: Array, exponent: Array) -> Array:
+def float_power(input: Operand, exponent: Operand) -> Array:
     """input ** exponent in double precision. Shape: broadcast."""
     double = np.complex128 if input.dtype.kind == "c" else np.float64
     if isinstance(exponent, np.ndarray):

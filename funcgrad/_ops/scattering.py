@@ -15,7 +15,7 @@ from funcgrad._base import dtypes
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.indexing import add_at, along, integers, not_negative, read_at, write_at
-from funcgrad._ops.table import Array, Indices, Scalar, op
+from funcgrad._ops.table import Array, Indices, Operand, Scalar, op
 
 
 def _fits(input: Array, dim: int, index: Array, src: Array | None) -> int:
@@ -72,7 +72,7 @@ def scatter(
     input: Array,
     dim: int,
     index: Indices,
-    src: Array | None = None,
+    src: Operand | None = None,
     *,
     value: Scalar | None = None,
     reduce: str | None = None,
@@ -129,12 +129,11 @@ def index_reduce(
             f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same "
             "scalar type"
         )
-    dim = dim_of(input.ndim, dim)
-    places = (not_negative(index.reshape(-1), input.shape[dim]),)
-    front = _reduced(
-        jnp.moveaxis(input, dim, 0), places, jnp.moveaxis(source, dim, 0), reduce=reduce, include_self=include_self
-    )
-    return jnp.moveaxis(front, 0, dim)
+    dim, whole = dim_of(input.ndim, dim), jnp.atleast_1d(input)
+    places = (not_negative(index.reshape(-1), whole.shape[dim]),)
+    sent = jnp.moveaxis(source.reshape(-1) if input.ndim == 0 else source, dim, 0)
+    front = _reduced(jnp.moveaxis(whole, dim, 0), places, sent, reduce=reduce, include_self=include_self)
+    return jnp.moveaxis(front, 0, dim).reshape(input.shape)
 
 
 def _reduced(input: Array, places: Any, new: Array, *, reduce: str, include_self: bool) -> Array:

@@ -13,7 +13,7 @@ from jax import lax
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import require_elements, with_place
-from funcgrad._ops.table import Array, Indices, op
+from funcgrad._ops.table import Array, Indices, Operand, op
 
 
 def _order(input: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -187,7 +187,7 @@ _QUANTILE_NODE = (
 
 @op(grad=_QUANTILE_NODE)
 def quantile(
-    input: Array, q: Array, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    input: Array, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Array:
     """The q-quantiles along `dim` (default: of all), NaN if any is. Shape: that of `q` first."""
     return _quantile(input, q, dim, keepdim, interpolation, False)
@@ -195,7 +195,7 @@ def quantile(
 
 @op(grad=_QUANTILE_NODE)
 def nanquantile(
-    input: Array, q: Array, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    input: Array, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Array:
     """The q-quantiles along `dim` (default: of all) of what is not NaN. Shape: that of `q` first."""
     return _quantile(input, q, dim, keepdim, interpolation, True)
@@ -256,7 +256,7 @@ def _searched(sequence: Array, values: Array, right: bool) -> Array:
 @op(names="searchsorted")
 def searchsorted(
     sorted_sequence: Array,
-    input: Array,
+    input: Operand,
     *,
     out_int32: bool = False,
     right: bool = False,
@@ -285,7 +285,7 @@ def searchsorted(
 
 
 @op(names="bucketize")
-def bucketize(input: Array, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
+def bucketize(input: Operand, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
     """The bucket of each number between sorted 1-d `boundaries`. Shape: that of `input`."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")

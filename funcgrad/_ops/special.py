@@ -13,7 +13,7 @@ from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_floating, wide
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Operand, op
 
 
 @op(grad="ErfBackward0", promote="float", names="erf .erf .erf_ erf_ special.erf")
@@ -60,7 +60,8 @@ def _digamma_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, 
 def trigamma(input: Array) -> Array:
     """The derivative of digamma, by reflection below 1/2: (pi / sin(pi x))^2 - trigamma(1 - x)."""
     low = input < 0.5
-    right = special.polygamma(1, jnp.where(low, 1 - input, input))
+    right = special.polygamma(1, jnp.where(low, 1 - input, jnp.where(input == np.inf, 1, input)))
+    right = jnp.where(input == np.inf, 0, right)
     return jnp.where(low, (math.pi / lax.sin(math.pi * jnp.where(low, input, 0.5))) ** 2 - right, right)
 
 
@@ -83,7 +84,8 @@ def _polygamma(input: Array, n: int) -> Array:
     kind, input = input.dtype, wide(input)
     if n < 2:
         return (trigamma(input) if n else digamma(input)).astype(kind)
-    return special.polygamma(n, input).astype(kind)
+    order = jnp.full((), n + 1, input.dtype)
+    return ((-1) ** (n + 1) * math.factorial(n) * _zeta(order, input)).astype(kind)
 
 
 def _to_float(input: Array) -> Array:
@@ -130,7 +132,7 @@ def _i0(input: Array) -> Array:
 @_i0.defjvp
 def _i0_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     """i1: JAX's own rule goes through |x| and has no derivative at 0."""
-    return _i0(primals[0]), special.i1(primals[0]) * tangents[0]
+    return _i0(primals[0]), _i1(primals[0]) * tangents[0]
 
 
 @op(grad="SpecialI0EBackward0", promote="float", names="special.i0e")
@@ -142,7 +144,20 @@ def special_i0e(input: Array) -> Array:
 @op(grad="SpecialI1Backward0", promote="float", names="special.i1 special.modified_bessel_i1")
 def special_i1(input: Array) -> Array:
     """The modified Bessel function of order 1."""
+    return _i1(input)
+
+
+@jax.custom_jvp
+def _i1(input: Array) -> Array:
     return special.i1(input)
+
+
+@_i1.defjvp
+def _i1_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """i0 - i1 / x: JAX's own rule has no second derivative at 0."""
+    (x,), (dx,) = primals, tangents
+    found, safe = _i1(x), jnp.where(x == 0, 1, x)
+    return found, jnp.where(x == 0, 0.5, _i0(x) - _i1(x) / safe) * dx
 
 
 @op(grad="SpecialI1EBackward0", promote="float", names="special.i1e")
@@ -200,7 +215,7 @@ def _xlogy_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
 
 
 @op(grad=_xlogy_node, promote="float", names="xlogy .xlogy .xlogy_ xlogy_ special.xlogy")
-def xlogy(input: Array, other: Array) -> Array:
+def xlogy(input: Operand, other: Operand) -> Array:
     """input * log(other), 0 where input is 0. Shape: broadcast."""
     return _product_with(lax.log, 1, *broadcast(input, other))
 
@@ -210,7 +225,7 @@ def _xlog1py_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> st
 
 
 @op(grad=_xlog1py_node, promote="float", names="special.xlog1py")
-def special_xlog1py(input: Array, other: Array) -> Array:
+def special_xlog1py(input: Operand, other: Operand) -> Array:
     """input * log(1 + other), 0 where input is 0. Shape: broadcast."""
     return _product_with(lax.log1p, 0, *broadcast(input, other))
 
@@ -224,7 +239,20 @@ def _product_with(logarithm: Callable[[Array], Array], one: int, input: Array, o
 
 @jax.custom_jvp
 def _zeta(s: Array, q: Array) -> Array:
-    return lax.zeta(s, q)
+    """Sum the terms whose base is negative one by one: lax.zeta goes no further than nine terms."""
+    s, q = broadcast(s, q)
+    is_pole = (s == 1) | ((s > 1) & (q <= 0) & (q == lax.floor(q)))
+    is_defined = (s > 1) & ((q > 0) | (s == lax.floor(s)))
+    count = jnp.where(is_defined & ~is_pole & (q < 0), -lax.floor(q), 0)
+
+    def add(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+        k, total = pair
+        return k + 1, total + jnp.where(k < count, lax.pow(jnp.where(k < count, q + k, 1), -s), 0)
+
+    last = jnp.max(count, initial=0)
+    _, head = lax.while_loop(lambda pair: pair[0] < last, add, (jnp.zeros_like(last), jnp.zeros_like(q)))
+    tail = lax.zeta(jnp.where(is_defined, s, 2), jnp.where(is_defined & ~is_pole, q + count, 1))
+    return jnp.where(is_pole, np.inf, jnp.where(is_defined, head + tail, np.nan)).astype(q.dtype)
 
 
 @_zeta.defjvp
@@ -239,7 +267,7 @@ def _zeta_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:
 
 
 @op(grad=_zeta_node, promote="float", names="special.zeta")
-def special_zeta(input: Array, other: Array) -> Array:
+def special_zeta(input: Operand, other: Operand) -> Array:
     """The Hurwitz zeta function, the sum of (k + other)^-input. Shape: broadcast."""
     return _zeta(*broadcast(input, other))
 

@@ -2,7 +2,8 @@
 
 A row is a pure JAX function under `@op(...)`. Its signature is the schema:
 
-    Array      a tensor (or a number) that takes part in the row's promotion
+    Array      a tensor that takes part in the row's promotion
+    Operand    a tensor, or a number in its place, that takes part in it
     Mask       a tensor that takes no part in promotion (a condition)
     Indices    a tensor of integers that takes no part in promotion
     Arrays     any number of tensors, given as one sequence
@@ -23,8 +24,10 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.dtypes import dtype as DType  # a type in row signatures
+from funcgrad._base.errors import NotATensor
 
 Array: TypeAlias = jax.Array
+Operand: TypeAlias = jax.Array
 Mask: TypeAlias = jax.Array
 Indices: TypeAlias = jax.Array
 Arrays: TypeAlias = Sequence[jax.Array]
@@ -33,6 +36,8 @@ Index: TypeAlias = Any  # int, or the traced int that stands for one
 Dims: TypeAlias = tuple[int, ...]
 
 _INPUTS = {"Array", "Mask", "Indices", "Arrays", "Scalar", "Index"}
+_NUMBERS = (bool, int, float, complex)
+_OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "floor_divide"))  # torch computes these of numbers alone, too
 _REQUIRED = object()
 
 TABLE: dict[str, Op] = {}
@@ -46,13 +51,14 @@ class Number(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """One parameter of a row: its kind is the first word of its annotation."""
+    """One parameter of a row: its kind is the first word of its annotation; an Operand is an Array, or a number."""
 
     name: str
     kind: str
     optional: bool
     default: Any
     keyword_only: bool
+    takes_number: bool
 
     @property
     def is_input(self) -> bool:
@@ -67,8 +73,8 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters", "promote", "results", "statics",
-        "variadic", "write_back",
+        "autocast", "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters", "promote",
+        "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +94,7 @@ class Op:
         self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
         self.results = tuple(results.split()) if results else None
         self.write_back = write_back
+        self.autocast: tuple[Any, ...] | None = None  # on accelerators, on CPUs: `_ops.autocast` fills it
         self.parameters = _parameters(function)
         self.inputs = tuple(p for p in self.parameters if p.is_input)
         self.statics = tuple(p for p in self.parameters if not p.is_input)
@@ -112,6 +119,7 @@ class Op:
 
     def _prepare(self, inputs: Sequence[Any]) -> list[Any]:
         """Promote arrays and give traced numbers the dtype that they are used in."""
+        self._check_tensors(inputs)
         common = self._common_dtype(inputs) if self.promote else None
         prepared: list[Any] = []
         for parameter, given in zip(self.inputs, inputs, strict=False):
@@ -126,6 +134,24 @@ class Op:
             else:
                 prepared.append(given)
         return prepared
+
+    def _check_tensors(self, inputs: Sequence[Any]) -> None:
+        """Raise NotATensor where a number stands for a tensor that it cannot stand for."""
+        alone = self.name not in _OF_NUMBERS and not any(hasattr(x, "dtype") or isinstance(x, list) for x in inputs)
+        for i, (parameter, given) in enumerate(zip(self.inputs, inputs, strict=False)):
+            if parameter.kind != "Array" or not isinstance(given, (*_NUMBERS, Number)):
+                continue
+            if alone or not (parameter.takes_number or parameter.optional):
+                raise NotATensor(
+                    f"{self.public_name}(): argument '{parameter.name}' (position {i + 1}) must be Tensor, not "
+                    f"{(given.kind if isinstance(given, Number) else type(given)).__name__}"
+                )
+
+    @property
+    def public_name(self) -> str:
+        """What the user calls this op."""
+        bare = self.name.removesuffix("_all").removesuffix("_dim")
+        return self.names[0].rpartition(".")[2] if self.names else bare
 
     def _common_dtype(self, inputs: Sequence[Any]) -> DType:
         ranked = []
@@ -183,7 +209,7 @@ class WriteBack(Op):
     def __init__(self, view: Op) -> None:
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
-        self.numbers = "folded"
+        self.numbers, self.autocast = "folded", None
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])
@@ -220,7 +246,9 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     rows = []
     for i, name in enumerate(names):
         words = str(annotations[name]).split()
-        rows.append(Parameter(name, words[0], "None" in words, defaults.get(name, _REQUIRED), i >= count))
+        takes_number = words[0] == "Operand"
+        kind = "Array" if takes_number else words[0]
+        rows.append(Parameter(name, kind, "None" in words, defaults.get(name, _REQUIRED), i >= count, takes_number))
     return tuple(rows)
 
 

@@ -23,6 +23,7 @@ from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, write
+from funcgrad._tensor.autocasting import Autocast, cast_inputs
 from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
@@ -32,6 +33,8 @@ _RETURN_TYPES: dict[str, Any] = {}
 
 def call(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
     """Apply `op` to tensors, numbers and Nones; return a Tensor, or a (named) tuple of them."""
+    if Autocast.on and op.autocast is not None:
+        inputs = cast_inputs(op, inputs, statics)
     variables = []
     for x in inputs:
         if type(x) in _PLAIN:
@@ -117,16 +120,11 @@ def write_out(out: Any, result: Any) -> Any:
     return out._write(fitted(out, variable))
 
 
-def public_name(op: Op) -> str:
-    """Return what the user calls this op."""
-    return op.names[0].rpartition(".")[2] if op.names else op.name.removesuffix("_all").removesuffix("_dim")
-
-
 def return_type(op: Op) -> Any:
     """Return the named tuple that torch returns from this op."""
     found = _RETURN_TYPES.get(op.name)
     if found is None:
-        name = public_name(op)
+        name = op.public_name
         found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
         found.__module__ = "torch.return_types"
         found.__repr__ = repr_like_torch
@@ -192,7 +190,7 @@ def _known(op: Op, position: int, x: Any) -> Any:
             return kind(x)  # type: ignore[arg-type]  # x is of a subclass of this very kind
     name = op.inputs[min(position, len(op.inputs) - 1)].name
     raise NotATensor(
-        f"{public_name(op)}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
+        f"{op.public_name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
     )
 
 

@@ -32,14 +32,11 @@ _INDENT = "    "
 
 # What the words in a row's signature are for its caller, and the types of parameters that all rows of a kind have
 _GIVEN = {
-    "Array": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor", "Arrays": "Sequence[Tensor]",
-    "Scalar": "complex", "Index": "int", "Dims": "int | Sequence[int]", "DType": "dtype",
+    "Array": "Tensor", "Operand": "Tensor | complex", "Mask": "Tensor", "Indices": "Tensor",
+    "Arrays": "Sequence[Tensor]", "Scalar": "complex", "Index": "int", "Dims": "int | Sequence[int]",
+    "DType": "dtype",
 }  # fmt: skip
 _BESIDE = {"inplace": "bool", "keepdims": "bool | None", "out": "Any"}
-_OR_NUMBER = {  # not promoted, and yet a number is taken
-    "masked_fill.value", "index_fill.value", "scatter.src", "quantile.q", "nanquantile.q", "isin.elements",
-    "isin.test_elements", "searchsorted.input", "bucketize.input",
-}  # fmt: skip
 _UNLIKE_OBJECT = {"__eq__", "__ne__", "__reduce_ex__"}
 _RESULTS = {op.name: type(f"_{op.name.title().replace('_', '')}Result", (), {}) for op in TABLE.values() if op.results}
 _HOMES: dict[Any, str] = dict.fromkeys((Tensor, tensor._Methods, *_RESULTS.values()), tensor.__name__)
@@ -83,10 +80,8 @@ def row_signatures(place: str) -> list[Signature]:
 
 
 def _given(op: Op, name: str) -> str:
-    """Return the type of a row's parameter. A number may stand for one of several tensors that are promoted."""
-    several = op.promote is not None and sum(p.kind == "Array" for p in op.inputs) > 1
-    types = _GIVEN if several or f"{op.name}.{name}" in _OR_NUMBER else _GIVEN | {"Array": "Tensor"}
-    return re.sub(r"\b[A-Za-z]+\b", lambda word: types.get(word[0], word[0]), op.function.__annotations__[name])
+    """Return the type of a row's parameter."""
+    return re.sub(r"\b[A-Za-z]+\b", lambda word: _GIVEN.get(word[0], word[0]), op.function.__annotations__[name])
 
 
 def _by_keyword(parameters: Iterable[Parameter]) -> list[Parameter]:
