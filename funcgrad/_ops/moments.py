@@ -164,7 +164,7 @@ def nuclear_norm(input: Array, dim: Dims | None = None, keepdim: bool = False) -
 def dist(input: Array, other: Array, p: float = 2) -> Array:
     """The p-norm of input - other, 0 with gradient 0 where they are equal. Shape: result ()."""
     difference = lax.sub(*broadcast(input, other))
-    return vector_norm_of(difference, p, dims_of(difference, None), False)
+    return vector_norm_of(wide(difference), p, dims_of(difference, None), False).astype(_real_like(difference))
 
 
 @op(grad="RenormBackward0", names="renorm .renorm .renorm_")

@@ -263,11 +263,17 @@ def resolve_conj(input: Array) -> Array:
     return input
 
 
-@op(grad="ComplexBackward0", promote="common", names="complex")
+@op(grad="ComplexBackward0", names="complex")
 def complex(real: Array, imag: Array) -> Array:
-    """real + i imag. Shape: broadcast."""
-    if real.dtype not in (np.float32, np.float64):
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {scalar_name(real)}")
+    """real + i imag. Shape: broadcast. RuntimeError unless both are float32, or both float64."""
+    if not {real.dtype.name, imag.dtype.name} <= {"float32", "float64"}:
+        kinds = f"{scalar_name(real)} and {scalar_name(imag)}"
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
+    if real.dtype != imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(real)} but got scalar type {scalar_name(imag)} for second "
+            "argument"
+        )
     return lax.complex(*broadcast(real, imag))
 
 

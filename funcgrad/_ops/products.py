@@ -245,7 +245,7 @@ def _is_zero(number: Scalar) -> bool:
 def _scaled(number: Scalar, array: Array) -> Array:
     if isinstance(number, (int, float, complex)) and number == 1:
         return array
-    return (number * array).astype(array.dtype)
+    return jnp.asarray(number).astype(array.dtype) * array  # integers take the number without its fraction
 
 
 def _added(input: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:

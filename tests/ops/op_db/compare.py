@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-7, "complex64": 3e-5, "complex128": 1e-7}
+LARGEST = {"float16": 65504.0, "bfloat16": 3.38e38, "float32": 3.4e38, "complex64": 3.4e38}
 
 
 class DifferenceError(AssertionError):
     """Ours is not torch's; the message says where and by how much."""
 
 
-def compare(
-    ours: list[Any], theirs: list[Any], truth: Callable[[], list[Any]] | None = None, numbers: bool = True
-) -> None:
-    """Raise DifferenceError unless our results are torch's.
+class Yardstick:
+    """How near is near enough for the results of one call.
 
+    given: the dtypes of the call's tensors; the coarsest of them counts.
     truth: torch's results in double precision. Where rounding parts ours from torch's in a lower one, ours also counts
     when it is as near to the truth as torch's own is (within a factor of 2).
-    numbers: False compares structure, shapes and dtypes only.
     """
+
+    def __init__(self, theirs: list[Any], given: Iterable[str], truth: Callable[[], list[Any]] | None) -> None:
+        arrays = [x for x in theirs if isinstance(x, np.ndarray)]
+        self.coarsest = max((TOLERANCE.get(name, 0.0) for name in given), default=0.0)
+        self.size = max((_largest_number(x) for x in arrays), default=1.0)
+        self.truth = None if truth is None else functools.cache(truth)
+
+    def bound(self, dtype: np.dtype) -> float:
+        """Return the relative tolerance for numbers of a dtype; 0: exactly."""
+        own = TOLERANCE.get(dtype.name, 0.0)
+        return max(own, self.coarsest) if own else 0.0
+
+    def wrong(self, our: np.ndarray, their: np.ndarray) -> np.ndarray:
+        """Return where numbers differ by more than the tolerance; infinite and undefined ones have to agree."""
+        bound = self.bound(their.dtype)
+        if not bound:
+            return our != their
+        return ~np.isclose(_wide(our), _wide(their), bound, bound * self.size, equal_nan=True)
+
+    def exact(self, place: int, their: np.ndarray) -> np.ndarray | None:
+        """Return one result in double precision, or None where torch has none."""
+        if self.truth is None or their.dtype.name not in LARGEST:
+            return None
+        found = self.truth()[place]
+        return _wide(found) if isinstance(found, np.ndarray) and found.shape == their.shape else None
+
+
+def compare(ours: list[Any], theirs: list[Any], yardstick: Yardstick, numbers: bool = True) -> None:
+    """Raise DifferenceError unless our results are torch's. numbers: False compares structure, shapes and dtypes only."""
     if len(ours) != len(theirs):
         raise DifferenceError(f"{len(ours)} results, torch has {len(theirs)}")
-    for i, (our, their) in enumerate(zip(ours, theirs, strict=True)):
-        where = f"result {i}: " if len(ours) > 1 else ""
+    for place, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+        where = f"result {place}: " if len(ours) > 1 else ""
         if isinstance(their, np.ndarray):
-            _compare_arrays(where, our, their, None if truth is None else (lambda i=i: truth()[i]), numbers)
+            if our is None and not their.any():
+                continue  # a gradient of zeros that one side does not spell out
+            _compare_kinds(where, our, their)
+            if numbers:
+                _compare_numbers(where, our, their, yardstick, place)
         elif numbers and not _same(our, their):
             raise DifferenceError(f"{where}{our!r}, torch {their!r}")
 
@@ -44,65 +77,48 @@ def _same(our: Any, their: Any) -> bool:
     return our == their
 
 
-def _compare_arrays(where: str, our: Any, their: np.ndarray, truth: Callable[[], Any] | None, numbers: bool) -> None:
-    if our is None and not their.any():
-        return  # a gradient of zeros that one side does not spell out
+def _compare_kinds(where: str, our: Any, their: np.ndarray) -> None:
     if not isinstance(our, np.ndarray):
         raise DifferenceError(f"{where}{our!r}, torch has a tensor of shape {list(their.shape)}")
     if our.shape != their.shape:
         raise DifferenceError(f"{where}shape {list(our.shape)}, torch {list(their.shape)}")
     if our.dtype != their.dtype:
         raise DifferenceError(f"{where}dtype {our.dtype}, torch {their.dtype}")
-    if numbers and not close(our, their) and not _as_good(our, their, truth):
-        raise DifferenceError(where + _first_difference(our, their))
 
 
-def close(our: np.ndarray, their: np.ndarray) -> bool:
-    """Tell whether numbers agree as far as their dtype's precision goes; infinite and undefined ones exactly."""
-    bound = TOLERANCE.get(their.dtype.name)
-    if bound is None:
-        return bool(np.array_equal(our, their))
-    a, b = _wide(our), _wide(their)
-    return bool(np.allclose(a, b, bound, bound * _size(b), equal_nan=True))
+def _compare_numbers(where: str, our: np.ndarray, their: np.ndarray, yardstick: Yardstick, index: int) -> None:
+    wrong = yardstick.wrong(our, their)
+    if not np.any(wrong):
+        return
+    exact = yardstick.exact(index, their)
+    if exact is not None and _as_good(our, their, exact, yardstick):
+        return
+    place = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
+    count = int(np.count_nonzero(wrong))
+    raise DifferenceError(
+        f"{where}{our[place]} at {list(place)}, torch {their[place]} ({count} of {wrong.size} differ)"
+    )
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _size(array: np.ndarray) -> float:
-    """Return the largest number in an array, between 0.01 and 1: what differences near 0 are measured against."""
-    finite = np.abs(array[np.isfinite(array)])
+def _largest_number(array: np.ndarray) -> float:
+    """Return the largest number, between 0.01 and 1: what differences near 0 are measured against."""
+    finite = np.abs(_wide(array[np.isfinite(_wide(array))]))
     return float(np.clip(finite.max(), 0.01, 1.0)) if finite.size else 1.0
 
 
-def _as_good(our: np.ndarray, their: np.ndarray, truth: Callable[[], Any] | None) -> bool:
-    if truth is None or their.dtype.name in ("float64", "complex128") or their.dtype.name not in TOLERANCE:
-        return False
-    exact = truth()
-    if not isinstance(exact, np.ndarray) or exact.shape != their.shape:
-        return False
-    a, b, exact = _wide(our), _wide(their), _wide(exact)
+def _as_good(our: np.ndarray, their: np.ndarray, exact: np.ndarray, yardstick: Yardstick) -> bool:
+    a, b = _wide(our), _wide(their)
     if our.dtype.kind == "c":
         a, b, exact = (np.stack([np.real(x), np.imag(x)]) for x in (a, b, exact))
     fits = (a == exact) | (a == b) | (np.isnan(a) & np.isnan(b)) | (np.isnan(a) & np.isnan(exact))
     with np.errstate(all="ignore"):
-        unit = TOLERANCE[their.dtype.name] * (np.abs(exact) + _size(exact))
+        unit = yardstick.bound(their.dtype) * (np.abs(exact) + yardstick.size)
         worst = np.abs(b - exact)
         worst = np.max(worst[np.isfinite(worst)], initial=0.0)
         near = np.abs(a - exact) <= np.maximum(2 * worst, unit)
-        overflown = np.isinf(a) & (np.sign(a) == np.sign(exact)) & (np.abs(exact) > 0.99 * _largest(their.dtype))
+        overflown = np.isinf(a) & (np.sign(a) == np.sign(exact)) & (np.abs(exact) > 0.99 * LARGEST[their.dtype.name])
     return bool(np.all(fits | near | overflown))
-
-
-def _largest(dtype: np.dtype) -> float:
-    return 65504.0 if dtype.name == "float16" else 3.38e38
-
-
-def _first_difference(our: np.ndarray, their: np.ndarray) -> str:
-    bound = TOLERANCE.get(their.dtype.name, 0.0)
-    a, b = (_wide(our), _wide(their)) if bound else (our, their)
-    wrong = ~np.isclose(a, b, bound, bound * _size(b), equal_nan=True) if bound else a != b
-    place = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
-    count = int(np.count_nonzero(wrong))
-    return f"{our[place]} at {list(place)}, torch {their[place]} ({count} of {wrong.size} differ)"

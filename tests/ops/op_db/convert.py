@@ -96,6 +96,13 @@ def _arguments(sample: Any, tensor: Callable[[torch.Tensor], Any], other: Callab
     return Arguments(args, _walk(sample.kwargs, visit), leaves)
 
 
+def kinds_in(sample: Any) -> set[str]:
+    """Return the names of the dtypes of a sample's tensors."""
+    found: set[str] = set()
+    _arguments(sample, lambda tensor: found.add(name_of(tensor.dtype)), lambda part: part)
+    return found
+
+
 def arguments_of_ours(sample: Any) -> Arguments:
     """Return a sample's arguments as ours, with fresh tensors."""
     return _arguments(sample, lambda t: into_ours(from_torch(t), t.requires_grad), translated)

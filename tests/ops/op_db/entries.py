@@ -151,7 +151,9 @@ def function_of(entry: Any) -> Callable[..., Any]:
     if _is_of_op_db(entry.op) if isinstance(entry.op, types.FunctionType) else False:
         return ours(entry.op)
     with contextlib.suppress(AttributeError):
-        return functools.reduce(getattr, entry.name.split("."), funcgrad)
+        found = functools.reduce(getattr, entry.name.split("."), funcgrad)
+        if callable(found):
+            return found
     with contextlib.suppress(AttributeError):
         return ours(entry.op)
     return by_name(entry.name)

@@ -13,7 +13,7 @@ import jax
 import torch
 
 from tests.ops.op_db import checks
-from tests.ops.op_db.compare import compare
+from tests.ops.op_db.compare import Yardstick, compare
 from tests.ops.op_db.convert import NoCounterpartError, read
 from tests.ops.op_db.entries import function_of, left_out, title
 
@@ -110,7 +110,9 @@ def _checked(entry: Any, check: str, kind: str, count: int | None) -> tuple[list
         found.append(_line("", error))
     for case, results in pending:
         try:
-            compare(case.settle(_read(case, results)), case.settle(case.theirs), case.truth, case.numbers)
+            theirs = case.settle(case.theirs)
+            yardstick = Yardstick(theirs, case.given, case.truth)
+            compare(case.settle(_read(case, results)), theirs, yardstick, case.numbers)
         except Exception as error:
             found.append(_line(case.label, error))
     return found, absent
