@@ -207,23 +207,15 @@ def _largest_of_tiles(input: Array, kernel: Dims) -> Array:
 @_largest_of_tiles.defjvp
 def _largest_of_tiles_jvp(kernel: Dims, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     best, winner = _best_of_tiles(primals[0], kernel)
-    taken, given_back = functools.partial(_taken, kernel), functools.partial(_given_back, kernel)
-    return best, jax.custom_derivatives.linear_call(taken, given_back, winner, tangents[0])
+    return best, _taken(tangents[0], winner, kernel)
 
 
-def _taken(kernel: Dims, winner: Array, tangent: Array) -> Array:
-    """Return from each tile the element in the winner's place."""
-    taps = enumerate(_taps_of_tiles(tangent, kernel))
-    return functools.reduce(jnp.add, [jnp.where(winner == i, tap, jnp.zeros_like(tap)) for i, tap in taps])
-
-
-def _given_back(kernel: Dims, winner: Array, gradient: Array) -> Array:
-    """Put the gradient of each tile in the winner's place, zeros elsewhere."""
-    count, height, width, channels = gradient.shape
-    zeros = jnp.zeros_like(gradient)
-    parts = [jnp.where(winner == i, gradient, zeros) for i in range(math.prod(kernel))]
-    rows = [jnp.stack(parts[start : start + kernel[1]], 3) for start in range(0, len(parts), kernel[1])]
-    return jnp.stack(rows, 2).reshape(count, height * kernel[0], width * kernel[1], channels)
+def _taken(tangent: Array, winner: Array, kernel: Dims) -> Array:
+    """Return from each tile the element in the winner's place. Its transpose is one loop over the image."""
+    count, height, width, channels = winner.shape
+    tiled = tangent.reshape(count, height, kernel[0], width, kernel[1], channels)
+    places = jnp.arange(math.prod(kernel), dtype=winner.dtype).reshape(1, 1, kernel[0], 1, kernel[1], 1)
+    return jnp.where(winner[:, :, None, :, None, :] == places, tiled, jnp.zeros_like(tiled)).sum((2, 4))
 
 
 def _best_of_tiles(input: Array, kernel: Dims) -> tuple[Array, Array]:

@@ -19,7 +19,18 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
 from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
-from funcgrad._program.value import CONSTANT, SEEN, SHARED, Aval, MetaValue, Value, meta, of_array
+from funcgrad._program.value import (
+    CONSTANT,
+    SEEN,
+    SHARED,
+    Aval,
+    InsideTransform,
+    LiftedValue,
+    MetaValue,
+    Value,
+    meta,
+    of_array,
+)
 
 _EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 _HOLE = object()
@@ -102,6 +113,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
                 elif value is None:
                     key.append(None)
                 elif isinstance(value, Value):
+                    _withdraw(program, key)
                     return run_straight(op, inputs, statics)
                 else:
                     numbers = numbers or []
@@ -135,6 +147,8 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
     """Run one op now: under a JAX transformation (a traced input), without numbers (meta), with FUNCGRAD_EAGER=1."""
+    if any(isinstance(x, LiftedValue) for x in inputs):
+        raise InsideTransform
     signature = signature_of(op, tuple(known_of(x, exact=False) for x in inputs), statics)
     if any(type(x) is MetaValue for x in inputs):
         return signature, [meta(a) for a in signature.avals]
@@ -148,6 +162,8 @@ def array_of(value: Value) -> jax.Array:
     if value.array is None:
         if type(value) is MetaValue:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        if isinstance(value, LiftedValue):
+            return value.read()
         force(value)
     if type(value.array) is np.ndarray:
         with jax.enable_x64(True), jax.ensure_compile_time_eval():
@@ -192,6 +208,13 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     key.append(value.aval)
 
 
+def _withdraw(program: Program, key: list[Any]) -> None:
+    """Take back the leaves that a call brought which is not recorded after all: no key of the program knows them."""
+    for slot, known in zip(reversed(key[:-1]), reversed(key), strict=False):
+        if type(known) is Aval and slot == -len(program.leaves):
+            del program.leaf_slots[program.leaves.pop()[1]]
+
+
 def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]) -> None:
     """Begin another program for another set of devices; inside one call two sets are an error."""
     placement = value.aval.placement
@@ -219,7 +242,7 @@ def _unseen(
     if pattern is not None:
         call = cursor.children.get(pattern)
         if call is not None:
-            program.numbers += [number for _, number in numbers or () if _can_be_hole(number)]
+            program.numbers += [number for _, number in numbers or () if can_be_input(number)]
             program.shadow = None
             return call
     counters.misses += 1
@@ -274,16 +297,12 @@ def known_of(value: Any, *, exact: bool) -> Any:
 
 
 def _argument_of_number(number: Any, *, exact: bool) -> Any:
-    return Constant.of(number) if exact or not _can_be_hole(number) else type(number)
-
-
-def _can_be_hole(number: Any) -> bool:
-    return type(number) is float or (type(number) is int and -_EXACT_INTEGER < number < _EXACT_INTEGER)
+    return Constant.of(number) if exact or not can_be_input(number) else type(number)
 
 
 def _opened(step: Any, numbers: list[tuple[int, Any]]) -> Any:
     """Return the key with its numbers left open, or None where none can be."""
-    places = [place for place, number in numbers if _can_be_hole(number)]
+    places = [place for place, number in numbers if can_be_input(number)]
     opened = list(step)
     for place in places:
         opened[place] = _HOLE

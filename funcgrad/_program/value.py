@@ -101,6 +101,24 @@ class TracedValue(Value):
     __slots__ = ()
 
 
+class LiftedValue(Value):
+    """A Value inside a function that is being transformed (grad, vmap, jvp). Contract: `read` and `detached`."""
+
+    __slots__ = ()
+
+    def read(self) -> Any:
+        """Return the array that Python may look at; raise RuntimeError where there is not just one."""
+        raise AssertionError("a lifted value says in read what Python may see of it")
+
+    def detached(self) -> Any:
+        """Return a Variable of the same value from which no gradient flows, at any level."""
+        raise AssertionError("a lifted value says in detached how it is cut off")
+
+
+class InsideTransform(Exception):  # noqa: N818 - no error: it asks for the way through the transformations
+    """An op was given a LiftedValue; nothing was recorded."""
+
+
 class _Meta:
     """The placement of tensors without numbers: torch's device "meta"."""
 

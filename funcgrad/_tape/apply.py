@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad._program.record import known_of, record
 from funcgrad._program.trie import Signature, signature_of
-from funcgrad._program.value import Value
+from funcgrad._program.value import InsideTransform, Value
 from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import node_class
@@ -27,18 +27,26 @@ def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list
         else:
             values.append(x)
         bit += bit
-    if not wanted or not thread.grad or op.grad is None:
-        _, results = record(op, values, statics)
-        if len(results) == 1:
-            return [Variable(results[0])]
-        return [Variable(value) for value in results]
-    if op.keep == "residuals":
-        return _keeping_residuals(op, inputs, values, statics, wanted, edges)
-    signature, results = record(op, values, statics)
+    try:
+        if not wanted or not thread.grad or op.grad is None:
+            _, results = record(op, values, statics)
+            if len(results) == 1:
+                return [Variable(results[0])]
+            return [Variable(value) for value in results]
+        if op.keep == "residuals":
+            return _keeping_residuals(op, inputs, values, statics, wanted, edges)
+        signature, results = record(op, values, statics)
+    except InsideTransform:
+        return apply_inside(op, inputs, statics)
     pullback = signature.pullbacks.get(wanted)
     if pullback is None:
         pullback = pullback_of(signature, wanted)
-    return _with_history(signature, results, pullback, pullback.save(inputs), edges)
+    return with_history(signature, results, pullback, pullback.save(inputs), edges)
+
+
+def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> list[Variable]:
+    """Apply an op inside a function that is being transformed. `levels` puts its own in this place."""
+    raise AssertionError("funcgrad._tape.levels is not imported")
 
 
 def only_record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
@@ -46,7 +54,10 @@ def only_record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -
     values = []
     for x in inputs:
         values.append(x.value if type(x) is Variable else x)
-    _, results = record(op, values, statics)
+    try:
+        _, results = record(op, values, statics)
+    except InsideTransform:
+        return apply_inside(op, inputs, statics)
     if len(results) == 1:
         return [Variable(results[0])]
     return [Variable(value) for value in results]
@@ -64,12 +75,13 @@ def _keeping_residuals(
     _, results = record(pullback.forward, values, statics)  # type: ignore[attr-defined]  # a ResidualPullback
     count = len(signature.avals)
     residuals = tuple([Variable(value) for value in results[count:]])
-    return _with_history(signature, results[:count], pullback, (tuple(inputs), residuals), edges)
+    return with_history(signature, results[:count], pullback, (tuple(inputs), residuals), edges)
 
 
-def _with_history(
+def with_history(
     signature: Signature, results: list[Value], pullback: Any, saved: tuple[Any, ...], edges: list[Any]
 ) -> list[Variable]:
+    """Return the results of a call with a node behind those that can be differentiated."""
     kind = signature.node_class or node_class(signature)
     node = kind(signature, pullback, saved, tuple(edges), results[0])
     if Anomalies.on:

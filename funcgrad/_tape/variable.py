@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._program.value import Aval, Value
+from funcgrad._program.value import Aval, LiftedValue, Value
 
 
 class Variable:
@@ -28,6 +28,8 @@ class Variable:
 
     def detached(self) -> Variable:
         """Return the same value without its history."""
+        if isinstance(self.value, LiftedValue):
+            return self.value.detached()
         return self if self.node is None else Variable(self.value)
 
 

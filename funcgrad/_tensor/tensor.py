@@ -13,7 +13,7 @@ from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
 from funcgrad._base.size import Size
 from funcgrad._program.record import array_of
-from funcgrad._program.value import CONSTANT
+from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import GradSlot, Handle
 from funcgrad._tape.variable import Names, Variable
@@ -231,6 +231,8 @@ class Tensor(metaclass=_Methods):
             base = view.base.detach()
             other._alias = View(base, view.op, view.inputs, view.statics, base._variable)
             return other
+        if isinstance(self._variable.value, LiftedValue):  # cut off at every level, so it is another value
+            return Tensor._of(self._variable.detached())
         cell = cell_of(self)
         cell.refresh(self)
         other = Tensor._of(self._variable.detached())

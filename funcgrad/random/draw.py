@@ -13,7 +13,8 @@ from jax import lax
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import Array, Arrays, Mask, Op
-from funcgrad._program.value import CONSTANT, TracedValue
+from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue
+from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.call import call, scalar_type_name
 from funcgrad._tensor.interop import from_host, to_host
@@ -56,9 +57,27 @@ def draw(
 ) -> Tensor:  # fmt: skip
     """Return a new tensor drawn with these parameters."""
     generator = generator or generator_of(device)
+    if levels.thread.batches:
+        return _draw_in_batches(sampler, generator, shape, dtype, numbers, device)
     if generator.stream is None:
         return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
     return from_host(draw_array(sampler, generator, shape, dtype, numbers), device=device)
+
+
+def _draw_in_batches(
+    sampler: Sampler, generator: Generator, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...], device: Any
+) -> Tensor:
+    """Draw for all entries of the batches that vmap is running over, once for each or once for all, as it was told."""
+    batches, running = levels.random_sizes(), levels.thread.batches
+    levels.thread.batches = []
+    try:
+        whole = draw(sampler, generator, (*[level.size for level in batches], *shape), dtype, numbers, device)
+    finally:
+        levels.thread.batches = running
+    variable = whole._current()
+    for level in batches:
+        variable = level.lift(variable)
+    return Tensor._of(variable)
 
 
 def draw_array(
@@ -77,7 +96,7 @@ def draw_into(
     """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
     tensor._check_writable()
     chosen = generator or generator_of(tensor.device)
-    if chosen.stream is None or has_history(tensor):
+    if chosen.stream is None or levels.thread.batches or has_history(tensor):
         return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
     return assign_host(tensor, draw_array(sampler, chosen, tensor.shape, tensor.dtype, numbers))
 
@@ -86,6 +105,8 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
     """Return a sample for each element of tensors of one shape; on the host this waits for their numbers."""
     first = parameters[0]
     generator = generator or generator_of(first.device)
+    if levels.thread.batches:
+        levels.random_sizes()
     if generator.stream is None:
         drawn = by_key(sampler.op, generator, tuple(parameters), (tuple(first.shape), first.dtype))
     else:
@@ -100,6 +121,9 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
 def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Generator | None) -> Tensor:
     """Draw ones with each element's own probability; nothing waits for p: the host draws what it is compared with."""
     generator = generator or generator_of(p.device)
+    if levels.thread.batches and generator.stream is not None:
+        uniform_each = draw(UNIFORM, generator, shape, p.dtype, (0.0, 1.0), p.device)
+        return Tensor._leaf(record(_LESS, (uniform_each, p), (dtype,))[0])
     if generator.stream is None:
         return by_key(_BERNOULLI_EACH, generator, (p,), (tuple(shape), dtype))
     with generator.stream.lock:
@@ -177,7 +201,7 @@ def here(tensor: Tensor) -> Any:
     """Return a tensor's numbers for a check, or None where reading them would mean to wait."""
     value = tensor._current().value
     is_promised = value.is_pending and value.program is not CONSTANT
-    return None if is_promised or isinstance(value, TracedValue) else to_host(tensor)
+    return None if is_promised or isinstance(value, (LiftedValue, TracedValue)) else to_host(tensor)
 
 
 def require_floating(dtype: DType, kernel: str, complex_too: bool = False) -> None:

@@ -1,0 +1,264 @@
+"""Levels: a function being transformed (grad, vmap, jvp) runs on lifted values, each of which stands for one below.
+
+An op on lifted values is applied at the highest level among them: a history is kept there, as everywhere, and what the
+op means to the values below (the op itself, the op of a whole batch, the op and its derivative) is applied to those,
+through the next level, down to what is recorded. So transformations nest in any order, gradients flow through them to
+tensors outside, and what is recorded is a straight line like any other.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from funcgrad._program.record import array_of, known_of
+from funcgrad._program.trie import Signature, signature_of
+from funcgrad._program.value import Aval, LiftedValue, aval
+from funcgrad._tape import apply as applying
+from funcgrad._tape.apply import apply, with_history
+from funcgrad._tape.modes import thread as modes
+from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.variable import Variable
+from funcgrad._tape.vjp import Pullback
+
+_LOOKS = (
+    "vmap: It looks like you're calling .item() on a Tensor, attempting to use a Tensor in some data-dependent control "
+    "flow (if, while, bool()), or an op whose result's shape depends on data. Each entry of the batch has another "
+    "number: write it with torch.where or a mask."
+)
+_ESCAPED = (
+    "vmap: a batched tensor left the function that was mapped other than as its result: return it instead of storing "
+    "it, and do not write it into a tensor from outside in place."
+)
+_age = itertools.count(1).__next__
+
+
+class Lifted(LiftedValue):
+    """A value at a level: `below` is the Variable that it stands for; `tangent`, at a jvp level, its derivative."""
+
+    __slots__ = ("below", "level", "tangent")
+
+    def __init__(self, level: Level, below: Variable, shown: Aval, tangent: Variable | None = None) -> None:
+        super().__init__(None, None, 0, shown)
+        self.level, self.below, self.tangent = level, below, tangent
+
+    def read(self) -> Any:
+        """Return the array that Python may look at."""
+        return self.level.read(self.below)
+
+    def detached(self) -> Variable:
+        """Return the same value without history or derivative at any level."""
+        return self.level.lift(self.below.detached())
+
+
+class Level:
+    """One run of a transformed function. Contract: `through`, `lift`. Gift: histories, reading, an end.
+
+    Here: the level of grad and vjp, where an op means to the values below just what it is.
+    """
+
+    __slots__ = ("age", "finished")
+
+    def __init__(self) -> None:
+        self.age, self.finished = _age(), False
+
+    def lift(self, below: Variable) -> Variable:
+        """Return a Variable at this level that stands for `below`."""
+        return Variable(Lifted(self, below, below.aval))
+
+    def leaf(self, below: Variable) -> Variable:
+        """Return a Variable at this level at which gradients arrive."""
+        return Variable(Lifted(self, below, below.aval), GradSlot(None, below.aval))
+
+    def lower(self, variable: Variable) -> Variable:
+        """Return what a Variable stands for below this level."""
+        value = variable.value
+        return value.below if type(value) is Lifted and value.level is self else variable
+
+    def is_own(self, x: Any) -> bool:
+        """Tell whether an input of an op is at this level."""
+        return type(x) is Variable and type(x.value) is Lifted and x.value.level is self
+
+    def read(self, below: Variable) -> Any:
+        """Return the array behind a value at this level."""
+        return array_of(below.value)
+
+    def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
+        """Apply what `op` means to the values below; return the results at this level, those that depend on it."""
+        results = apply(op, self.below(inputs, own), statics)
+        return [self.lift(result) if result.aval.differentiable else result for result in results]
+
+    @staticmethod
+    def below(inputs: Sequence[Any], own: list[bool]) -> list[Any]:
+        """Return the inputs as the next level sees them."""
+        return [x.value.below if is_own else x for x, is_own in zip(inputs, own, strict=True)]
+
+
+class BatchLevel(Level):
+    """The level of vmap: a value is one entry of the batch, which is the first dimension of what it stands for."""
+
+    __slots__ = ("randomness", "size")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        super().__init__()
+        self.size, self.randomness = size, randomness
+
+    def lift(self, below: Variable) -> Variable:
+        """Return a Variable at this level that stands for a batch."""
+        whole = below.aval
+        return Variable(Lifted(self, below, aval(tuple(whole.shape[1:]), whole.dtype.numpy, whole.placement)))
+
+    def read(self, below: Variable) -> Any:
+        """Refuse: there are as many arrays as entries in the batch."""
+        raise RuntimeError(_ESCAPED if self.finished else _LOOKS)
+
+    def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
+        """Apply the op of a whole batch."""
+        results = apply(_batched(op, tuple(own)), self.below(inputs, own), statics)
+        return [self.lift(result) for result in results]
+
+
+class TangentLevel(Level):
+    """The level of jvp: a value goes along with its derivative in one direction."""
+
+    __slots__ = ()
+
+    def lift(self, below: Variable) -> Variable:
+        """Return a Variable that does not change in the direction: it need not be lifted."""
+        return below
+
+    def along(self, below: Variable, tangent: Variable) -> Variable:
+        """Return a Variable at this level with its derivative."""
+        return Variable(Lifted(self, below, below.aval, tangent))
+
+    def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
+        """Apply the op, and its derivative in the direction in which the inputs move."""
+        below = self.below(inputs, own)
+        results = apply(op, below, statics)
+        if not any(result.aval.differentiable for result in results) or op.grad is None:
+            return results
+        tangents = [x.value.tangent for x, is_own in zip(inputs, own, strict=True) if is_own]
+        moved = iter(apply(_forward_derivative(op, tuple(own)), [*below, *tangents], statics))
+        return [self.along(result, next(moved)) if result.aval.differentiable else result for result in results]
+
+
+class Batched:
+    """An op: another op for every entry of a batch, the first dimension of the inputs that `mapped` names."""
+
+    __slots__ = ("grad", "inputs", "keep", "mapped", "name", "numbers", "op")
+
+    def __init__(self, op: Any, mapped: tuple[bool, ...]) -> None:
+        self.op, self.mapped = op, mapped
+        self.name, self.keep, self.numbers = f"batch of {op.name}", op.keep, op.numbers
+        self.grad = None if op.grad is None else "VmapBackward0"
+        self.inputs = getattr(op, "inputs", ())
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute all entries at once."""
+
+        def one(entries: dict[int, Any]) -> tuple[jax.Array, ...]:
+            return self.op.call([entries.get(i, x) for i, x in enumerate(inputs)], statics)
+
+        return tuple(jax.vmap(one)({i: inputs[i] for i, is_mapped in enumerate(self.mapped) if is_mapped}))
+
+
+class ForwardDerivative:
+    """An op: the derivative of another. Inputs: that op's, then a tangent for each that `moving` names."""
+
+    __slots__ = ("grad", "inputs", "keep", "moving", "name", "numbers", "op")
+
+    def __init__(self, op: Any, moving: tuple[bool, ...]) -> None:
+        self.op, self.moving = op, moving
+        self.name, self.keep, self.numbers, self.grad = f"{op.name}_jvp", "inputs", op.numbers, "JvpBackward0"
+        self.inputs = getattr(op, "inputs", ())
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute the derivative of each result that has one."""
+        primals, tangents = inputs[: len(self.moving)], inputs[len(self.moving) :]
+        places = [i for i, is_moving in enumerate(self.moving) if is_moving]
+
+        def along(*moved: Any) -> list[jax.Array]:
+            full = list(primals)
+            for place, x in zip(places, moved, strict=True):
+                full[place] = x
+            return [r for r in self.op.call(full, statics) if jax.numpy.issubdtype(r.dtype, jax.numpy.inexact)]
+
+        return tuple(jax.jvp(along, [primals[i] for i in places], list(tangents))[1])
+
+
+# one of each kind, by which programs know them again
+_batched = functools.lru_cache(maxsize=20_000)(Batched)
+_forward_derivative = functools.lru_cache(maxsize=20_000)(ForwardDerivative)
+
+
+def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> list[Variable]:
+    """Apply an op of which some inputs are lifted, at the highest level among them."""
+    inputs = [_still_lifted(x) if type(x) is Variable else x for x in inputs]
+    levels = [x.value.level for x in inputs if type(x) is Variable and type(x.value) is Lifted]
+    if not levels:
+        return apply(op, inputs, statics)
+    level = max(levels, key=lambda one: one.age)
+    own = [level.is_own(x) for x in inputs]
+    known = tuple([known_of(x.value if type(x) is Variable else x, exact=True) for x in inputs])
+    signature = signature_of(op, known, statics)
+    places = tuple(i for i, x in enumerate(inputs) if own[i] and x.node is not None)
+    keeps_history = places and modes.grad and op.grad is not None
+    if type(level) is Level and not keeps_history:
+        return apply(op, level.below(inputs, own), statics)
+    results = level.through(op, inputs, statics, own)
+    if not keeps_history:
+        return results
+    pullback = _pullback(signature, places)
+    edges = [(inputs[i].node, inputs[i].index) for i in places]
+    values = [result.value for result in results]
+    return with_history(signature, values, pullback, pullback.save(inputs), edges)
+
+
+applying.apply_inside = apply_inside
+
+
+def _still_lifted(variable: Variable) -> Variable:
+    """Return the Variable; what it stands for, where the run of its level is over."""
+    value = variable.value
+    while type(value) is Lifted and value.level.finished:
+        if type(value.level) is BatchLevel:
+            raise RuntimeError(_ESCAPED)
+        variable = value.below
+        value = variable.value
+    return variable
+
+
+def _pullback(signature: Signature, places: tuple[int, ...]) -> Pullback:
+    """Return the pull-back that takes the inputs again: residuals would be lifted and could not be differentiated."""
+    key = ("inputs", places)
+    found = signature.pullbacks.get(key)
+    if found is None:
+        found = signature.pullbacks[key] = Pullback(signature, places)
+    return found
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.batches: list[BatchLevel] = []
+
+
+thread = _Thread()
+
+
+def random_sizes() -> list[BatchLevel]:
+    """Return the levels, outer ones first, for each entry of which a random op draws anew.
+
+    RuntimeError: one of those that are running allows no random ops.
+    """
+    for level in thread.batches:
+        if level.randomness == "error":
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+                "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+    return [level for level in thread.batches if level.randomness == "different"]

@@ -1,0 +1,291 @@
+"""grad, vjp, jvp and linearize: derivatives of functions, as functions.
+
+A function of Tensors is run at a level of its own and recorded, so that its derivative is part of the program around
+it. Called with JAX arrays only, each is the transformation of JAX itself.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeAlias
+
+import jax
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.apply import apply
+from funcgrad._tape.engine import Pass
+from funcgrad._tape.levels import Level, TangentLevel
+from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.func.plain import is_plain, plain
+
+Function: TypeAlias = Callable[..., Any]
+ArgNums: TypeAlias = int | tuple[int, ...]
+
+
+def grad(func: Function, argnums: ArgNums = 0, has_aux: bool = False) -> Function:
+    """Return a function that computes the gradient of `func`, whose result is a scalar, by its arguments `argnums`.
+
+    has_aux: `func` returns (scalar, anything), and the new function (gradient, anything).
+
+    >>> grad(lambda x: x.sin().sum())(tensor([0.0]))
+    tensor([1.])
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        gradients, value = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return gradient
+
+
+def grad_and_value(func: Function, argnums: ArgNums = 0, has_aux: bool = False) -> Function:
+    """Return a function that computes (gradient, value); with `has_aux`, (gradient, (value, anything))."""
+
+    @functools.wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_arguments(args, argnums)
+        if is_plain((args, kwargs)):
+            value, gradients = jax.value_and_grad(plain(func), argnums, has_aux)(*args, **kwargs)
+            return gradients, value
+        ran = _Run(replaced(func, args, kwargs, argnums), chosen)
+        output, aux = _pair(ran.output, "grad_and_value") if has_aux else (ran.output, None)
+        _require_scalar(output)
+        gradients = ran.pulled(output, [None])
+        value = ran.lowered(output)
+        found = with_leaves(chosen, gradients)
+        return found if isinstance(argnums, tuple) else found[0], (value, ran.lowered(aux)) if has_aux else value
+
+    return both
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Return (func(*primals), pull): pull(cotangents), given like the result, returns a gradient for each primal.
+
+    One primal: the gradient itself, else a tuple. has_aux: `func` returns (result, anything); so does this, after pull.
+    """
+    if not primals:
+        raise RuntimeError("vjp expects the primals, the tensors that func is called with, but got none")
+    if is_plain(primals):
+        output, pull_all, *rest = jax.vjp(plain(func), *primals, has_aux=has_aux)
+        return output, lambda cotangents: _one_or_all(pull_all(cotangents)), *rest
+    ran = _Run(lambda *args: func(*args), primals)
+    output, aux = _pair(ran.output, "vjp") if has_aux else (ran.output, None)
+    for leaf in leaves_of(output):
+        _require_tensor(leaf, "vjp")
+
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given = leaves_of(cotangents)
+        if len(given) != len(leaves_of(output)):
+            raise RuntimeError(
+                "Expected the cotangents to have the structure of the result, of "
+                f"{len(leaves_of(output))} tensors, but got {len(given)}"
+            )
+        return _one_or_all(with_leaves(primals, ran.pulled(output, given)))
+
+    return (ran.lowered(output), pull, ran.lowered(aux)) if has_aux else (ran.lowered(output), pull)
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """Return (func(*primals), its derivative in the direction of the tangents), each like the result of `func`.
+
+    strict: RuntimeError where a result does not depend on the primals. has_aux: as in `vjp`.
+    """
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple) or not primals:
+        raise RuntimeError("jvp expects primals and tangents to be tuples of the same structure, and not empty")
+    if is_plain(primals):
+        return jax.jvp(plain(func), primals, tangents, has_aux=has_aux)
+    given, directions = leaves_of(primals), leaves_of(tangents)
+    if len(given) != len(directions):
+        raise RuntimeError("jvp expects primals and tangents to have the same structure")
+    level = TangentLevel()
+    lifted = [_along(level, *pair) for pair in zip(given, directions, strict=True)]
+    try:
+        result = func(*with_leaves(primals, lifted))
+    finally:
+        level.finished = True
+    output, aux = _pair(result, "jvp") if has_aux else (result, None)
+    moved = map_leaves(lambda leaf: _tangent(level, leaf, strict), output)
+    found = _lowered(level, output, is_grad_enabled()), moved
+    return (*found, _lowered(level, aux, is_grad_enabled())) if has_aux else found
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """Return (func(*primals), push): push(*tangents) is the derivative at the primals in that direction.
+
+    `func` is run once: the derivative is the transpose of its pull-back, which is linear.
+    """
+    if is_plain(primals):
+        return jax.linearize(plain(func), *primals)
+    output, pull = vjp(func, *primals)
+    cotangents = map_leaves(lambda leaf: Tensor._of(_zeros(leaf)), output)
+    transposed = vjp(lambda given: _as_tuple(pull(given), primals), cotangents)[1]
+
+    def push(*tangents: Any) -> Any:
+        return transposed(tangents)
+
+    return output, push
+
+
+def chosen_arguments(args: tuple[Any, ...], argnums: ArgNums) -> tuple[Any, ...]:
+    """Return the arguments that `argnums` names; RuntimeError where there is none of that number."""
+    chosen = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not chosen:
+        raise RuntimeError("argnums must name an argument: got an empty tuple")
+    for number in chosen:
+        if type(number) is not int:
+            raise RuntimeError(f"argnums must be int or tuple of ints, but got {type(number).__name__}")
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
+    if len({number % len(args) for number in chosen}) < len(chosen):
+        raise RuntimeError(f"argnums elements must be unique: got {argnums}")
+    return tuple(args[number] for number in chosen)
+
+
+def replaced(func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: ArgNums) -> Function:
+    """Return `func` as a function of the arguments that `argnums` names only."""
+    places = [number % len(args) for number in (argnums if isinstance(argnums, tuple) else (argnums,))]
+
+    def of_chosen(*chosen: Any) -> Any:
+        full = list(args)
+        for place, argument in zip(places, chosen, strict=True):
+            full[place] = argument
+        return func(*full, **kwargs)
+
+    return of_chosen
+
+
+class _Run:
+    """One run of a function at a level of its own, and the graph that it left there."""
+
+    __slots__ = ("inputs", "keeps_history", "level", "output")
+
+    def __init__(self, func: Function, args: tuple[Any, ...]) -> None:
+        self.level, self.keeps_history = Level(), is_grad_enabled()
+        self.inputs = [_leaf(self.level, argument) for argument in leaves_of(args)]
+        try:
+            with enable_grad():
+                self.output = func(*with_leaves(args, self.inputs))
+        finally:
+            self.level.finished = True
+
+    def pulled(self, output: Any, cotangents: list[Any]) -> list[Tensor]:
+        """Return the gradient of each input, zeros where the output does not depend on it."""
+        roots = []
+        for leaf, cotangent in zip(leaves_of(output), cotangents, strict=True):
+            variable = leaf._current()
+            if variable.node is not None and self.level.is_own(variable):
+                roots.append(((variable.node, variable.index), _cotangent(variable, cotangent)))
+        edges = [(x._current().node, 0) for x in self.inputs]
+        found = Pass(retain=True, history=True, targets=edges).run(roots) if roots else {}
+        with _mode(self.keeps_history):
+            return [
+                Tensor._of(found[edge] if edge in found else _zeros(x)) if self.keeps_history or edge not in found
+                else Tensor._of(found[edge].detached())
+                for edge, x in zip(edges, self.inputs, strict=True)
+            ]  # fmt: skip
+
+    def lowered(self, tree: Any) -> Any:
+        """Return results as they are below the level."""
+        return _lowered(self.level, tree, self.keeps_history)
+
+
+def _leaf(level: Level, given: Any) -> Tensor:
+    _require_tensor(given, "a derivative is taken by tensors")
+    variable = given._current()
+    if not variable.aval.differentiable:
+        raise RuntimeError(
+            f"only Tensors of floating point and complex dtype can require gradients, but got {given.dtype}: name the "
+            "arguments to differentiate by in argnums"
+        )
+    return Tensor._of(level.leaf(variable))
+
+
+def _cotangent(variable: Variable, given: Any) -> Variable:
+    shown = variable.aval
+    if given is None:
+        return apply(TABLE["full"], (1.0,), (tuple(shown.shape), shown.dtype))[0]
+    if not isinstance(given, Tensor) or given.shape != shown.shape:
+        raise RuntimeError(f"Expected a cotangent of shape {tuple(shown.shape)}, the result's, but got {given!r}")
+    return given._current()
+
+
+def _zeros(tensor: Tensor) -> Variable:
+    return apply(TABLE["zero"], (tensor._current().detached(),))[0]
+
+
+def _lowered(level: Level, tree: Any, keeps_history: bool) -> Any:
+    def lower(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        variable = leaf._current()
+        lowered = level.lower(variable)
+        if lowered is variable and (keeps_history or variable.node is None):
+            return leaf
+        return Tensor._of(lowered if keeps_history else lowered.detached())
+
+    return map_leaves(lower, tree)
+
+
+def _along(level: TangentLevel, primal: Any, tangent: Any) -> Tensor:
+    _require_tensor(primal, "jvp")
+    _require_tensor(tangent, "jvp")
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            f"Expected the tangent to have the shape of its primal, {tuple(primal.shape)}, but got "
+            f"{tuple(tangent.shape)}"
+        )
+    return Tensor._of(level.along(primal._current(), tangent._current()))
+
+
+def _tangent(level: TangentLevel, leaf: Any, strict: bool) -> Tensor:
+    _require_tensor(leaf, "jvp")
+    variable = leaf._current()
+    if level.is_own(variable):
+        return Tensor._of(variable.value.tangent)
+    if strict:
+        raise RuntimeError("jvp(f, primals, tangents, strict=True): a result of f does not depend on the primals")
+    return Tensor._of(_zeros(leaf))
+
+
+def _mode(keeps_history: bool) -> AbstractContextManager[Any]:
+    return nullcontext() if keeps_history else no_grad()
+
+
+def _require_tensor(leaf: Any, what: str) -> None:
+    if not isinstance(leaf, Tensor):
+        raise RuntimeError(f"{what}: Expected tensors, but got {type(leaf).__name__}")
+
+
+def _require_scalar(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise RuntimeError(
+            f"grad_and_value(f)(*args): Expected f(*args) to return a tensor, got {type(output).__name__}"
+        )
+    if output.ndim != 0:
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+            f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+
+
+def _pair(result: Any, name: str) -> tuple[Any, Any]:
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return result
+
+
+def _one_or_all(gradients: tuple[Any, ...]) -> Any:
+    return gradients[0] if len(gradients) == 1 else gradients
+
+
+def _as_tuple(gradients: Any, primals: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (gradients,) if len(primals) == 1 else gradients

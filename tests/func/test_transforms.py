@@ -1,0 +1,191 @@
+"""torch.func: torch's numbers, JAX's own transformations for JAX arrays, errors, and one compile for many calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import func
+from funcgrad.nn import functional as F
+from tests.func.cases import CASES, numbers
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers_are_those_of_torch(name: str) -> None:
+    found = numbers(torch, name)
+    assert len(found) == len(RECORDED[name])
+    for ours, theirs in zip(found, RECORDED[name], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-6)
+
+
+def f(x: Any) -> Any:
+    return F.gelu(F.linear(x, torch.ones(3, 5) * 0.3)).sum()
+
+
+@pytest.mark.parametrize(
+    ("ours", "plain"),
+    [
+        (func.grad(f), jax.grad),
+        (func.jacrev(f), jax.jacrev),
+        (func.jacfwd(f), jax.jacfwd),
+        (func.hessian(f), jax.hessian),
+        (lambda x: func.vjp(f, x)[1](jnp.float32(2)), lambda f: lambda x: jax.vjp(f, x)[1](jnp.float32(2))[0]),
+        (lambda x: func.jvp(f, (x,), (x,))[1], lambda f: lambda x: jax.jvp(f, (x,), (x,))[1]),
+        (lambda x: func.linearize(f, x)[1](x), lambda f: lambda x: jax.jvp(f, (x,), (x,))[1]),
+    ],
+)
+def test_with_jax_arrays_each_is_jaxs_own(ours: Callable[..., Any], plain: Any) -> None:
+    x = jnp.linspace(-1, 1, 5)
+
+    def reference(x: jax.Array) -> jax.Array:
+        return jax.nn.gelu(0.3 * jnp.ones((3, 5)) @ x, approximate=False).sum()
+
+    expected = plain(reference)(x)
+    for found in (ours(x), jax.jit(ours)(x), jax.vmap(ours)(jnp.stack([x, x]))[1]):
+        assert isinstance(found, jax.Array)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_vmap_of_jax_arrays_and_inside_jit() -> None:
+    batch = jnp.arange(6.0).reshape(2, 3)
+    found = jax.jit(func.vmap(torch.softmax, in_dims=(0, None)), static_argnums=1)(batch, 0)
+    np.testing.assert_allclose(found, jax.nn.softmax(batch), rtol=1e-6)
+
+
+def test_transforms_of_tensors_run_inside_jaxs() -> None:
+    def through(array: jax.Array) -> jax.Array:
+        return func.vmap(func.grad(lambda x: (x**3).sum()))(torch.from_jax(array)).jax()
+
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(jax.jit(through)(x), 3 * x**2, rtol=1e-6)
+
+
+def test_tensors_are_trees_to_jax() -> None:
+    weight = torch.nn.Parameter(torch.ones(2, 3))
+    tree = {"w": weight, "n": [torch.arange(3.0)]}
+    leaves = jax.tree.leaves(tree)
+    assert [type(leaf) for leaf in leaves] == [type(jnp.ones(1))] * 2
+    back = jax.tree.map(lambda x: x * 2, tree)
+    assert type(back["w"]) is torch.nn.Parameter and back["w"].requires_grad and back["w"].tolist() == [[2.0] * 3] * 2
+    assert back["n"][0].tolist() == [0, 2, 4]
+    doubled = jax.jit(lambda t: {"w": t["w"] @ t["w"].T, "n": t["n"]})(tree)
+    assert isinstance(doubled["w"], torch.Tensor) and doubled["w"].tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert jax.eval_shape(lambda t: t["w"].sum(1), tree).shape == (2,)
+    assert jax.tree.structure(tree) == jax.tree.structure(back)
+    assert jax.tree.map(lambda x: x.shape, tree)["w"]._variable.value.array == (2, 3)
+
+
+def test_backward_runs_inside_jit() -> None:
+    model = torch.nn.Linear(3, 1)
+
+    def gradient(x: torch.Tensor) -> torch.Tensor:
+        weight = model.weight.detach().requires_grad_()
+        F.linear(x, weight).pow(2).sum().backward()
+        assert weight.grad is not None
+        return weight.grad
+
+    x = torch.randn(4, 3)
+    found = jax.jit(gradient)(x)
+    model(x).sub(model.bias).pow(2).sum().backward()
+    assert model.weight.grad is not None
+    np.testing.assert_allclose(found.tolist(), model.weight.grad.tolist(), rtol=1e-5)
+
+
+def test_calls_record_and_compile_once() -> None:
+    w = torch.randn(3, 5)
+    per_sample = func.vmap(func.grad(lambda x: torch.tanh(w @ x).pow(2).sum()))
+    for _ in range(2):
+        per_sample(torch.randn(4, 5)).tolist()
+    with torch.explain.counted() as seen:
+        for _ in range(3):
+            per_sample(torch.randn(4, 5)).tolist()
+    assert (seen.compiles, seen.inferences, seen.misses, seen.runs) == (0, 0, 0, 3)
+
+
+def test_a_transform_joins_the_program_around_it() -> None:
+    w = torch.randn(3, 5, requires_grad=True)
+    optimizer = torch.optim.SGD([w], 0.1)
+    torch.explain.flush()
+    with torch.explain.counted() as seen:
+        func.vmap(func.grad(lambda x: torch.tanh(w @ x).pow(2).sum()))(torch.ones(4, 5)).sum().backward()
+        optimizer.step()
+    assert seen.runs == 1
+
+
+def test_no_history_is_kept_under_no_grad_and_buffers_change_under_grad() -> None:
+    x = torch.randn(3, requires_grad=True)
+    slope = func.grad(lambda x: (x**2).sum())
+    assert slope(x).requires_grad
+    with torch.no_grad():
+        assert not slope(x).requires_grad
+    norm = torch.nn.BatchNorm1d(3)
+    func.grad(lambda x: (norm(x) ** 3).sum())(torch.randn(8, 3))
+    assert norm.running_mean is not None and norm.running_mean.abs().sum().item() > 0
+
+
+def test_randomness_is_different_where_that_is_asked() -> None:
+    x = torch.ones(64, 4)
+    drawn = func.vmap(lambda x: torch.rand(2) + 0 * x.sum(), randomness="different")(x)
+    assert len({tuple(row) for row in drawn.tolist()}) == 64
+    dropped = func.vmap(lambda x: F.dropout(x, 0.5), randomness="different")(x)
+    assert 0.3 < (dropped == 0).float().mean().item() < 0.7
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        func.vmap(lambda x: torch.rand(2) + x.sum())(x)
+    with pytest.raises(RuntimeError, match="Only allowed values for randomness"):
+        func.vmap(torch.sin, randomness="any")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "kind", "text"),
+    [
+        (lambda x: func.vmap(lambda x: 1 if x.sum() > 0 else x)(x), RuntimeError, "data-dependent control flow"),
+        (lambda x: func.vmap(lambda x: x.sum().item())(x), RuntimeError, "calling .item\\(\\)"),
+        (lambda x: func.vmap(lambda x, y: x)(x, x[:1]), ValueError, "same size in the mapped dimension"),
+        (lambda x: func.vmap(lambda x: x, in_dims=3)(x), ValueError, "expected in_dim to satisfy -2 <= in_dim < 2"),
+        (lambda x: func.vmap(lambda x: x, in_dims="a")(x), ValueError, "expected `in_dims` to be int"),
+        (lambda x: func.vmap(lambda x: x, in_dims=(0, 0))(x), ValueError, "not compatible with the structure"),
+        (lambda x: func.vmap(lambda x, y: x)(x, 2), ValueError, "cannot vmap over non-Tensor"),
+        (lambda x: func.vmap(lambda x: 2)(x), ValueError, "must only return Tensors"),
+        (lambda x: func.vmap(lambda x: x, out_dims=None)(x), ValueError, "out_dim is None"),
+        (lambda x: func.vmap(lambda: 2)(), ValueError, "got no inputs"),
+        (lambda x: func.grad(lambda x: x)(x), RuntimeError, "Expected f\\(\\*args\\) to return a scalar"),
+        (lambda x: func.grad(lambda x: 2)(x), RuntimeError, "to return a tensor, got int"),
+        (lambda x: func.grad(lambda x: x.sum(), argnums=1)(x), RuntimeError, "only 1 positional"),
+        (lambda x: func.grad(lambda x: x.sum())(x.long()), RuntimeError, "floating point and complex"),
+        (lambda x: func.vjp(lambda x: x, x)[1](x[0]), RuntimeError, "cotangent of shape"),
+        (lambda x: func.jvp(lambda x: x, (x,), (x[0],)), RuntimeError, "the shape of its primal"),
+        (lambda x: func.jvp(lambda y: x, (x,), (x,), strict=True), RuntimeError, "does not depend"),
+        (lambda x: func.stack_module_state([]), RuntimeError, "at least one model"),
+    ],
+)
+def test_errors_say_what_was_given(attempt: Callable[[Any], Any], kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        attempt(torch.ones(3, 4))
+
+
+def test_a_tensor_that_escapes_vmap_says_so() -> None:
+    kept: list[torch.Tensor] = []
+    func.vmap(lambda x: kept.append(x) or x)(torch.ones(3))
+    with pytest.raises(RuntimeError, match="left the function"):
+        kept[0] + 1
+    with pytest.raises(RuntimeError, match="left the function"):
+        kept[0].tolist()
+
+
+@pytest.mark.parity
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_parity_with_the_installed_torch(name: str) -> None:
+    reference = pytest.importorskip("torch")
+    for ours, theirs in zip(numbers(torch, name), numbers(reference, name), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-6)
