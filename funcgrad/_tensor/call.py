@@ -97,14 +97,14 @@ def cast(variable: Variable, dtype: DType) -> Variable:
     return apply(TABLE["to_dtype"], (variable,), (dtype,))[0]
 
 
-def write_out(out: Any, result: Any) -> Any:
+def write_out(out: Any, result: Any, casts: bool = True) -> Any:
     """Write a function's result into `out=`, as torch does; `out` takes the result's shape.
 
-    Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
+    casts: whether `out` may have another dtype. Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
     """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):
-            write_out(target, part)
+            write_out(target, part, casts)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
@@ -113,6 +113,10 @@ def write_out(out: Any, result: Any) -> Any:
             "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
         )
     variable = result._current()
+    if not casts and variable.aval.dtype is not out.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {variable.aval.dtype.name}, but got {out.dtype.name} instead"
+        )
     if variable.aval.shape != out.shape:
         out._alias = None
         out._variable = variable if variable.aval.dtype is out.dtype else _fitted_dtype(variable, out.dtype)

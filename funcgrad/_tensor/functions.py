@@ -16,6 +16,7 @@ from funcgrad._tape.modes import (
     set_grad_enabled,
 )
 from funcgrad._tensor import (
+    autocasting,
     copies,
     differences,
     foreach,
@@ -68,7 +69,7 @@ __all__ = [
 ]  # fmt: skip
 
 # they enter their functions when they are imported
-HAND_WRITTEN = (copies, differences, histograms, overloads, pieces, places, selections, storage, windows)
+HAND_WRITTEN = (autocasting, copies, differences, histograms, overloads, pieces, pytree, places, selections, storage, windows)
 methods.install()
 Tensor.make = legacy.make
 

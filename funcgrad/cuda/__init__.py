@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad._base.devices import device as Device
 from funcgrad._tensor import legacy, names
 from funcgrad._tensor.placement import available, current_gpu, set_current_gpu
+from funcgrad.cuda import amp as amp
 from funcgrad.cuda.memory import (
     empty_cache,
     get_device_properties,

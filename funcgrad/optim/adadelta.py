@@ -6,7 +6,7 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -15,7 +15,7 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, tran
 
 
 def adadelta(
-    arrays: Arrays, lr: Array, rho: Array, eps: Array, weight_decay: Array, layout: Layout
+    arrays: Arrays, lr: Operand, rho: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= lr * sqrt(mean of squared steps + eps) / sqrt(mean of squared gradients + eps) * grad."""
     lr, rho, eps, weight_decay = numbers(lr, rho, eps, weight_decay)

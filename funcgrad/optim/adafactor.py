@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -18,12 +18,12 @@ from funcgrad.optim.rule import Layout, State, descended, number, numbers, shrun
 
 def adafactor(
     arrays: Arrays,
-    lr: Array,
-    beta2_decay: Array,
-    eps1: Array | None,
-    eps2: Array,
-    d: Array,
-    weight_decay: Array,
+    lr: Operand,
+    beta2_decay: Operand,
+    eps1: Operand | None,
+    eps2: Operand,
+    d: Operand,
+    weight_decay: Operand,
     layout: Layout,
 ) -> tuple[Array, ...]:
     """param -= size * grad / root of squares; size follows the parameter's own root mean square, clipped where > d."""

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -16,7 +16,7 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbe
 
 
 def adagrad(
-    arrays: Arrays, lr: Array, lr_decay: Array, eps: Array, weight_decay: Array, layout: Layout
+    arrays: Arrays, lr: Operand, lr_decay: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """sum += grad^2; param -= lr / (1 + (step - 1) * lr_decay) * grad / (sqrt(sum) + eps)."""
     lr, lr_decay, eps, weight_decay = numbers(lr, lr_decay, eps, weight_decay)

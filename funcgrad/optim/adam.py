@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -18,11 +18,11 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbe
 
 def adam(
     arrays: Arrays,
-    lr: Array,
-    beta1: Array,
-    beta2: Array,
-    eps: Array,
-    weight_decay: Array,
+    lr: Operand,
+    beta1: Operand,
+    beta2: Operand,
+    eps: Operand,
+    weight_decay: Operand,
     layout: Layout,
     decoupled: bool,
 ) -> tuple[Array, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -15,7 +15,7 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, tran
 
 
 def adamax(
-    arrays: Arrays, lr: Array, beta1: Array, beta2: Array, eps: Array, weight_decay: Array, layout: Layout
+    arrays: Arrays, lr: Operand, beta1: Operand, beta2: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """largest = max(beta2 * largest, |grad| + eps); param -= lr * mean / largest, the mean without its bias."""
     lr, beta1, beta2, eps, weight_decay = numbers(lr, beta1, beta2, eps, weight_decay)

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -16,7 +16,7 @@ from funcgrad.optim.rule import Layout, State, decayed, number, numbers
 
 
 def asgd(
-    arrays: Arrays, lr: Array, lambd: Array, alpha: Array, t0: Array, weight_decay: Array, layout: Layout
+    arrays: Arrays, lr: Operand, lambd: Operand, alpha: Operand, t0: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= eta * (lambd * param + grad); ax += mu * (param - ax); eta falls with the steps, mu after t0 of them."""
     lr, lambd, alpha, t0, weight_decay = numbers(lr, lambd, alpha, t0, weight_decay)

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
@@ -35,7 +35,7 @@ def _flat(arrays: Arrays, present: tuple[bool, ...]) -> Array:
     return jnp.concatenate(parts)
 
 
-def _moved(arrays: Arrays, direction: Array, step: Array) -> tuple[Array, ...]:
+def _moved(arrays: Arrays, direction: Array, step: Operand) -> tuple[Array, ...]:
     """param + step * its part of direction."""
     start, moved = 0, []
     change = direction * number(step)

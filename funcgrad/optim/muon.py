@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -23,10 +23,10 @@ _COEFFICIENTS = (3.4445, -4.775, 2.0315)
 
 def muon(
     arrays: Arrays,
-    lr: Array,
-    weight_decay: Array,
-    momentum: Array,
-    eps: Array,
+    lr: Operand,
+    weight_decay: Operand,
+    momentum: Operand,
+    eps: Operand,
     layout: Layout,
     nesterov: bool,
     coefficients: tuple[float, float, float],

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -19,12 +19,12 @@ from funcgrad.optim.rule import Layout, State, decayed, number, numbers, shrunk
 
 def nadam(
     arrays: Arrays,
-    lr: Array,
-    beta1: Array,
-    beta2: Array,
-    eps: Array,
-    weight_decay: Array,
-    momentum_decay: Array,
+    lr: Operand,
+    beta1: Operand,
+    beta2: Operand,
+    eps: Operand,
+    weight_decay: Operand,
+    momentum_decay: Operand,
     layout: Layout,
     decoupled: bool,
 ) -> tuple[Array, ...]:

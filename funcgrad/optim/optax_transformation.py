@@ -14,7 +14,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.optimizer import Optimizer, ParamsT
-from funcgrad.optim.recorded import evaluated
+from funcgrad.optim.recorded import evaluated, unless
 
 
 class Optax(Optimizer):
@@ -24,6 +24,9 @@ class Optax(Optimizer):
     parameter is not changed. Rates and schedules are the transformation's own; what optax.inject_hyperparams holds is
     found by name in `hyperparams`. Closures and state_dict work as everywhere.
     """
+
+    found_inf: Tensor | None = None  # 0-d, from a GradScaler: where it is not 0 a step changes nothing
+    skips_where_found_inf = True
 
     def __init__(self, params: ParamsT, transformation: optax.GradientTransformation) -> None:
         super().__init__(params, {})
@@ -57,7 +60,8 @@ class Optax(Optimizer):
             state = self.state["optax"]
             grads = [param if param.grad is None else param.grad for param in params]
             changed = [param for param in params if param.grad is not None] + state
-            rebind(changed, record(self._update, [*params, *grads, *state], (present, self._tree)))
+            values = record(self._update, [*params, *grads, *state], (present, self._tree))
+            rebind(changed, values if self.found_inf is None else unless(self.found_inf, changed, values))
         return loss
 
     def _params(self) -> list[Tensor]:

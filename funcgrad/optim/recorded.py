@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from funcgrad._base.dtypes import float64, get_default_dtype
-from funcgrad._ops.table import Op
+from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
@@ -35,6 +36,12 @@ class RuleOptimizer(Optimizer):
     _op: ClassVar[Op]
     _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
+    found_inf: Tensor | None = None  # 0-d, from a GradScaler: where it is not 0 a step changes nothing
+
+    @property
+    def skips_where_found_inf(self) -> bool:
+        """Whether a step that a GradScaler takes back is recorded, so that Python need not know of it."""
+        return not self.defaults.get("differentiable")
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self._lanes: dict[Tensor, Lane] = {}
@@ -93,7 +100,7 @@ class RuleOptimizer(Optimizer):
     def _bind(self, names: list[Tensor], values: list[Any]) -> None:
         """Make the tensors names of their new values; with those values' history where the step is differentiable."""
         if not self.defaults.get("differentiable"):
-            rebind(names, values)
+            rebind(names, values if self.found_inf is None else unless(self.found_inf, names, values))
             return
         for name, value in zip(names, values, strict=True):
             name._write(value)
@@ -170,6 +177,25 @@ class RuleOptimizer(Optimizer):
                 if number not in known:
                     known[number] = _beside(param, np.array(number, count_dtype()))
                 own[name] = Tensor._of(known[number])
+
+
+def _kept(found: Array, arrays: Arrays) -> tuple[Array, ...]:
+    """The first half of `arrays` where something was found, else the second."""
+    half = len(arrays) // 2
+    return tuple(jnp.where(found == 0, new, old) for old, new in zip(arrays[:half], arrays[half:], strict=True))
+
+
+_KEPT = Op(_kept)
+
+
+def unless(found: Tensor, names: Sequence[Tensor], values: Sequence[Variable]) -> list[Variable]:
+    """Record what the names become where a step is left out if `found` is not 0. States that are shared stay so."""
+    present = [name._current() for name in names]
+    pairs = {(old.value, new.value): (old, new) for old, new in zip(present, values, strict=True)}
+    old, new = zip(*pairs.values(), strict=True) if pairs else ((), ())
+    kept = record(_KEPT, [found, *map(Tensor._of, old), *map(Tensor._of, new)]) if pairs else []
+    by_pair = dict(zip(pairs, kept, strict=True))
+    return [by_pair[old.value, new.value] for old, new in zip(present, values, strict=True)]
 
 
 def evaluated(closure: Callable[[], Any] | None) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -15,7 +15,7 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, tran
 
 
 def rmsprop(
-    arrays: Arrays, lr: Array, alpha: Array, eps: Array, weight_decay: Array, momentum: Array, layout: Layout
+    arrays: Arrays, lr: Operand, alpha: Operand, eps: Operand, weight_decay: Operand, momentum: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= lr * grad / (sqrt(mean of squares) + eps); centered: the variance in place of the mean of squares."""
     lr, alpha, eps, weight_decay, momentum = numbers(lr, alpha, eps, weight_decay, momentum)

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -16,7 +16,7 @@ from funcgrad.optim.rule import Layout, State, numbers
 
 
 def rprop(
-    arrays: Arrays, shrink: Array, grow: Array, smallest: Array, largest: Array, layout: Layout
+    arrays: Arrays, shrink: Operand, grow: Operand, smallest: Operand, largest: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """size *= grow or shrink as grad * previous grad is > 0 or < 0; param -= sign(grad) * size, not after a turn."""
     shrink, grow, smallest, largest = numbers(shrink, grow, smallest, largest)

@@ -7,7 +7,7 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -16,8 +16,9 @@ from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, tran
 
 
 def sgd(
-    arrays: Arrays, lr: Array, momentum: Array, dampening: Array, weight_decay: Array, layout: Layout, nesterov: bool
-) -> tuple[Array, ...]:
+    arrays: Arrays, lr: Operand, momentum: Operand, dampening: Operand, weight_decay: Operand, layout: Layout,
+    nesterov: bool,
+) -> tuple[Array, ...]:  # fmt: skip
     """buffer = momentum * buffer + (1 - dampening) * grad; param -= lr * buffer."""
     lr, momentum, dampening, weight_decay = numbers(lr, momentum, dampening, weight_decay)
 
@@ -70,6 +71,11 @@ class SGD(RuleOptimizer):
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+    @property
+    def skips_where_found_inf(self) -> bool:
+        """Not with dampening: then it matters that a buffer is made by the first step that is not left out."""
+        return super().skips_where_found_inf and not any(group["dampening"] for group in self.param_groups)
 
     def _slots(self, group: Group) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()

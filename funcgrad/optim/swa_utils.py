@@ -15,7 +15,7 @@ from typing import Any, Literal
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Arrays, Op, Operand
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.names import flush, rebind, record
@@ -29,7 +29,7 @@ AverageOne = Callable[[Any, Any, Any], Any]
 AverageAll = Callable[[Tensors, Tensors, Any], None]
 
 
-def _averaged(arrays: Arrays, weight: Array | None, count: Array | None) -> tuple[Array, ...]:
+def _averaged(arrays: Arrays, weight: Operand | None, count: Operand | None) -> tuple[Array, ...]:
     """old + weight * (new - old); without a weight it is 1 / (count + 1), and the first of them is taken as it is."""
     half = len(arrays) // 2
     if count is not None:

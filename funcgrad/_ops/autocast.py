@@ -1,0 +1,76 @@
+"""The autocast column of the table: in which precision a row computes under autocast, on accelerators and on CPUs.
+
+The lists are torch's (2.13): what is bound by matrix products goes down, what adds up many numbers or has a wide range
+goes up, and rows of several tensors that must agree go to the widest of them. What is not named takes what it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad._ops.table import TABLE
+
+LOWER = "lower"  # to autocast's own dtype
+FLOAT32 = "float32"
+FLOAT32_UNLESS_DTYPE = "float32 unless dtype"  # ... where the call says no dtype itself
+WIDEST = "widest"  # to the widest floating dtype among the tensors
+BANNED = "banned"  # its gradient does not fit into float16
+
+Policy = str | Callable[[tuple[Any, ...]], str | None]  # a policy, or a function of the call's statics
+
+_PRODUCTS = """
+    conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu matmul mm bmm linear addmm addbmm
+    baddbmm einsum chain_matmul multi_dot matrix_power inner vecdot scaled_dot_product_attention lstm rnn_tanh rnn_relu
+    rnn_tanh_cell rnn_relu_cell
+"""
+_LOSSES = """
+    cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits kl_div
+    poisson_nll_loss hinge_embedding_loss margin_ranking_loss cosine_embedding_loss triplet_margin_loss soft_margin_loss
+    multi_margin_loss multilabel_margin_loss cdist local_response_norm
+"""
+
+
+def _reflected(statics: tuple[Any, ...]) -> str | None:
+    return None if len(statics) < 2 or statics[1] == "constant" else FLOAT32
+
+
+ON_ACCELERATORS: dict[Policy, str] = {
+    LOWER: _PRODUCTS + "mv addmv addr gru lstm_cell gru_cell",
+    FLOAT32: _LOSSES
+    + """
+    acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm rms_norm
+    group_norm native_layer_norm native_group_norm frobenius_norm nuclear_norm norm linalg_norm normalize
+    pairwise_distance cosine_similarity gaussian_nll_loss dist pdist renorm logsumexp interpolate
+    """,
+    FLOAT32_UNLESS_DTYPE: "prod softmax softmin log_softmax cumprod cumsum sum vector_norm matrix_norm",
+    WIDEST: "addcdiv addcmul atan2 bilinear cross dot vdot grid_sample index_put tensordot scatter_add",
+    BANNED: "binary_cross_entropy",
+}
+ON_CPUS: dict[Policy, str] = {
+    LOWER: _PRODUCTS + "tensordot",
+    FLOAT32: _LOSSES
+    + """
+    gru lstm_cell gru_cell avg_pool3d adaptive_avg_pool3d max_pool3d adaptive_max_pool3d max_unpool2d max_unpool3d
+    binary_cross_entropy ctc_loss grid_sample polar prod quantile nanquantile stft trace view_as_complex
+    cholesky linalg_cholesky cholesky_ex cholesky_inverse cholesky_solve inv inv_ex lu_solve householder_product ormqr
+    pinverse geqrf qr old_qr svd old_svd svdvals eig eigvals eigh eigvalsh cond matrix_rank lstsq solve
+    triangular_solve tensorinv tensorsolve fft_fft fft_ifft fft_fft2 fft_ifft2 fft_fftn fft_ifftn fft_rfft fft_irfft
+    fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn fft_hfft fft_ihfft
+    """,
+    _reflected: "pad",
+    WIDEST: "cat stack index_copy",
+}
+
+
+def fill() -> None:
+    """Enter both lists into the table."""
+    for place, lists in enumerate((ON_ACCELERATORS, ON_CPUS)):
+        for policy, names in lists.items():
+            for name in names.split():
+                both = list(TABLE[name].autocast or (None, None))
+                both[place] = policy
+                TABLE[name].autocast = tuple(both)
+
+
+fill()

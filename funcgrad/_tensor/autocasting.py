@@ -1,0 +1,181 @@
+"""Autocast's state, for each thread and kind of device, and the casts that it asks for before an op is called."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from funcgrad._base.devices import device
+from funcgrad._base.dtypes import bfloat16, float16, float32
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.autocast import BANNED, FLOAT32_UNLESS_DTYPE, LOWER, WIDEST
+from funcgrad._ops.table import TABLE, Op
+from funcgrad._tape.apply import apply
+from funcgrad._tape.modes import thread
+from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.registry import function
+from funcgrad._tensor.tensor import Tensor
+
+_LOWER_BY_DEFAULT = {"cpu": bfloat16, "xla": bfloat16, "tpu": bfloat16}
+_CASTABLE = frozenset((float16, bfloat16, float32))
+_UNSAFE = (
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast: float16 may not hold their "
+    "gradient. Combine a sigmoid and this loss into torch.nn.functional.binary_cross_entropy_with_logits or "
+    "torch.nn.BCEWithLogitsLoss, which are safe to autocast."
+)
+
+
+class Autocast:
+    """How many threads have autocast enabled for a kind of device: `call` looks no further while it is 0."""
+
+    on = 0
+    lock = threading.Lock()
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.enabled: frozenset[str] = frozenset()
+        self.dtypes: dict[str, DType] = {}
+        self.nesting = 0
+        self.caches = True
+        self.cache: dict[Variable, Variable] = {}
+
+
+_state = _State()
+
+
+def cast_inputs(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Sequence[Any]:
+    """Return the inputs in the dtypes that the op's policy asks for, where autocast is on for their device.
+
+    Only float16, bfloat16 and float32 are cast; RuntimeError for an op that autocast forbids.
+    """
+    first = next((x for x in inputs if isinstance(x, Tensor)), None)
+    kind = "" if first is None else first.device.type
+    if first is None or kind not in _state.enabled:
+        return inputs
+    policy = op.autocast[kind == "cpu"]  # type: ignore[index]  # `call` asks only for ops that have one
+    policy = policy(statics) if callable(policy) else policy
+    if policy is None:
+        return inputs
+    if policy == BANNED:
+        raise RuntimeError(_UNSAFE)
+    if policy == FLOAT32_UNLESS_DTYPE and (first.dtype not in _CASTABLE or _says_dtype(op, statics)):
+        return inputs
+    wanted = get_autocast_dtype(kind) if policy == LOWER else float32
+    if policy == WIDEST:
+        given = {x.dtype for x in inputs if isinstance(x, Tensor) and x.dtype in _CASTABLE}
+        wanted = float32 if len(given) > 1 else next(iter(given), float32)
+    return [_cast(x, wanted) if isinstance(x, Tensor) and x.dtype in _CASTABLE else x for x in inputs]
+
+
+def _says_dtype(op: Op, statics: tuple[Any, ...]) -> bool:
+    return any(p.name == "dtype" and given is not None for p, given in zip(op.statics, statics, strict=False))
+
+
+def _cast(tensor: Tensor, wanted: DType) -> Tensor:
+    """Return the tensor in another dtype; a parameter's is made once for all of the outermost block."""
+    variable = tensor._current()
+    if variable.aval.dtype is wanted:
+        return tensor
+    is_kept = _state.caches and _state.nesting and thread.grad and type(variable.node) is GradSlot
+    made = _state.cache.get(variable) if is_kept else None
+    if made is None:
+        (made,) = apply(TABLE["to_dtype"], (variable,), (wanted,))
+        if is_kept:
+            _state.cache[variable] = made
+    return Tensor._of(made)
+
+
+@function()
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Tell whether ops on this kind of device are cast now."""
+    return _kind(device_type) in _state.enabled
+
+
+@function()
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """Switch casting on this kind of device; given only a bool, on GPUs."""
+    kind, enabled = ("cuda", device_type) if enabled is None else (_kind(device_type), enabled)
+    before = _state.enabled
+    _state.enabled = before | {kind} if enabled else before - {kind}
+    with Autocast.lock:
+        Autocast.on += len(_state.enabled) - len(before)
+
+
+@function()
+def get_autocast_dtype(device_type: str) -> DType:
+    """Return the dtype that matrix products are made in on this kind of device, under autocast."""
+    kind = _kind(device_type)
+    return _state.dtypes.get(kind) or _LOWER_BY_DEFAULT.get(kind, float16)
+
+
+@function()
+def set_autocast_dtype(device_type: str, dtype: DType) -> None:
+    """Set the dtype that matrix products are made in on this kind of device, under autocast."""
+    _state.dtypes[_kind(device_type)] = dtype
+
+
+@function()
+def is_autocast_cache_enabled() -> bool:
+    """Tell whether casts of parameters are kept to the end of the outermost block."""
+    return _state.caches
+
+
+@function()
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Say whether casts of parameters are kept to the end of the outermost block."""
+    _state.caches = bool(enabled)
+
+
+@function()
+def clear_autocast_cache() -> None:
+    """Let go of the casts of parameters."""
+    _state.cache.clear()
+
+
+@function()
+def autocast_increment_nesting() -> int:
+    """Enter a block; return how many are open."""
+    _state.nesting += 1
+    return _state.nesting
+
+
+@function()
+def autocast_decrement_nesting() -> int:
+    """Leave a block; return how many are open."""
+    _state.nesting -= 1
+    return _state.nesting
+
+
+def _old_name(kind: str, word: str) -> None:
+    def is_enabled() -> bool:
+        """Tell whether ops on this kind of device are cast now."""
+        return is_autocast_enabled(kind)
+
+    def set_enabled(enabled: bool) -> None:
+        """Switch casting on this kind of device."""
+        set_autocast_enabled(kind, enabled)
+
+    def get_dtype() -> DType:
+        """Return the dtype that matrix products are made in on this kind of device, under autocast."""
+        return get_autocast_dtype(kind)
+
+    def set_dtype(dtype: DType) -> None:
+        """Set the dtype that matrix products are made in on this kind of device, under autocast."""
+        set_autocast_dtype(kind, dtype)
+
+    function(f"get_autocast_{word}_dtype")(get_dtype)
+    function(f"set_autocast_{word}_dtype")(set_dtype)
+    if word != "gpu":
+        function(f"is_autocast_{word}_enabled")(is_enabled)
+        function(f"set_autocast_{word}_enabled")(set_enabled)
+
+
+for _kind_of_device, _word in (("cpu", "cpu"), ("cuda", "gpu"), ("xla", "xla")):
+    _old_name(_kind_of_device, _word)
+
+
+def _kind(device_type: Any) -> str:
+    return device_type if type(device_type) is str and ":" not in device_type else device(device_type).type
