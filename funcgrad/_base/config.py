@@ -7,14 +7,21 @@ from pathlib import Path
 
 
 class Settings:
-    """eager: run each op as it is recorded. cache: folder of compiled programs. length: instructions per program."""
+    """The switches and bounds.
 
-    __slots__ = ("cache", "eager", "length", "programs", "strict")
+    eager: run each op as it is recorded. cache: folder of compiled programs. length: instructions per program.
+    programs: that are kept compiled. turns: of a repeat that becomes a loop (0: none does). piece: instructions that
+    go to XLA in one piece. strict: raise torch's errors for what saved values make harmless here.
+    """
+
+    __slots__ = ("cache", "eager", "length", "piece", "programs", "strict", "turns")
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.eager = environment.get("FUNCGRAD_EAGER", "0") not in ("", "0")
         self.cache = _cache_folder(environment)
-        self.length = int(environment.get("FUNCGRAD_LENGTH", "1024"))
+        self.length = int(environment.get("FUNCGRAD_LENGTH", "65536"))
+        self.piece = int(environment.get("FUNCGRAD_PIECE", "1024"))
+        self.turns = int(environment.get("FUNCGRAD_TURNS", "16"))
         self.programs = int(environment.get("FUNCGRAD_PROGRAMS", "512"))
         self.strict = environment.get("FUNCGRAD_STRICT", "0") not in ("", "0")
 

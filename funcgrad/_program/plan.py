@@ -1,6 +1,7 @@
-"""plan(program, wanted) -> Plan: how a recorded straight line is run. Today: as one XLA program.
+"""plan(program, wanted) -> Plan: how a recorded straight line is run: what repeats as loops, all as one XLA program.
 
-What is planned is the path of Calls in the trie; nothing of tensors, the tape or the moment of recording reaches here.
+A line that is long even so is run in pieces, since XLA's compile time grows faster than a line's length. What is
+planned is the path of Calls in the trie; nothing of tensors, the tape or the moment of recording reaches here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from typing import Any, TypeAlias
 
 import jax
 
-from funcgrad._ops.table import Number
-from funcgrad._program.trie import Call, Constant, Hole
+from funcgrad._base.config import settings
+from funcgrad._program.line import line_of
+from funcgrad._program.pieces import InPieces
+from funcgrad._program.rolling import rolled
+from funcgrad._program.tracing import Tracing, parts_read
+from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
+LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -39,24 +45,28 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
     memory may be reused. leaf_avals: what is known of each leaf.
     """
     calls = needed_calls(last.path(), wanted)
+    line, found = line_of(calls, wanted)
+    if settings.turns:
+        line, found = rolled(line, found, settings.turns, LONG)
+    places = {slot: place for place, slot in enumerate(wanted)}
+    if len(line) > settings.piece:
+        return Plan(InPieces(line, found, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
     partners = donations(calls, wanted, free, leaf_avals)
     given = sorted(partners)
     kept = [i for i in range(len(leaf_avals)) if i not in partners]
     # JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order
     paired = [partners[leaf] for leaf in given]
     returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
+    results = [found[places[slot]] for slot in returned]
+    read = parts_read(line, results)
 
     def step(given_leaves: list[jax.Array], kept_leaves: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
         leaves = dict(zip(given, given_leaves, strict=True)) | dict(zip(kept, kept_leaves, strict=True))
-        results: dict[int, jax.Array] = {}
-        for call in calls:
-            inputs = [_input(argument, leaves, results, numbers) for argument in call.arguments]
-            results.update(enumerate(call.op.call(inputs, call.statics), call.first))
-        return [results[slot] for slot in returned]
+        tracing = Tracing(leaves, numbers, read)
+        tracing.run(line)
+        return [tracing.get(result) for result in results]
 
-    places = {slot: place for place, slot in enumerate(wanted)}
-    execute = jax.jit(step, donate_argnums=(0,))
-    return Plan(execute, given, kept, [places[slot] for slot in returned])
+    return Plan(jax.jit(step, donate_argnums=(0,)), given, kept, [places[slot] for slot in returned])
 
 
 def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:
@@ -105,11 +115,3 @@ def _first_place(calls: Sequence[Call], last_reader: dict[int, int], leaf: int) 
     """Return where a leaf stands among the arguments of the call that reads it last."""
     reader = last_reader.get(leaf)
     return (-1, leaf) if reader is None else (reader, calls[reader].arguments.index(-1 - leaf))
-
-
-def _input(argument: Any, leaves: dict[int, Any], results: dict[int, Any], numbers: Any) -> Any:
-    if type(argument) is int:
-        return results[argument] if argument >= 0 else leaves[-1 - argument]
-    if type(argument) is Hole:
-        return Number(numbers[argument.position], argument.kind)
-    return argument.number if type(argument) is Constant else argument

@@ -18,7 +18,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
-from funcgrad._program.trie import Call, Constant, Hole, Signature, forest, signature_of
+from funcgrad._program.trie import Call, Constant, Hole, Signature, can_be_input, forest, signature_of
 from funcgrad._program.value import (
     CONSTANT,
     SEEN,
@@ -32,7 +32,6 @@ from funcgrad._program.value import (
     of_array,
 )
 
-_EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 _HOLE = object()
 
 

@@ -33,6 +33,19 @@ class Constant(NamedTuple):
         return cls(number, repr(number))
 
 
+_EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
+
+
+def can_be_input(number: Any) -> bool:
+    """Tell whether a Python number may become an input of a program."""
+    return type(number) is float or (type(number) is int and -_EXACT_INTEGER < number < _EXACT_INTEGER)
+
+
+def is_open(argument: Any) -> bool:
+    """Tell whether an argument is a number whose value need not be known to plan with it."""
+    return type(argument) is Constant and can_be_input(argument.number)
+
+
 class Hole(NamedTuple):
     """A Python number that is an input of the program: its place in the array of numbers, and its type."""
 
@@ -67,7 +80,7 @@ class Call:
         self.single = self.avals[0] if len(self.avals) == 1 else None
         self.first = parent.first + len(parent.avals) if parent else 0
         self.depth = parent.depth + 1 if parent else 0
-        self.is_last = self.depth >= settings.length  # XLA's compile time grows faster than a straight line's length
+        self.is_last = self.depth >= settings.length  # what is recorded is held, and planned in one go
         self.numbers = (parent.numbers if parent else 0) + sum(type(a) is Hole for a in arguments)
         self.children: dict[Any, Call] = {}
         self.patterns: dict[Any, Any] = {}

@@ -73,8 +73,10 @@ class Start:
             return
         values = [gradient.value for gradient in gradients]
         if all(value.program is program for value in values):
-            results = tuple((value.slot, value.aval) for value in values)
-            self.call.passes[shape.key] = (program.cursor, results)
+            results = tuple([(value.slot, value.aval) for value in values])
+            # in the order in which they were recorded: what a program is wanted to return is known by that order
+            order = tuple(sorted(range(len(results)), key=lambda i: results[i][0]))
+            self.call.passes[shape.key] = (program.cursor, results, order)
 
 
 def replay(program: Program, shape: Shape) -> list[Variable] | None:
@@ -82,13 +84,10 @@ def replay(program: Program, shape: Shape) -> list[Variable] | None:
     with program.lock:
         if program.closed:
             return None
-        seen: tuple[Call, tuple[Any, ...]] | None = program.cursor.passes.get(shape.key)
+        seen: tuple[Call, tuple[Any, ...], tuple[int, ...]] | None = program.cursor.passes.get(shape.key)
         if seen is None:
             return None
-        program.cursor, results = seen
-        gradients = []
-        for slot, aval in results:
-            value = Value(None, program, slot, aval)
-            program.results.append(ref(value))
-            gradients.append(Variable(value))
-        return gradients
+        program.cursor, results, order = seen
+        values = [Value(None, program, slot, aval) for slot, aval in results]
+        program.results += [ref(values[i]) for i in order]
+        return [Variable(value) for value in values]

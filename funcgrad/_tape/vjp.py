@@ -12,7 +12,7 @@ from typing import Any
 import jax
 from jax.interpreters import partial_eval
 
-from funcgrad._program.trie import NUMBER, Constant, Signature, arguments_from
+from funcgrad._program.trie import NUMBER, Constant, Signature, arguments_from, is_open, signature_of
 from funcgrad._program.value import Aval, aval
 from funcgrad._tape.nodes import drawing
 
@@ -212,9 +212,14 @@ def pullback_of(signature: Signature, wanted: int) -> Pullback:
     """Return the pull-back of this signature for the wanted inputs, derived once. wanted: bit i stands for input i."""
     found = signature.pullbacks.get(wanted)
     if found is None:
-        kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
-        places = tuple(i for i in range(len(signature.arguments)) if wanted >> i & 1)
-        found = signature.pullbacks[wanted] = kind(signature, places)
+        opened = tuple([type(a.number) if is_open(a) else a for a in signature.arguments])
+        if opened == signature.arguments:
+            kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
+            places = tuple(i for i in range(len(opened)) if wanted >> i & 1)
+            found = kind(signature, places)
+        else:  # one for all numbers, which it reads like other inputs: the turns of a loop then differ in nothing else
+            found = pullback_of(signature_of(signature.op, opened, signature.statics), wanted)
+        signature.pullbacks[wanted] = found
     return found
 
 

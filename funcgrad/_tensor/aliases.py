@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """How a view reads its base: one view op. `seen` is what the base was bound to when it was last read (None: never)."""
+    """How a view reads its base: one view op. `seen`: what the base was when it was last read (None: it was not)."""
 
     __slots__ = ("base", "inputs", "op", "seen", "statics")
 

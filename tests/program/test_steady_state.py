@@ -61,7 +61,8 @@ def test_parameters_and_optimizer_state_are_donated() -> None:
         optimizer.step()
 
     parameters = len(list(model.parameters()))
-    assert all(c.donated >= 3 * parameters for c in turns(step, 3))
+    # each parameter, what is packed of Adam's state, and the count of steps
+    assert all(c.donated >= parameters + 2 for c in turns(step, 3))
 
 
 def test_a_learning_rate_schedule_does_not_compile() -> None:

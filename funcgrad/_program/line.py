@@ -1,0 +1,123 @@
+"""A line: instructions in order, some of them loops over a line of their own. What the planner makes of a program.
+
+What an instruction reads is an argument: a Ref to an earlier instruction's result, a leaf (-1, -2, ...: what the line
+is given), a Hole in the program's numbers, a Constant, a Carried number, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from funcgrad._program.trie import Call, Hole, is_open
+from funcgrad._program.value import Aval
+
+Argument: TypeAlias = Any
+
+
+class Ref(NamedTuple):
+    """A result: of which instruction, which one. Of a loop, `part` is a Ref in its body and `turn` says whose."""
+
+    step: int
+    part: Any
+    turn: int | None = None
+
+
+class Carried(NamedTuple):
+    """A number that differs from turn to turn: the leaf of the body in which it comes, and its Python type."""
+
+    leaf: int
+    kind: type
+
+
+class Step:
+    """One call of an op. `token` is equal for calls that differ in what they read and in numbers only."""
+
+    __slots__ = ("arguments", "avals", "op", "statics", "token")
+
+    def __init__(
+        self, op: Any, statics: tuple[Any, ...], arguments: tuple[Argument, ...], avals: Sequence[Aval], token: Any
+    ) -> None:
+        self.op, self.statics, self.arguments, self.avals, self.token = op, statics, arguments, avals, token
+
+    def reading(self, arguments: Sequence[Argument]) -> Step:
+        """Return the same call of other arguments."""
+        return Step(self.op, self.statics, tuple(arguments), self.avals, self.token)
+
+    def shape_of(self, part: Any) -> tuple[tuple[int, ...], Any]:
+        """Return shape and dtype of a result."""
+        aval = self.avals[part]
+        return tuple(aval.shape), aval.dtype.numpy
+
+
+class Loop:
+    """A body that is run `turns` times.
+
+    Its leaves are, in this order: `constants` (the same in each turn), carries (first `initial`, then what `updates`
+    names in the turn before), and stacks (`per_turn`: one argument for each turn). `arguments` is all of that in a row.
+    """
+
+    __slots__ = ("arguments", "body", "carries", "constants", "token", "turns", "updates")
+
+    def __init__(
+        self,
+        body: Sequence[Step | Loop],
+        turns: int,
+        constants: int,
+        updates: Sequence[Argument],
+        arguments: Sequence[Argument],
+    ) -> None:
+        self.body, self.turns, self.constants, self.updates = tuple(body), turns, constants, tuple(updates)
+        self.carries = len(self.updates)
+        self.arguments = tuple(arguments)
+        body_tokens = tuple([(step.token, step.arguments) for step in body])
+        self.token = (body_tokens, turns, constants, self.updates, len(self.arguments))
+
+    def reading(self, arguments: Sequence[Argument]) -> Loop:
+        """Return the same loop over other arguments."""
+        return Loop(self.body, self.turns, self.constants, self.updates, arguments)
+
+    @property
+    def initial(self) -> tuple[Argument, ...]:
+        return self.arguments[self.constants : self.constants + self.carries]
+
+    @property
+    def stacks(self) -> list[tuple[Argument, ...]]:
+        first = self.constants + self.carries
+        return [self.arguments[i : i + self.turns] for i in range(first, len(self.arguments), self.turns)]
+
+    def shape_of(self, part: Any) -> tuple[tuple[int, ...], Any]:
+        """Return shape and dtype of a result of one turn."""
+        return self.body[part.step].shape_of(part.part)
+
+
+def line_of(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[Step | Loop], list[Argument]]:
+    """Return calls as a line, and where its wanted results are found. Slots count as in the program."""
+    places: dict[int, Ref] = {}
+    tokens: dict[Any, Any] = {}
+    steps: list[Step | Loop] = []
+    for i, call in enumerate(calls):
+        signature = call.signature
+        token = tokens.get(signature)
+        if token is None:
+            assert signature is not None
+            token = tokens[signature] = _token(signature)
+        arguments = tuple([places[a] if type(a) is int and a >= 0 else a for a in call.arguments])
+        steps.append(Step(call.op, call.statics, arguments, call.avals, token))
+        for part, slot in enumerate(range(call.first, call.first + len(call.avals))):
+            places[slot] = Ref(i, part)
+    return steps, [places[slot] for slot in wanted]
+
+
+def _token(signature: Any) -> Any:
+    known = tuple(type(a.number) if is_open(a) else a for a in signature.arguments)
+    return signature.op, signature.statics, known
+
+
+def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
+    """Yield all that a line reads."""
+    for step in steps:
+        yield from step.arguments
+
+
+__all__ = ["Argument", "Carried", "Hole", "Loop", "Ref", "Step", "arguments_of", "line_of"]

@@ -1,0 +1,136 @@
+"""Computes a line while it is traced: calls one by one, loops as `lax.scan`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.table import Number
+from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
+from funcgrad._program.trie import Constant
+
+Parts = Mapping[Any, bool]  # of a loop: the results that are read, and whether of any turn but the last
+
+
+def parts_read(steps: Sequence[Step | Loop], wanted: Iterable[Argument]) -> dict[int, dict[Any, bool]]:
+    """Return for each loop of a line which of its results are read by the line itself or wanted of it."""
+    read: dict[int, dict[Any, bool]] = {i: {} for i, step in enumerate(steps) if type(step) is Loop}
+    for argument in (*arguments_of(steps), *wanted):
+        if type(argument) is Ref and argument.turn is not None:
+            parts, loop = read[argument.step], steps[argument.step]
+            assert type(loop) is Loop
+            parts[argument.part] = parts.get(argument.part, False) or argument.turn < loop.turns - 1
+    return read
+
+
+class Tracing:
+    """The values of a line so far. `leaves`: what it is given, by number from 0; `numbers`: the program's."""
+
+    def __init__(self, leaves: Any, numbers: Any, read: Mapping[int, Parts]) -> None:
+        self.leaves, self.numbers, self.read = leaves, numbers, read
+        self.values: dict[int, Any] = {}
+
+    def run(self, steps: Sequence[Step | Loop], first: int = 0) -> None:
+        """Compute instructions; `first` is the number of the first of them."""
+        for i, step in enumerate(steps, first):
+            if isinstance(step, Loop):
+                self.values[i] = self._turned(step, self.read[i])
+            else:
+                self.values[i] = step.op.call([self.get(a) for a in step.arguments], step.statics)
+
+    def get(self, argument: Argument) -> Any:
+        """Return what an argument stands for."""
+        if type(argument) is int:
+            return self.leaves[-1 - argument]
+        if type(argument) is Ref:
+            value = self.values[argument.step][argument.part]
+            stacked = argument.turn is not None and self.read[argument.step][argument.part]
+            return value[argument.turn] if stacked else value
+        if type(argument) is Hole:
+            return Number(self.numbers[argument.position], argument.kind)
+        if type(argument) is Carried:
+            return Number(self.leaves[-1 - argument.leaf], argument.kind)
+        return argument.number if type(argument) is Constant else argument
+
+    def _turned(self, loop: Loop, read: Parts) -> dict[Any, Any]:
+        """Run a loop. Result: what is read of it, of the last turn or stacked."""
+        constants = [self._array(a) for a in loop.arguments[: loop.constants]]
+        initial = [self._array(a) for a in loop.initial]
+        stacks = [self._stacked(stack) for stack in loop.stacks]
+        last = [part for part, stacked in read.items() if not stacked and part not in loop.updates]
+        each = [part for part, stacked in read.items() if stacked]
+        outside = (*loop.updates, *last, *each)
+        inner = parts_read(loop.body, outside)
+
+        def turn(carry: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
+            body = Tracing([*constants, *carry[: loop.carries], *now], self.numbers, inner)
+            body.run(loop.body)
+            results = [body.get(argument) for argument in outside]
+            count = loop.carries + len(last)
+            return results[:count], results[count:]
+
+        zeros = [jnp.zeros(*loop.shape_of(part)) for part in last]
+        carry, stacked = lax.scan(turn, [*initial, *zeros], stacks, loop.turns)
+        ends = dict(zip((*loop.updates, *last), carry, strict=True))
+        ends = {part: value for part, value in ends.items() if part in read and not read[part]}
+        return ends | dict(zip(each, stacked, strict=True))
+
+    def _array(self, argument: Argument) -> Any:
+        found = self.get(argument)
+        return found.value if type(found) is Number else found
+
+    def _stacked(self, stack: Sequence[Argument]) -> jax.Array:
+        """Return one array with an element for each turn."""
+        if all(type(a) is Constant for a in stack):
+            return jnp.asarray(np.array([a.number for a in stack], np.float64))
+        pieces: list[jax.Array] = []
+        i = 0
+        while i < len(stack):
+            length, direction = _stretch(stack, i)
+            if length > 1:
+                pieces.append(self._slice(stack[i], length, direction))
+            else:
+                found = self._array(stack[i])
+                pieces.append(jnp.asarray(found, np.float64 if isinstance(found, (int, float)) else None)[None])
+            i += length
+        return pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
+
+    def _slice(self, first: Argument, length: int, direction: int) -> jax.Array:
+        """Return the results of consecutive turns of another loop, forwards or backwards, or consecutive numbers."""
+        if type(first) is Hole:
+            return self.numbers[first.position : first.position + length]
+        whole = self.values[first.step][first.part]
+        if direction > 0:
+            return whole[first.turn : first.turn + length]
+        return whole[first.turn - length + 1 : first.turn + 1][::-1]
+
+
+def _stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
+    """Return how many arguments from `i` on are of consecutive turns of one loop, and in which direction these go."""
+    place, direction = _place(stack[i]), 0
+    if place is None:
+        return 1, 1
+    length = 1
+    while i + length < len(stack):
+        following = _place(stack[i + length])
+        if following is None or following[0] != place[0]:
+            break
+        step = following[1] - (place[1] + direction * (length - 1))
+        if abs(step) != 1 or (direction and step != direction) or (step < 0 and place[0] is Hole):
+            break
+        direction = step
+        length += 1
+    return length, direction or 1
+
+
+def _place(argument: Argument) -> tuple[Any, int] | None:
+    if type(argument) is Hole:
+        return Hole, argument.position
+    if type(argument) is Ref and argument.turn is not None:
+        return argument[:2], argument.turn
+    return None

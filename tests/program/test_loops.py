@@ -1,0 +1,265 @@
+"""What repeats in a program runs as loops: compiled once for all turns, with the numbers of the unrolled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._base.config import settings
+from funcgrad._program import plan as planning
+from funcgrad._program.counters import counted
+from funcgrad._program.trie import forest
+
+
+class Lines:
+    """How long the lines were that were planned: before and after rolling."""
+
+    def __init__(self) -> None:
+        self.lengths: list[tuple[int, int]] = []
+
+    def rolled(self, line: Any, *rest: Any) -> Any:
+        """Roll as the planner does, and keep the lengths."""
+        result = Lines.plainly(line, *rest)
+        self.lengths.append((len(line), len(result[0])))
+        return result
+
+    plainly = staticmethod(planning.rolled)
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
+    """Roll from three turns on, in a forest without programs planned before."""
+    watched = Lines()
+    monkeypatch.setattr(planning, "rolled", watched.rolled)
+    monkeypatch.setattr(forest, "_roots", {})
+    monkeypatch.setattr(settings, "turns", 3)
+    torch.manual_seed(0)
+    yield watched
+
+
+def both(monkeypatch: pytest.MonkeyPatch, run: Callable[[], list[Any]], rtol: float = 1e-5) -> None:
+    """Compare what `run` returns with loops, and without."""
+    found = [x.detach().numpy().copy() for x in run()]
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    torch.manual_seed(0)
+    for one, other in zip(found, run(), strict=True):
+        np.testing.assert_allclose(one, other.detach().numpy(), rtol=rtol, atol=1e-6)
+
+
+def gradients(module: nn.Module) -> list[Any]:
+    return [param.grad for param in module.parameters()]
+
+
+def test_a_recurrent_cell_in_a_python_loop(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        cell, x, h = nn.GRUCell(3, 4), torch.randn(2, 9, 3), torch.zeros(2, 4)
+        for t in range(9):
+            h = cell(x[:, t], h)
+        (h * h).sum().backward()
+        return [h, *gradients(cell)]
+
+    both(monkeypatch, run)
+    before, after = lines.lengths[0]
+    assert before > 60
+    assert after < before / 2
+
+
+def test_results_of_each_turn_are_stacked(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        layer, x = nn.Linear(4, 4), torch.randn(8, 2, 4)
+        h, outputs = torch.zeros(2, 4), []
+        for t in range(8):
+            h = torch.tanh(layer(h) + x[t])
+            outputs.append(h)
+        loss = (torch.stack(outputs) ** 2).sum() + outputs[3].sum()
+        loss.backward()
+        return [outputs[0], outputs[5], h, loss, *gradients(layer)]
+
+    both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0]
+
+
+def test_a_value_from_two_turns_ago(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        a, b = torch.tensor([0.5, 0.2], requires_grad=True), torch.tensor([0.1, 0.3], requires_grad=True)
+        before, now = a, b
+        for _ in range(12):
+            before, now = now, torch.sin(now) + 0.5 * before
+        now.sum().backward()
+        return [now, a.grad, b.grad]
+
+    both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0] / 2
+
+
+def test_loops_in_loops(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        w = torch.tensor([0.5, -0.25, 0.125], requires_grad=True)
+        x = torch.linspace(-1, 1, 3)
+        for _ in range(4):
+            for _ in range(5):
+                x = torch.tanh(x * w + 0.1)
+            x = x - x.mean()
+        x.pow(2).sum().backward()
+        return [x, w.grad]
+
+    both(monkeypatch, run)
+    assert lines.lengths[0][1] < 40
+
+
+def test_numbers_that_differ_from_turn_to_turn(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        x = torch.ones(3, requires_grad=True)
+        y = x
+        for t in range(10):
+            y = torch.sin(y * (0.5 + 0.01 * t)) + t
+        y.sum().backward()
+        return [y, x.grad]
+
+    both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0] / 2
+    again = lambda factor: run() if factor is None else None  # noqa: E731 - the same loop once more
+    with counted() as seen:
+        again(None)
+    assert seen.compiles <= 1
+
+
+def test_layers_of_a_deep_stack_share_one_body(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        blocks = nn.Sequential(*[nn.Sequential(nn.LayerNorm(4), nn.Linear(4, 4), nn.GELU()) for _ in range(6)])
+        x = torch.randn(3, 4)
+        loss = blocks(x).square().mean()
+        loss.backward()
+        return [loss, *gradients(blocks)]
+
+    both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0] / 2
+
+
+def test_gradients_gathered_over_micro_batches(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        model, data = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), torch.randn(8, 5, 3)
+        total = torch.zeros(())
+        for batch in data:
+            loss = model(batch).pow(2).mean() / 8
+            loss.backward()
+            total += loss.detach()
+        return [total, *gradients(model)]
+
+    both(monkeypatch, run)
+
+
+def test_steps_of_gradient_descent_inside_one_program(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        w = torch.tensor([1.0, -2.0], requires_grad=True)
+        fast = w
+        for _ in range(6):
+            loss = ((fast - 0.5) ** 2).sum() + (fast[0] * fast[1]).tanh()
+            (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
+            fast = fast - 0.1 * slope
+        fast.sum().backward()
+        return [fast, w.grad]
+
+    both(monkeypatch, run)
+
+
+def test_what_grows_is_left_as_it_is(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Any]:
+        x = torch.ones(1, 2, requires_grad=True)
+        beam = x
+        for _ in range(6):
+            beam = torch.cat([beam, beam[-1:] * 0.5])
+        beam.sum().backward()
+        return [beam, x.grad]
+
+    both(monkeypatch, run)
+
+
+def test_long_lines_go_to_xla_in_pieces(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "piece", 7)
+
+    def run() -> list[Any]:
+        x = torch.linspace(0, 1, 4, requires_grad=True)
+        y, seen = x, []
+        for t in range(6):
+            y = torch.sin(y) if t % 2 else torch.tanh(y) * y
+            seen.append(y)
+        for _ in range(5):
+            y = y * 0.5 + seen[1]
+        (y + seen[2]).sum().backward()
+        return [y, seen[3], x.grad]
+
+    both(monkeypatch, run)
+
+
+def test_another_number_of_turns_is_another_program_only() -> None:
+    cell = nn.Linear(2, 2)
+
+    def run(turns: int) -> float:
+        x = torch.ones(2)
+        for _ in range(turns):
+            x = torch.tanh(cell(x))
+        return x.sum().item()
+
+    run(20)
+    with counted() as seen:
+        run(40)
+    assert seen.compiles == 1
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> list[tuple[int, int, int]]:
+    count = draw(st.integers(1, 6))
+    return [(draw(st.integers(0, 6)), draw(st.integers(0, 7)), draw(st.integers(0, 7))) for _ in range(count)]
+
+
+def interpreted(prelude: Any, body: Any, turns: int, inner: int) -> list[Any]:
+    """Run a random body so many times over a few names, which it binds anew; then send gradients back."""
+    w = torch.tensor([0.3, -0.7, 0.2], requires_grad=True)
+    names = [w, torch.tensor([0.5, 0.1, -0.4]), w * 0.5, torch.ones(3), w + 1]
+    history: list[Any] = []
+
+    def act(step: tuple[int, int, int], turn: int) -> None:
+        what, one, other = step
+        x, y = names[one % len(names)], names[other % len(names)]
+        made = (
+            lambda: torch.tanh(x + y), lambda: x * y * 0.5, lambda: x - 0.3 * y, lambda: torch.sin(x) * (turn + 1) / 8,
+            lambda: torch.where(x > y, x, y * 0.5), lambda: x.sum() * 0.1 + y, lambda: (x[1:].mean() + y) / 2,
+        )[what]()  # fmt: skip
+        names[1 + (one + other) % (len(names) - 1)] = torch.clamp(made, -2, 2)
+
+    for step in prelude:
+        act(step, 0)
+    for turn in range(turns):
+        for step in body:
+            act(step, turn)
+        for _ in range(inner):
+            act(body[0], 2)
+        history.append(names[1])
+    loss = sum((name * name).sum() for name in names) + torch.stack(history).sum()
+    loss.backward()
+    return [*names[1:], *history, w.grad]
+
+
+@examples(max_examples=25, deadline=None)
+@given(prelude=bodies(), body=bodies(), turns=st.integers(3, 7), inner=st.sampled_from((0, 0, 3)))
+def test_random_loops(prelude: Any, body: Any, turns: int, inner: int) -> None:
+    kept = settings.turns, forest._roots
+    found = []
+    try:
+        for least in (3, 0):
+            settings.turns, forest._roots = least, {}
+            found.append([x.detach().numpy().copy() for x in interpreted(prelude, body, turns, inner)])
+    finally:
+        settings.turns, forest._roots = kept
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
