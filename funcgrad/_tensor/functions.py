@@ -69,7 +69,19 @@ __all__ = [
 ]  # fmt: skip
 
 # they enter their functions when they are imported
-HAND_WRITTEN = (autocasting, copies, differences, histograms, overloads, pieces, pytree, places, selections, storage, windows)
+HAND_WRITTEN = (
+    autocasting,
+    copies,
+    differences,
+    histograms,
+    overloads,
+    pieces,
+    pytree,
+    places,
+    selections,
+    storage,
+    windows,
+)
 methods.install()
 Tensor.make = legacy.make
 
