@@ -62,6 +62,8 @@ def trunc_normal_(
             "The distribution of values may be incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:
+        return tensor
     inside = math.erf((b - mean) / std / math.sqrt(2)) - math.erf((a - mean) / std / math.sqrt(2))
     if inside / 2 > 0.3:
         return assigned(tensor, _normals_between(tensor, mean, std, a, b, generator))

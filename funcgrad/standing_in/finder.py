@@ -51,7 +51,17 @@ class _Ready(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         if self.spec is not None:
+            alias = module.__spec__.name if module.__spec__ is not None else module.__name__
             module.__spec__ = self.spec
+            _name_parts(alias, module.__name__)
+
+
+def _name_parts(alias: str, name: str) -> None:
+    """Let torch's names stand for the loaded parts of a package: an import of them shall set nothing in the package."""
+    for part in [part for part in sys.modules if part.startswith(f"{name}.")]:
+        known = alias + part[len(name) :]
+        if known not in VIEWS:
+            sys.modules.setdefault(known, sys.modules[part])
 
 
 class Finder(MetaPathFinder):

@@ -67,4 +67,12 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.hooks": ("funcgrad.nn.hooks",),
     "torch.utils.model_zoo": ("funcgrad.hub",),
     "torch.utils.tensorboard.writer": ("funcgrad.utils.tensorboard",),
+    "torchvision.datasets.utils": ("funcgrad.hub",),
+    "torchvision.models._api": ("funcgrad.vision.models",),
+    "torchvision.models.mobilenetv2": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),
+    "torchvision.models.mobilenetv3": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),
+    "torchvision.models.utils": ("funcgrad.hub",),
+    "torchvision.transforms._presets": ("funcgrad.vision.transforms.presets",),
+    "torchvision.transforms.transforms": ("funcgrad.vision.transforms",),
+    "torchvision.transforms.v2.functional": ("funcgrad.vision.transforms.functional",),
 }

@@ -1,0 +1,79 @@
+"""VisionDataset: what all data sets of pictures share; and what they say where their files are not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from funcgrad.utils.data.dataset import Dataset
+
+Change = Callable[..., Any] | None
+
+
+class StandardTransform:
+    """A transform of the picture and one of its target, as one."""
+
+    def __init__(self, transform: Change = None, target_transform: Change = None) -> None:
+        self.transform, self.target_transform = transform, target_transform
+
+    def __call__(self, input: Any, target: Any) -> tuple[Any, Any]:
+        """Return picture and target."""
+        input = input if self.transform is None else self.transform(input)
+        return input, target if self.target_transform is None else self.target_transform(target)
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__]
+        for head, change in (("Transform: ", self.transform), ("Target transform: ", self.target_transform)):
+            if change is not None:
+                lines.append(head + str(change).replace("\n", "\n" + " " * len(head)))
+        return "\n".join(lines)
+
+
+class VisionDataset(Dataset[Any]):
+    """Write `__getitem__` and `__len__`; given are root, the transforms, and a repr that shows them.
+
+    transforms: takes picture and target. ValueError where it comes with one of the other two.
+    """
+
+    def __init__(
+        self, root: str | os.PathLike[str] | None = None, transforms: Change = None, transform: Change = None,
+        target_transform: Change = None,
+    ) -> None:  # fmt: skip
+        separate = transform is not None or target_transform is not None
+        if transforms is not None and separate:
+            raise ValueError("Only transforms or transform/target_transform can be passed as argument")
+        self.root: Any = os.path.expanduser(root) if isinstance(root, str) else root
+        self.transform, self.target_transform = transform, target_transform
+        self.transforms = StandardTransform(transform, target_transform) if separate else transforms
+
+    def _transformed(self, picture: Any, target: Any) -> tuple[Any, Any]:
+        if self.transform is not None:
+            picture = self.transform(picture)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        if self.transforms is not None and not isinstance(self.transforms, StandardTransform):
+            picture, target = self.transforms(picture, target)
+        return picture, target
+
+    def __repr__(self) -> str:
+        lines = [f"Number of datapoints: {len(self)}"]  # type: ignore[arg-type] - subclasses have a length
+        lines += [f"Root location: {self.root}"] if self.root is not None else []
+        lines += self.extra_repr().splitlines()
+        lines += [repr(self.transforms)] if self.transforms is not None else []
+        return "\n".join([f"Dataset {type(self).__name__}", *("    " + line for line in lines)])
+
+    def extra_repr(self) -> str:
+        """Return more lines for the repr."""
+        return ""
+
+
+def need(name: str, folder: str | os.PathLike[str], files: Iterable[str], source: str, download: bool) -> None:
+    """Raise RuntimeError, saying where each file must lie, unless all are in the folder."""
+    missing = [file for file in files if not (Path(folder) / file).exists()]
+    if not missing:
+        return
+    asked = "Nothing is downloaded here: get" if download else "Get"
+    listed = "\n".join(f"  {Path(folder) / file}" for file in missing)
+    raise RuntimeError(f"Dataset not found: {name} needs these files.\n{listed}\n{asked} them from {source}.")

@@ -1,0 +1,126 @@
+"""Pretrained weights: their names, the preprocessing that they were trained with, and where their files must lie."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from funcgrad import hub, serialization
+from funcgrad.vision.transforms.presets import ImageClassification
+
+Builder = TypeVar("Builder", bound=Callable[..., Any])
+BUILDERS: dict[str, Callable[..., Any]] = {}
+ENUMS: dict[str, type[WeightsEnum]] = {}
+
+
+class WeightsEnum(Enum):
+    """The weights of one model; all names mean the file that is there. Value: file, sizes resized to and cropped to."""
+
+    @property
+    def transforms(self) -> Callable[..., ImageClassification]:
+        """What makes an input of a picture."""
+        _, resized, cropped = self.value
+        return functools.partial(ImageClassification, crop_size=cropped, resize_size=resized)
+
+    @property
+    def url(self) -> str:
+        """Where torchvision gets the file."""
+        return f"https://download.pytorch.org/models/{self.value[0]}-*.pth"
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is known of the weights; the names of ImageNet's classes are not among it."""
+        return {"num_classes": 1000, "min_size": (1, 1)}
+
+    def get_state_dict(self, progress: bool = True, check_hash: bool = False) -> Any:
+        """Load the file from the hub's folder; FileNotFoundError, with the place, where it is not."""
+        folder = Path(hub.get_dir()) / "checkpoints"
+        found = sorted(folder.glob(f"{self.value[0]}-*.pth"))
+        if not found:
+            raise FileNotFoundError(
+                f"weights {self}: there is no file {folder / self.value[0]}-<hash>.pth. Nothing is downloaded: get it "
+                "from https://download.pytorch.org/models/ (torchvision's documentation lists the names), or pass "
+                "weights=None."
+            )
+        return serialization.load(found[-1], weights_only=True)
+
+
+Weights = WeightsEnum
+
+
+def weights_of(model: str, file: str, resized: int = 256, cropped: int = 224) -> type[WeightsEnum]:
+    """Return (and list) the enumeration of one model's weights, called like torchvision's."""
+    name = f"{model}_Weights"
+    members = [(member, (file, resized, cropped)) for member in ("IMAGENET1K_V1", "IMAGENET1K_V2", "DEFAULT")]
+    ENUMS[name] = WeightsEnum(name, members)  # type: ignore[assignment,arg-type] - Enum's functional form
+    return ENUMS[name]
+
+
+def model(enum: type[WeightsEnum] | None = None) -> Callable[[Builder], Builder]:
+    """List a builder, and let it take torchvision's `weights`, `progress` and the older `pretrained`."""
+
+    def listed(build: Builder) -> Builder:
+        @functools.wraps(build)
+        def builder(*, weights: Any = None, progress: bool = True, pretrained: bool = False, **options: Any) -> Any:
+            chosen = _chosen(enum, weights if weights is not None else pretrained)
+            made = build(**options)
+            if chosen is not None:
+                made.load_state_dict(chosen.get_state_dict(progress))
+            return made
+
+        def positional(*old: Any, **options: Any) -> Any:
+            return builder(**dict(zip(("weights", "progress"), old, strict=False)), **options)
+
+        named = functools.wraps(build)(positional)
+        BUILDERS[build.__name__] = named
+        return named  # type: ignore[return-value]
+
+    return listed
+
+
+def _chosen(enum: Any, weights: Any) -> Any:
+    if weights is None or weights is False:
+        return None
+    if enum is None:
+        raise ValueError("no pretrained weights were published for this model: pass weights=None")
+    if weights is True:
+        return enum.DEFAULT
+    if isinstance(weights, str):
+        return enum[weights.rpartition(".")[2]]
+    if not isinstance(weights, enum):
+        raise TypeError(
+            f"Invalid Weight class provided; expected {enum.__name__} but received {type(weights).__name__}."
+        )
+    return weights
+
+
+def list_models(module: Any = None, include: Any = None, exclude: Any = None) -> list[str]:
+    """Return the names of all models."""
+    return sorted(BUILDERS)
+
+
+def get_model_builder(name: str) -> Callable[..., Any]:
+    """Return the function that makes a model; ValueError for a name that there is not."""
+    if name.lower() not in BUILDERS:
+        raise ValueError(f"Unknown model {name}")
+    return BUILDERS[name.lower()]
+
+
+def get_model(name: str, **config: Any) -> Any:
+    """Return a new model by its name."""
+    return get_model_builder(name)(**config)
+
+
+def get_weight(name: str) -> WeightsEnum:
+    """Return weights by their full name, "ResNet50_Weights.IMAGENET1K_V1"."""
+    enum, _, member = name.partition(".")
+    return ENUMS[enum][member]
+
+
+def get_model_weights(name: Any) -> Any:
+    """Return the enumeration of a model's weights."""
+    wanted = (name if isinstance(name, str) else name.__name__).replace("_", "").lower()
+    return next(enum for key, enum in ENUMS.items() if key.removesuffix("_Weights").replace("_", "").lower() == wanted)

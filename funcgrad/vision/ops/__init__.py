@@ -1,0 +1,41 @@
+"""torchvision.ops: boxes, and layers that models share."""
+
+from __future__ import annotations
+
+from funcgrad.vision.ops.boxes import (
+    batched_nms,
+    box_area,
+    box_convert,
+    box_iou,
+    clip_boxes_to_image,
+    generalized_box_iou,
+    nms,
+    remove_small_boxes,
+)
+from funcgrad.vision.ops.losses import sigmoid_focal_loss
+from funcgrad.vision.ops.misc import (
+    MLP,
+    Conv2dNormActivation,
+    Permute,
+    SqueezeExcitation,
+    StochasticDepth,
+    stochastic_depth,
+)
+
+__all__ = [
+    "MLP",
+    "Conv2dNormActivation",
+    "Permute",
+    "SqueezeExcitation",
+    "StochasticDepth",
+    "batched_nms",
+    "box_area",
+    "box_convert",
+    "box_iou",
+    "clip_boxes_to_image",
+    "generalized_box_iou",
+    "nms",
+    "remove_small_boxes",
+    "sigmoid_focal_loss",
+    "stochastic_depth",
+]
