@@ -17,6 +17,7 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.near import ON_HOST, call_near
+from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -121,6 +122,12 @@ _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, c
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
+    *("all", "any", "cumprod", "cumsum", "logical_and", "logical_not", "logical_or", "logical_xor", "mean", "nanmean"),
+    *("nansum", "polygamma", "square", "std", "sum", "prod", "var", "cholesky", "cholesky_inverse", "cholesky_solve"),
+    *("geqrf", "cond", "eig", "eigvals", "householder_product", "lstsq", "matrix_power", "matrix_rank", "pinv"),
+    *("tensorinv", "tensorsolve"),
+}
 _OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
 
 
@@ -145,7 +152,8 @@ class Form:
         bare = self.name.strip("_")
         self.in_place = (self.name.endswith("_") and not self.is_dunder) or (self.is_dunder and _is_in_place(bare))
         self.reflected = self.is_dunder and _is_reflected(bare)
-        self.takes_out = not self.is_method and not self.in_place and not place.startswith("nn.")
+        self.takes_out = not self.is_method and not self.in_place
+        self.casts_out = op.promote is not None or self.name in _CASTING
         self.takes_inplace = place.startswith("nn.") and not self.in_place and len(op.inputs) == 1
         self.has_old_order = op.name in _OLD_ORDER and not self.is_dunder
         self.renamed = {} if self.is_dunder or place.startswith("nn.") else self._numpy_names()
@@ -154,7 +162,8 @@ class Form:
         """Return the source of the function `made`, in which the row's Op is called `op`."""
         head, spread = self._head()
         inputs, statics = self._inputs(), self._statics(spread)
-        function = "call_in_place" if self.in_place else "call_near" if self.op in ON_HOST else "call"
+        in_place = "call_in_place_near" if self.op in IN_PLACE else "call_in_place"
+        function = in_place if self.in_place else "call_near" if self.op in ON_HOST else "call"
         lines = [f"def made({head}):"]
         if "axis" in self.renamed:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
@@ -164,7 +173,7 @@ class Form:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
         if self.takes_out:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
-            lines.append("    return result if out is None else write_out(out, result)")
+            lines.append(f"    return result if out is None else write_out(out, result, {self.casts_out})")
         elif self.is_dunder:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")
         else:
@@ -298,7 +307,7 @@ _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor}
 _SCOPE.update(
     (f.__name__, f)
     for f in (
-        call, call_in_place, call_near, write_out, as_int, as_dims, as_spread_dims, by_name, as_float, as_frozen,
-        as_dtype, tensors_of, named, in_order,
+        call, call_in_place, call_in_place_near, call_near, write_out, as_int, as_dims, as_spread_dims, by_name,
+        as_float, as_frozen, as_dtype, tensors_of, named, in_order,
     )
 )  # fmt: skip

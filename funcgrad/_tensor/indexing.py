@@ -21,6 +21,7 @@ from funcgrad._tensor.call import call, cast, scalar_type_name
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host
+from funcgrad._tensor.near_writes import is_same_place, set_near
 from funcgrad._tensor.tensor import Tensor
 
 _ALL = slice(None)
@@ -43,10 +44,14 @@ def get_item(self: Tensor, index: Any) -> Tensor:
 
 def set_item(self: Tensor, index: Any, value: Any) -> None:
     """Write `value`, broadcast and cast to the tensor's dtype, where `index` reads; through views, with history."""
+    if set_near(self, index, value):
+        return
     part, selectors = _walk(self, index)
     part._check_writable()
     if selectors:
         _put(part, selectors, _source(self, value, selects=True), accumulate=False)
+        return
+    if is_same_place(part, value):
         return
     source = _source(self, value, selects=False)
     part._write(_copied(part, source) if isinstance(source, Tensor) else _filled(part, source))
