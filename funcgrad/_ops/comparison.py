@@ -268,6 +268,9 @@ def masked_fill(input: Array, mask: Mask, value: Operand) -> Array:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{np.ndim(value)} dimension(s)."
         )
+    if jnp.iscomplexobj(value) and not jnp.iscomplexobj(input):
+        kind = {"Float": "float", "Double": "double", "Long": "int64_t"}.get(scalar_name(input), scalar_name(input))
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
     input, mask = broadcast(input, mask)
     filler = jnp.broadcast_to(jnp.asarray(value).astype(input.dtype), input.shape)
     return jnp.where(mask, filler, input)

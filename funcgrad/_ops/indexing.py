@@ -80,10 +80,12 @@ def _gathered(input: Array, dim: int, index: Array) -> Array:
     return jnp.take_along_axis(part, not_negative(index, size), dim, mode="fill", fill_value=fill)
 
 
-@op(grad="GatherBackward0")
+@op(grad="GatherBackward0", names="")
 def gather(input: Array, dim: int, index: Indices, *, sparse_grad: bool = False) -> Array:
     """Return input[i][index[i][j]] for dim = 1, and so on. Shape: that of `index`."""
     integers(index, "gather")
+    if index.size == 0:
+        return jnp.zeros(index.shape, input.dtype)
     if input.ndim == 0 or index.ndim == 0:
         return _gathered(input.reshape(-1), 0, index.reshape(-1)).reshape(index.shape)
     if input.ndim != index.ndim:
@@ -109,7 +111,7 @@ def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Ar
     if indices.dtype != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_name(indices)}")
     if dim is None:
-        return _gathered(input.reshape(-1), 0, indices.reshape(-1))
+        return _gathered(input.reshape(-1), 0, _from_front(indices.reshape(-1), input.size))
     if input.ndim != indices.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -120,7 +122,11 @@ def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Ar
     shape[dim] = input.shape[dim]
     whole = jnp.broadcast_to(input, shape)
     shape[dim] = indices.shape[dim]
-    return _gathered(whole, dim, jnp.broadcast_to(indices, shape))
+    return _gathered(whole, dim, jnp.broadcast_to(_from_front(indices, input.shape[dim]), shape))
+
+
+def _from_front(indices: Array, size: int) -> Array:
+    return jnp.where(indices < 0, indices + size, indices)
 
 
 def _is_vector(index: Array, name: str) -> Array:
@@ -337,5 +343,7 @@ def masked_set(input: Array, mask: Mask, value: Array, dim: int = 0) -> Array:
 @op(names="nonzero_static .nonzero_static")
 def nonzero_static(input: Array, *, size: int, fill_value: int = -1) -> Array:
     """Return the places of the first `size` nonzero elements, one a row; missing rows hold `fill_value`."""
-    found = jnp.nonzero(input, size=size, fill_value=fill_value)
+    if input.size == 0:
+        return jnp.full((size, input.ndim), fill_value, np.int64)
+    found = jnp.nonzero(input, size=size, fill_value=fill_value) if input.ndim else ()
     return jnp.stack(found, -1).astype(np.int64) if found else jnp.zeros((size, 0), np.int64)

@@ -69,6 +69,23 @@ def interpolate(
     return input
 
 
+@op(grad="UpsampleBilinear2DAaBackward0", names="_upsample_bilinear2d_aa")
+def upsample_bilinear2d_aa(
+    input: Array, output_size: Dims | None, align_corners: bool, scale_factors: tuple[float, ...] | None = None, *,
+    scales_h: float | None = None, scales_w: float | None = None,
+) -> Array:  # fmt: skip
+    """The image at `output_size`, or `scale_factors` times its own, without skipping elements where it shrinks.
+
+    scales_h, scales_w: how far the new elements lie apart, where it is not what the two sizes say.
+    """
+    sizes, factors = _sizes_and_factors(input.shape[2:], output_size, scale_factors)
+    factors = factors if scale_factors is not None else (scales_h, scales_w)
+    for axis, count, factor in zip((2, 3), sizes, factors, strict=True):
+        mix = _mix(input.shape[axis], count, factor, "bilinear", align_corners, True, input.dtype)
+        input = _mixed(input, axis, mix)
+    return input
+
+
 def _nearest(input: Array, axis: int, count: int, factor: float | None, exact: bool) -> Array:
     """Repeat or drop slices along one dimension; whole multiples as a broadcast, whose gradient is a sum."""
     size = input.shape[axis]

@@ -170,6 +170,8 @@ def dist(input: Array, other: Array, p: float = 2) -> Array:
 @op(grad="RenormBackward0", names="renorm .renorm .renorm_")
 def renorm(input: Array, p: float, dim: int, maxnorm: Scalar) -> Array:
     """Scale each slice along `dim` whose p-norm is above `maxnorm` to it."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     dim = dim_of(input.ndim, dim)
     size = vector_norm_of(input, p, tuple(d for d in range(input.ndim) if d != dim), True)
     bound = jnp.asarray(maxnorm).astype(size.dtype)
@@ -215,7 +217,7 @@ def _covariance(input: Array, correction: int, fweights: Array | None, aweights:
 _COV_NODE = ("DivBackward0", ("MmBackward0", ("SubBackward0", "input"), ("TBackward0", ("SubBackward0", "input"))))
 
 
-@op(grad=("SqueezeBackward0", _COV_NODE))
+@op(grad=("SqueezeBackward0", _COV_NODE), names="")
 def cov(input: Array, *, correction: int = 1, fweights: Array | None = None, aweights: Array | None = None) -> Array:
     """The covariance of the rows. Shape: input (variables, observations), result (variables, variables)."""
     return _covariance(input, correction, fweights, aweights)

@@ -16,7 +16,7 @@ _FOLDS = {
 }  # fmt: skip
 
 
-@op(grad="SegmentReduceBackward0")
+@op(grad="SegmentReduceBackward0", names="segment_reduce _segment_reduce .segment_reduce")
 def segment_reduce(
     data: Array, reduce: str, *, lengths: Indices | None = None, indices: Indices | None = None,
     offsets: Indices | None = None, axis: int = 0, unsafe: bool = False, initial: Scalar | None = None,

@@ -30,6 +30,22 @@ def log_softmax(input: Array, dim: int | None = None, dtype: DType | None = None
     return jax.nn.log_softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.zeros_like(input)
 
 
+@op(grad="SoftmaxBackwardDataBackward0", names="_softmax_backward_data")
+def softmax_backward_data(grad_output: Array, output: Array, dim: int, input_dtype: DType) -> Array:
+    """The gradient that `softmax` passes on, from the one it gets and what it gave. Shape: all the same."""
+    grad, given = wide(grad_output), wide(output)
+    total = jnp.sum(grad * given, dim_of(given.ndim, dim), keepdims=True) if given.ndim else grad * given
+    return (given * (grad - total)).astype(input_dtype.numpy)
+
+
+@op(grad="LogSoftmaxBackwardDataBackward0", names="_log_softmax_backward_data")
+def log_softmax_backward_data(grad_output: Array, output: Array, dim: int, input_dtype: DType) -> Array:
+    """The gradient that `log_softmax` passes on, from the one it gets and what it gave. Shape: all the same."""
+    grad, given = wide(grad_output), wide(output)
+    total = jnp.sum(grad, dim_of(given.ndim, dim), keepdims=True) if given.ndim else grad
+    return (grad - jnp.exp(given) * total).astype(input_dtype.numpy)
+
+
 def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:
     """Return the input in the wanted dtype, and the axis; for None torch's old choice by number of dimensions."""
     if dtype is not None:

@@ -100,7 +100,8 @@ def cast(variable: Variable, dtype: DType) -> Variable:
 def write_out(out: Any, result: Any, casts: bool = True) -> Any:
     """Write a function's result into `out=`, as torch does; `out` takes the result's shape.
 
-    casts: whether `out` may have another dtype. Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
+    casts: whether `out` may have another dtype. Raises TypeError where `out` is no tensor, RuntimeError where it
+    requires grad or cannot hold the result's dtype.
     """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):

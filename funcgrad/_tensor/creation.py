@@ -177,6 +177,22 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
     return zeros(size, **options)
 
 
+def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
+    """Return a tensor of this size; the order of its dimensions in memory is XLA's business."""
+    sizes, order = as_dims(size) or (), as_dims(physical_layout) or ()
+    if len(sizes) != len(order):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for place, dim in enumerate(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(f"Dimension out of range: physical_layout has {dim} at {place}, size {len(sizes)} dims")
+        if dim in order[:place]:
+            raise RuntimeError(f"Duplicate dim not allowed: physical_layout has {dim} twice")
+    return zeros(sizes, **options)
+
+
 # Numbers in a row
 
 
@@ -190,8 +206,9 @@ def arange(
         raise TypeError('arange() missing 1 required positional arguments: "end"')
     numbers = [_plain(x, "arange") for x in (first, last, step)]
     kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())
+    kind = out.dtype if dtype is None and out is not None else kind
     made = _made_by("arange", (*numbers, kind), device, requires_grad)
-    return made if out is None else write_out(out, made if dtype else made.to(out.dtype))
+    return made if out is None else write_out(out, made)
 
 
 def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:

@@ -24,11 +24,13 @@ from funcgrad._tensor import (
     histograms,
     legacy,
     methods,
+    old_names,
     overloads,
     pieces,
     places,
     pytree,
     selections,
+    sparse_layouts,
     storage,
     windows,
 )
@@ -38,6 +40,7 @@ from funcgrad._tensor.creation import (
     asarray,
     empty,
     empty_like,
+    empty_permuted,
     empty_strided,
     eye,
     from_numpy,
@@ -61,7 +64,8 @@ from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
-    "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_strided", "enable_grad",
+    "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_permuted",
+    "empty_strided", "enable_grad",
     "eye", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
     "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "no_grad", "ones",
     "ones_like", "promote_types", "range", "result_type", "scalar_tensor", "set_grad_enabled", "tensor",
@@ -74,11 +78,13 @@ HAND_WRITTEN = (
     copies,
     differences,
     histograms,
+    old_names,
     overloads,
     pieces,
     pytree,
     places,
     selections,
+    sparse_layouts,
     storage,
     windows,
 )

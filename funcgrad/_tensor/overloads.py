@@ -16,7 +16,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -106,6 +106,68 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 def is_nonzero(input: Tensor) -> bool:
     """Tell whether the one number in this tensor is not zero."""
     return bool(input)
+
+
+# Checks of values
+
+
+@both()
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
+    """Return the covariance of the rows, each observation counted `fweights` times and weighted by `aweights`.
+
+    Shape: input (variables, observations), result (variables, variables). RuntimeError for weights that do not fit.
+    """
+    count = input.shape[-1] if input.ndim else 1
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is None:
+            continue
+        if weights.ndim > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
+            )
+        if weights.dtype.is_differentiable == (name == "fweights"):
+            kind = "integral" if name == "fweights" else "floating point"
+            raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {weights.dtype} dtype")
+        if weights.numel() != count:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                f"{weights.numel()} != {count}"
+            )
+        numbers = host_numbers(weights._current().value)
+        if numbers is not None and (numbers < 0).any():
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+    return call(TABLE["cov"], (input, fweights, aweights), (correction,))
+
+
+@both()
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Any = None) -> Tensor:
+    """Return input[i][index[i][j]] for dim = 1, and so on. Shape: that of `index`.
+
+    A place out of range is noticed where the numbers of `index` are not yet on the device.
+    """
+    result = call(TABLE["gather"], (input, index), (as_int(dim, "gather(): argument 'dim' (position 2)"), sparse_grad))
+    places = index._current().value.array if isinstance(index, Tensor) else None
+    if type(places) is np.ndarray and places.size and input.ndim:
+        size = input.shape[dim]
+        wrong = next((int(i) for i in (places.min(), places.max()) if not 0 <= i < size), None)
+        if wrong is not None:
+            raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    return result if out is None else write_out(out, result, False)
+
+
+@both()
+def lu(
+    A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None  # noqa: N803 - torch's own spelling
+) -> Any:  # fmt: skip
+    """Return L and U in one matrix and the row swaps; with `get_infos` also where each first failed (0: nowhere).
+
+    An older spelling of `linalg.lu_factor`.
+    """
+    factors, pivots, infos = call(TABLE["lu_factor_ex"], (A,), (pivot, False))
+    found = (factors, pivots, infos) if get_infos else (factors, pivots)
+    return found if out is None else write_out(out, found)
 
 
 # Repeats and places
@@ -222,11 +284,12 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 @function()
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of all tensors in the shape that they broadcast to."""
+    """Return views of all tensors in the shape that they broadcast to; a tensor that has it already is itself."""
     listed = _listed("broadcast_tensors", tensors)
-    call(TABLE["broadcast_tensors"], tuple(listed))  # refuses shapes that do not fit together
+    if len({t.shape for t in listed}) > 1:
+        call(TABLE["broadcast_tensors"], tuple(listed))  # refuses shapes that do not fit together
     shape = np.broadcast_shapes(*(tuple(t.shape) for t in listed))
-    return tuple(t.expand(shape) for t in listed)
+    return tuple(t if t.shape == shape else t.expand(shape) for t in listed)
 
 
 @function()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.call import call
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.front import as_dims
+from funcgrad._tensor.front import as_dims, tensors_of
 from funcgrad._tensor.indexing import part_of
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -85,6 +85,42 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return the views that one dimension is made of."""
     dim = in_range(input, dim)
     return tuple(call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim]))
+
+
+@function()
+def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> Tensor:
+    """Return the tensors, each padded with zeros and cut into chunks along `dim`, joined chunk by chunk.
+
+    Shape: result (*before `dim`, num_chunks, n).
+    """
+    listed = tensors_of(tensors, "_chunk_cat(): argument 'tensors' (position 1)")
+    along = _checked_chunks(listed, dim, num_chunks)
+    parts = []
+    for tensor in listed:
+        before, size, after = tensor.shape[:along], tensor.shape[along], tensor.shape[along + 1 :]
+        missing = -size % num_chunks
+        lacking = tensor.new_zeros((*before, missing, *after))
+        whole = call(TABLE["cat"], (tensor, lacking), (along,)) if missing else tensor
+        parts.append(whole.reshape((*before, num_chunks, -1)))
+    joined = call(TABLE["cat"], tuple(parts), (along + 1,))
+    return joined if out is None else write_out(out, joined)
+
+
+def _checked_chunks(listed: Any, dim: int, num_chunks: int) -> int:
+    """Return the dimension counted from the front. RuntimeError for tensors that cannot be cut into these chunks."""
+    if num_chunks < 1:
+        raise RuntimeError(f"_chunk_cat expects positive num_chunks, got {num_chunks}")
+    if not listed or not all(tensor.numel() for tensor in listed):
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list and non-empty tensors in it")
+    ranks = {tensor.ndim for tensor in listed}
+    if dim < 0 and len(ranks) > 1:
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+    if dim >= min(ranks):
+        raise RuntimeError(f"_chunk_cat expects dim < ndim for all input tensors, got dim={dim} and {min(ranks)}")
+    along = in_range(listed[0], dim)
+    if len({tuple(tensor.shape[:along]) for tensor in listed}) > 1:
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    return along
 
 
 def _split_along(name: str, dim: int, least: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, to_host
-from funcgrad._tensor.registry import both
+from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -35,6 +35,26 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     result = input.expand(shape)[mask.expand(shape)]
     return result if out is None else write_out(out, result)
+
+
+def _clamped(input: Tensor, indices: Any) -> tuple[Any, ...]:
+    """Return places brought within each dimension's size, with full slices for the dimensions that have none."""
+    sizes = tuple(input.shape)
+    return tuple(slice(None) if i is None else i.clamp(-n, n - 1) for i, n in zip(indices, sizes, strict=False))
+
+
+@function("_unsafe_masked_index")
+def unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -> Tensor:
+    """Return input[indices] where the mask is true and `fill` elsewhere, where places may be out of range."""
+    return input[_clamped(input, indices)].masked_fill(~mask, fill)
+
+
+@function("_unsafe_masked_index_put_accumulate")
+def unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Any, values: Tensor) -> Tensor:
+    """Return `input` with the values whose mask is true added at `indices`; the others may be out of range."""
+    if not input.numel():
+        return input.clone()
+    return input.index_put(_clamped(input, indices), values.masked_fill(~mask, 0), accumulate=True)
 
 
 @both()

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo
 
 import funcgrad
 from tests.ops.op_db.convert import from_torch, into_ours
@@ -69,7 +70,7 @@ class _Torch:
 def by_name(name: str) -> Any:
     """Return our public function with a dotted name; an op that is only an aten one, by its public equivalent."""
     name = name.removeprefix("torch.").removeprefix("ops.aten.").removesuffix(".default")
-    for home in (funcgrad, funcgrad.Tensor, funcgrad.nn.functional, funcgrad.special, funcgrad.linalg):
+    for home in (funcgrad, funcgrad.Tensor, funcgrad.nn.functional, funcgrad.special, funcgrad.linalg, funcgrad.ops.aten):
         with contextlib.suppress(AttributeError):
             return functools.reduce(getattr, name.split("."), home)
     raise AttributeError(f"funcgrad has no {name}")
@@ -79,6 +80,8 @@ def ours(theirs: Any) -> Any:
     """Return our counterpart of a function of torch, or of a small function that op_db wrote around one."""
     if isinstance(theirs, (types.FunctionType, functools.partial)) and _is_of_op_db(theirs):
         return _rewritten(theirs)
+    if isinstance(theirs, functools.partial):
+        return functools.partial(ours(theirs.func), *theirs.args, **theirs.keywords)
     qualified = getattr(theirs, "__qualname__", "")
     if hasattr(theirs, "__objclass__") or qualified.startswith(("Tensor.", "TensorBase.")):
         return getattr(funcgrad.Tensor, qualified.rpartition(".")[2])
@@ -136,6 +139,8 @@ def _counterpart(given: Any) -> Any:
         return funcgrad.Tensor
     if isinstance(given, torch.Tensor):
         return into_ours(from_torch(given))
+    if isinstance(given, OpInfo):
+        return given
     if isinstance(given, types.FunctionType) and _is_of_op_db(given):
         return _rewritten(given)
     return _plain(given) if callable(given) else given
