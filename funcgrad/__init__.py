@@ -120,8 +120,8 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
     "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "distributions", "explain", "fft",
-    "func", "hub", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim", "profiler",
-    "serialization", "signal", "special", "testing", "utils", "version", "vision", "xpu",
+    "func", "futures", "hub", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "ops", "optim",
+    "profiler", "serialization", "signal", "sparse", "special", "testing", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
     "save": "serialization",
@@ -131,6 +131,16 @@ _ELSEWHERE = {
     "_inductor": "compiler",
     "vmap": "func",
     "autocast": "amp",
+    **dict.fromkeys(
+        (
+            "adaptive_max_pool1d", "affine_grid_generator", "batch_norm", "batch_norm_update_stats", "conv_tbc",
+            "convolution", "embedding", "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d",
+            "grid_sampler_3d", "gru", "instance_norm", "lstm", "lstm_cell", "max_pool1d_with_indices",
+            "native_batch_norm", "native_dropout", "native_layer_norm", "rnn_relu", "rnn_tanh",
+        ),
+        "nn.plain",
+    ),  # fmt: skip
+    **dict.fromkeys(("lobpcg", "pca_lowrank", "svd_lowrank"), "linalg.low_rank"),
     "install": "standing_in",
 }
 _of_table = _functions.lookup("")

@@ -18,16 +18,16 @@ FLOORS = (
     ("_tape",),
     ("_tensor",),
     ("random", "profiler"),
-    ("amp", "autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "special", "utils"),
-    ("nn", "cuda", "backends", "version", "multiprocessing"),
-    ("accelerator", "compiling", "distributed", "distributions", "func", "hub", "jit", "mps", "onnx", "vision"),
+    ("amp", "autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "sparse", "special", "utils"),
+    ("nn", "cuda", "backends", "version", "multiprocessing", "futures", "hub"),
+    ("accelerator", "ops", "compiling", "distributed", "distributions", "func", "jit", "mps", "onnx", "vision"),
     ("compiler", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MAY_IMPORT_JAX = {
-    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "func", "explain",
+    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "ops", "func", "explain",
 }  # fmt: skip
 MAY_IMPORT_OPTAX = {"optim"}
 FILES = sorted(PACKAGE.rglob("*.py"))

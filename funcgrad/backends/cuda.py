@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 from funcgrad._tensor.placement import available
 
 matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True)
+
+
+class SDPAParams(SimpleNamespace):
+    """What attention is asked for: kept."""
+
+
+@contextmanager
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> Iterator[None]:
+    """Accepted: results are the same whichever kernel computes them."""
+    yield
+
+
+def flash_sdp_enabled() -> bool:
+    """Tell that XLA may choose it."""
+    return True
+
+
+math_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = flash_sdp_enabled
 
 
 def is_built() -> bool:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final, cast
 
 from funcgrad import serialization
+from funcgrad.futures import Future
 from funcgrad.nn.module import Module
 
 __all__ = [
@@ -125,30 +126,11 @@ def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
     return mod
 
 
-class Future:
-    """The result of `fork`, which is there already."""
-
-    def __init__(self, result: Any = None) -> None:
-        self._result = result
-
-    def wait(self) -> Any:
-        """Return the result."""
-        return self._result
-
-    value = wait
-
-    def done(self) -> bool:
-        """Tell that it is there."""
-        return True
-
-    def then(self, callback: Callable[[Future], Any]) -> Future:
-        """Return the future of what the callback makes of this one."""
-        return Future(callback(self))
-
-
 def fork(func: Callable[..., Any], *inputs: Any, **options: Any) -> Future:
     """Call the function: what it records runs when XLA finds time, in parallel where it can."""
-    return Future(func(*inputs, **options))
+    done = Future()
+    done.set_result(func(*inputs, **options))
+    return done
 
 
 def wait(future: Future) -> Any:

@@ -61,7 +61,14 @@ def _name_parts(alias: str, name: str) -> None:
     for part in [part for part in sys.modules if part.startswith(f"{name}.")]:
         known = alias + part[len(name) :]
         if known not in VIEWS:
-            sys.modules.setdefault(known, sys.modules[part])
+            sys.modules.setdefault(known, _as_package(sys.modules[part], known))
+
+
+def _as_package(module: ModuleType, fullname: str) -> ModuleType:
+    """Return a module; what is a package of torch's and one file here has parts too, though no folder."""
+    if not hasattr(module, "__path__") and any(view.startswith(f"{fullname}.") for view in VIEWS):
+        module.__path__ = []
+    return module
 
 
 class Finder(MetaPathFinder):
@@ -89,7 +96,7 @@ def module_of(fullname: str) -> ModuleType | None:
     top, _, rest = fullname.partition(".")
     ours = f"{TOPS[top]}.{rest}" if rest else TOPS[top]
     try:
-        return importlib.import_module(ours)
+        return _as_package(importlib.import_module(ours), fullname)
     except ModuleNotFoundError as error:
         if error.name is not None and (ours == error.name or ours.startswith(f"{error.name}.")):
             return None

@@ -47,6 +47,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.multiprocessing.queues": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.spawn": ("funcgrad.multiprocessing",),
     "torch.nn._reduction": ("funcgrad.nn.loss",),
+    "torch.nn.attention.flex_attention": ("funcgrad.nn.flex_attention",),
     "torch.nn.common_types": ("funcgrad.standing_in.types",),
     "torch.nn.parallel.parallel_apply": ("funcgrad.nn.parallel",),
     "torch.nn.parallel.replicate": ("funcgrad.nn.parallel",),
