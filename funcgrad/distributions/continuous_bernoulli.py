@@ -48,7 +48,7 @@ class ContinuousBernoulli(GivenProbs, ExponentialFamily):
         if logits is None:
             if validate_args is not None and not holds(constraints.unit_interval.check(self.probs)):
                 raise ValueError("The parameter probs has invalid values")  # clamped below they would all be valid
-            self.probs = clamp_probs(self.probs)
+            vars(self)["probs"] = clamp_probs(self.probs)
         super().__init__(self.param_shape, validate_args=validate_args)
 
     @lazy_property

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._base.size import Size
-from funcgrad._program.value import MetaValue, TracedValue
+from funcgrad._program.value import LiftedValue, MetaValue, TracedValue
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
-from funcgrad.distributions.utils import lazy_property
+from funcgrad.distributions.utils import Unwritten, lazy_property
 
 __all__ = ["Distribution"]
 
@@ -32,6 +32,8 @@ class Distribution:
     value breaks its constraint.
     """
 
+    arg_constraints: Any = Unwritten("a constraint for each parameter, by name")
+    support: Any = Unwritten("the constraint that events satisfy")
     has_rsample: Any = False
     has_enumerate_support: Any = False
     _validate_args = __debug__
@@ -86,16 +88,6 @@ class Distribution:
     def event_shape(self) -> Size:
         """The shape of one event."""
         return self._event_shape
-
-    @property
-    def arg_constraints(self) -> Any:
-        """A constraint for each parameter, by name."""
-        raise NotImplementedError
-
-    @property
-    def support(self) -> Any:
-        """The constraint that events satisfy."""
-        raise NotImplementedError
 
     @property
     def mean(self) -> Tensor:
@@ -230,7 +222,7 @@ def checks_value(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def holds(*valid: Tensor) -> bool:
     """Tell whether all are true; what has no numbers to look at (inside of JAX's transformations) counts as true."""
-    known = [v for v in valid if not isinstance(v._current().value, (TracedValue, MetaValue))]
+    known = [v for v in valid if not isinstance(v._current().value, (LiftedValue, MetaValue, TracedValue))]
     return not known or bool(functools.reduce(operator.and_, (v.all() for v in known)))
 
 

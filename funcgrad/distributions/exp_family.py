@@ -7,6 +7,7 @@ from typing import Any
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import grad
 from funcgrad.distributions.distribution import Distribution
+from funcgrad.distributions.utils import Unwritten
 
 __all__ = ["ExponentialFamily"]
 
@@ -18,16 +19,9 @@ class ExponentialFamily(Distribution):
     of k), and is given the entropy.
     """
 
-    @property
-    def _natural_params(self) -> tuple[Tensor, ...]:
-        raise NotImplementedError
-
-    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    @property
-    def _mean_carrier_measure(self) -> Any:
-        raise NotImplementedError
+    _natural_params: Any = Unwritten("its natural parameters")
+    _log_normalizer: Any = Unwritten("its log normaliser")
+    _mean_carrier_measure: Any = Unwritten("the mean of its carrier measure")
 
     def entropy(self) -> Tensor:
         """Return F(theta) - <theta, dF/dtheta> - E k: the mean of the statistics is the normaliser's gradient."""

@@ -61,7 +61,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Tensor:
+    def variance(self) -> Tensor:  # type: ignore[override]  # computed once
         """The diagonal of the covariance."""
         variance = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return variance.expand(self._extended_shape())

@@ -103,7 +103,7 @@ def _require_fitting(mixture: Any, components: Any) -> None:
                 f"`mixture_distribution.batch_shape` ({batch}) is not compatible with "
                 f"`component_distribution.batch_shape`({batches})"
             )
-    weights, count = mixture.param_shape[-1], components.batch_shape[-1]
+    weights, count = mixture.logits.shape[-1], components.batch_shape[-1]
     if weights != count:
         raise ValueError(
             f"`mixture_distribution component` ({weights}) does not equal `component_distribution.batch_shape[-1]` "

@@ -30,9 +30,14 @@ class LogitRelaxedBernoulli(GivenProbs):
         logits: Parameter | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        self.temperature = temperature
+        self._temperature = temperature  # broadcasts with any batch, so `expand` leaves it alone
         self._give(probs, logits)
         super().__init__(self.param_shape, validate_args=validate_args)
+
+    @property
+    def temperature(self) -> Tensor:
+        """The lower, the nearer to discrete."""
+        return self._temperature
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw; gradients reach the parameter and the temperature."""

@@ -30,8 +30,13 @@ class ExpRelaxedCategorical(OverCategorical):
         logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        self.temperature = temperature
+        self._temperature = temperature  # broadcasts with any batch, so `expand` leaves it alone
         super().__init__(Categorical(probs, logits), validate_args)
+
+    @property
+    def temperature(self) -> Tensor:
+        """The lower, the nearer to discrete."""
+        return self._temperature
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw; gradients reach the parameter and the temperature."""

@@ -13,7 +13,7 @@ from funcgrad._base.size import Size
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
-from funcgrad.distributions.utils import sum_rightmost
+from funcgrad.distributions.utils import Unwritten, sum_rightmost
 
 
 class Transform:
@@ -28,6 +28,7 @@ class Transform:
     bijective: Any = False
     domain: Any
     codomain: Any
+    sign: Any = Unwritten("whether it rises (+1) or falls (-1)")
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -57,11 +58,6 @@ class Transform:
 
     def _inverted(self) -> Transform:
         return _InverseTransform(self)
-
-    @property
-    def sign(self) -> Any:
-        """+1 where the map rises, -1 where it falls."""
-        raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Any:
         """Return the same transform with this cache size."""

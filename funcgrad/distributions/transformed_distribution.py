@@ -18,6 +18,11 @@ from funcgrad.distributions.utils import sum_rightmost
 __all__ = ["TransformedDistribution"]
 
 
+def of_base(name: str) -> Any:
+    """Return a property that reads the base distribution's attribute of that name."""
+    return property(operator.attrgetter(f"base_dist.{name}"), doc=f"The base distribution's {name}.")
+
+
 class TransformedDistribution(Distribution):
     """y = t(x), x from `base_distribution`, t one transform or a list of them, the first first.
 
@@ -26,6 +31,7 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints: Any = {}
+    has_rsample: Any = of_base("has_rsample")
 
     def __init__(
         self, base_distribution: Any, transforms: Transform | list[Transform], validate_args: bool | None = None
@@ -48,8 +54,7 @@ class TransformedDistribution(Distribution):
         assert kept >= 0, f"{shape} has fewer dimensions than an event"
         super().__init__(shape[:kept], shape[kept:], validate_args)
 
-    @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:
+    def _support(self) -> Any:
         """The last transform's codomain, for all event dimensions."""
         if not self.transforms:
             return self.base_dist.support
@@ -57,10 +62,7 @@ class TransformedDistribution(Distribution):
         missing = len(self._event_shape) - support.event_dim
         return constraints.independent(support, missing) if missing > 0 else support
 
-    @property
-    def has_rsample(self) -> bool:
-        """Whether the base has."""
-        return self.base_dist.has_rsample
+    support: Any = constraints.dependent_property(_support, is_discrete=False)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw from the base and transform."""
@@ -101,11 +103,6 @@ class TransformedDistribution(Distribution):
         """Return `value` where the transforms rise, 1 - value where they fall."""
         sign = functools.reduce(operator.mul, (t.sign for t in self.transforms), 1)
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
-
-
-def of_base(name: str) -> Any:
-    """Return a property that reads the base distribution's attribute of that name."""
-    return property(operator.attrgetter(f"base_dist.{name}"), doc=f"The base distribution's {name}.")
 
 
 def _as_list(transforms: Any) -> list[Transform]:

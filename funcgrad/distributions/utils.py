@@ -92,6 +92,18 @@ class lazy_property:  # noqa: N801 - torch's own name
         return value
 
 
+class Unwritten:
+    """A class attribute that a subclass has to set. NotImplementedError: an instance is asked for it before."""
+
+    def __init__(self, meaning: str) -> None:
+        self.meaning = meaning
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise NotImplementedError(f"{owner.__name__} does not define {self.meaning}")
+
+
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """Return the lower triangle, up to diagonal `diag`, row by row. Shape: mat (*, n, n), result (*, count)."""
     size = mat.shape[-1]

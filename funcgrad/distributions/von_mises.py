@@ -39,7 +39,7 @@ class VonMises(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Tensor:
+    def variance(self) -> Tensor:  # type: ignore[override]  # computed once
         """The circular variance 1 - I1(k) / I0(k)."""
         return 1 - i1e(self.concentration) / i0e(self.concentration)
 

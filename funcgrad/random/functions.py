@@ -9,13 +9,14 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
-from funcgrad._tensor.call import scalar_type_name, write_out
+from funcgrad._tensor.call import call, scalar_type_name, write_out
 from funcgrad._tensor.front import as_dtype, as_int
 from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.random import draw, sampling
-from funcgrad.random.draw import Sampler, draw_each, here, require_floating, with_zero_gradient
+from funcgrad.random import draw, implicit, sampling
+from funcgrad.random.draw import Sampler, draw_each, has_history, here, require_floating, with_zero_gradient
 from funcgrad.random.generator import Generator
 from funcgrad.random.methods import require_probability, require_range, require_std
 
@@ -222,15 +223,19 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return numbers from Gamma(shape, 1) for the shapes in `input`; no gradient flows."""
+    """Return numbers from Gamma(shape, 1) for the shapes in `input`; the gradient to them is implicit."""
     require_floating(input.dtype, "gamma_cpu")
-    return draw_each(draw.STANDARD_GAMMA, generator, [input.detach()], None)
+    return _drawn_along(implicit.GAMMA_DRAWN, input, draw_each(draw.STANDARD_GAMMA, generator, [input.detach()], None))
 
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return numbers from Dirichlet(input) along the last dimension; no gradient flows."""
+    """Return numbers from Dirichlet(input) along the last dimension; the gradient to `input` is implicit."""
     require_floating(input.dtype, "dirichlet")
-    return draw_each(draw.DIRICHLET, generator, [input.detach()], None)
+    return _drawn_along(implicit.DIRICHLET_DRAWN, input, draw_each(draw.DIRICHLET, generator, [input.detach()], None))
+
+
+def _drawn_along(path: Op, parameter: Tensor, drawn: Tensor) -> Tensor:
+    return call(path, (parameter, drawn)) if has_history(parameter) else drawn
 
 
 def _made(

@@ -1,0 +1,188 @@
+"""What no recorded number shows: subclasses, caches, how samples are distributed, validation, compile counts."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import distributions as D
+from funcgrad import explain, nn, optim
+
+
+class Shifted(D.Normal):
+    """A subclass with an __init__ of its own, and no expand."""
+
+    def __init__(self, shift: Any) -> None:
+        self.shift = shift
+        super().__init__(shift + 1, 1.0)
+
+
+def test_a_subclass_with_its_own_init_expands_too() -> None:
+    expanded = Shifted(torch.zeros(3)).expand((2, 3))
+    assert expanded.shift.shape == expanded.loc.shape == expanded.sample().shape == (2, 3)
+
+
+def test_the_expand_that_torchs_subclasses_write_works() -> None:
+    class Old(D.Normal):
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Old, _instance)
+            new.loc, new.scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
+            super(D.Normal, new).__init__(torch.Size(batch_shape), validate_args=False)
+            return new
+
+    assert Old(torch.zeros(3), 1.0).expand((2, 3)).sample().shape == (2, 3)
+
+
+def test_a_distribution_is_written_from_log_prob_and_rsample() -> None:
+    class Triangle(D.Distribution):
+        arg_constraints = {"width": D.constraints.positive}  # noqa: RUF012
+        support = D.constraints.unit_interval
+        has_rsample = True
+
+        def __init__(self, width: Any) -> None:
+            self.width = width
+            super().__init__(width.shape)
+
+        def rsample(self, sample_shape: Any = ()) -> Any:
+            return self.width * torch.rand(self._extended_shape(sample_shape)).sqrt()
+
+    assert Triangle(torch.ones(2)).expand((3, 2)).sample((4,)).shape == (4, 3, 2)
+    with pytest.raises(ValueError, match="Expected parameter width"):
+        Triangle(-torch.ones(2))
+
+
+def test_a_registered_divergence_serves_subclasses() -> None:
+    class Mine(D.Normal):
+        pass
+
+    ours, normal = Mine(0.0, 1.0), D.Normal(0.0, 1.0)
+    assert D.kl_divergence(ours, normal) == 0
+    D.register_kl(Mine, D.Normal)(lambda p, q: torch.tensor(7.0))
+    assert D.kl_divergence(ours, normal) == 7
+    assert D.kl_divergence(normal, ours) == 0
+    D.register_kl(D.Normal, Mine)(lambda p, q: torch.tensor(8.0))
+    with pytest.warns(RuntimeWarning, match="Ambiguous kl_divergence"):
+        D.kl_divergence(ours, ours)
+
+
+def test_a_cached_transform_gives_x_itself_back() -> None:
+    transform, x = D.TanhTransform(cache_size=1), torch.tensor([20.0])
+    assert transform.inv(transform(x)) is x
+    assert D.TanhTransform().inv(D.TanhTransform()(x)) == torch.inf
+    assert D.TanhTransform().with_cache()(x) == 1
+    assert transform.with_cache(1) is transform
+
+
+def test_what_a_transform_cached_goes_with_it() -> None:
+    transform = D.TanhTransform(cache_size=1)
+    y = transform(torch.ones(3))
+    transform.inv(y)
+    kept = weakref.ref(y)
+    gc.disable()
+    try:
+        del transform, y
+        assert kept() is None
+    finally:
+        gc.enable()
+
+
+def test_distributions_and_transforms_are_copied_and_pickled() -> None:
+    d = D.TransformedDistribution(D.Normal(torch.zeros(2), 1.0), [D.TanhTransform(), D.AffineTransform(1.0, 2.0)])
+    value = torch.tensor([0.5, 1.5])
+    for again in (copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
+        np.testing.assert_array_equal(again.log_prob(value).numpy(), d.log_prob(value).numpy())
+
+
+def test_validation_can_be_turned_off() -> None:
+    assert D.Normal(0.0, -1.0, validate_args=False).scale == -1
+    D.Distribution.set_default_validate_args(False)
+    try:
+        assert D.Bernoulli(0.5).log_prob(torch.tensor(0.5)) < 0
+    finally:
+        D.Distribution.set_default_validate_args(True)
+    with pytest.raises(ValueError, match="to satisfy the constraint GreaterThan"):
+        D.Normal(0.0, -1.0)
+
+
+def test_wrong_parameters_that_are_still_being_computed_are_found() -> None:
+    scale = torch.ones(3) - 2
+    with pytest.raises(ValueError, match=r"Expected parameter scale \(Tensor of shape \(3,\)\)"):
+        D.Normal(torch.zeros(3), scale)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "D.Wishart(torch.tensor(6.0), torch.eye(2) + 0.3)",
+        "D.LKJCholesky(3, 2.0)",
+        "D.VonMises(torch.tensor(0.3), torch.tensor(4.0))",
+        "D.LowRankMultivariateNormal(torch.ones(2), torch.ones(2, 1), torch.ones(2))",
+        "D.MixtureSameFamily(D.Categorical(torch.ones(2)), D.Normal(torch.tensor([-2.0, 2.0]), 0.5))",
+    ],
+)
+def test_samples_have_the_mean_that_is_promised(make: str) -> None:
+    torch.manual_seed(0)
+    d = eval(make, {"D": D, "torch": torch})
+    drawn = d.sample((20000,))
+    if hasattr(type(d), "dim") or isinstance(d, D.LKJCholesky):
+        np.testing.assert_allclose((drawn @ drawn.mT).mean(0).numpy(), np.eye(3), atol=0.02)
+        return
+    spread = float(drawn.std(0).max())
+    np.testing.assert_allclose(drawn.mean(0).numpy(), d.mean.numpy(), atol=5 * spread / 20000**0.5)
+
+
+@pytest.mark.parametrize("make", ["D.Beta(p, 2.0)", "D.Beta(3.0, p)", "D.Gamma(p, 2.0)", "D.StudentT(p + 3)"])
+def test_gradients_through_samples_are_those_of_the_expectation(make: str) -> None:
+    """d/dp E x^2 in closed form (second moment) against the mean of the samples' gradients."""
+    torch.manual_seed(1)
+    p = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+    d = eval(make, {"D": D, "p": p})
+    (exact,) = torch.autograd.grad(d.variance + d.mean**2, p)
+    (sampled,) = torch.autograd.grad((d.rsample((40000,)) ** 2).mean(), p)
+    np.testing.assert_allclose(sampled.numpy(), exact.numpy(), rtol=0.1)
+
+
+def test_a_policy_adds_no_compile_per_step() -> None:
+    torch.manual_seed(0)
+    policy = nn.Linear(4, 3)
+    optimizer = optim.Adam(policy.parameters(), lr=1e-2)
+    compiled = []
+    for step in range(12):
+        state = torch.randn(1, 4)
+        d = D.Categorical(logits=policy(state))
+        action = d.sample()
+        reward = 1.0 if action.item() == 1 else -0.1 * step
+        loss = (-d.log_prob(action) * reward - 0.01 * d.entropy()).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        compiled.append(explain.counters.compiles)
+    assert compiled[-1] == compiled[4]
+
+
+def test_an_autoencoders_step_is_compiled_once() -> None:
+    torch.manual_seed(0)
+    encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
+    optimizer = optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-2)
+    data, losses, compiled = torch.rand(8, 6), [], []
+    for _ in range(8):
+        mean, log_std = encoder(data).chunk(2, -1)
+        posterior = D.Normal(mean, log_std.exp())
+        seen = D.Independent(D.Bernoulli(logits=decoder(posterior.rsample()), validate_args=False), 1)
+        kl = D.kl_divergence(posterior, D.Normal(0.0, 1.0)).sum(-1)
+        loss = (kl - seen.log_prob(data)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        compiled.append(explain.counters.compiles)
+    assert losses[-1] < losses[0]
+    assert compiled[-1] == compiled[3]
