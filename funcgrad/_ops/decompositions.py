@@ -140,6 +140,13 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:  # noqa: N803 - torch's own sp
 def eig(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
     """Return the complex eigenvalues and eigenvectors (columns of length 1) of square matrices, in no given order."""
     needs_matrix(A, "linalg.eig", square=True)
+    return _eigen(A)
+
+
+def _eigen(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+    if A.size == 0:
+        kind = np.result_type(A.dtype, np.complex64)
+        return jnp.zeros(A.shape[:-1], kind), jnp.zeros(A.shape, kind)
     values, vectors = lax.linalg.eig(A, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
     return values, vectors
 
@@ -148,7 +155,7 @@ def eig(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
 def eigvals(A: Array) -> Array:  # noqa: N803 - torch's own spelling
     """Return the complex eigenvalues of square matrices, in no given order."""
     needs_matrix(A, "linalg.eigvals", square=True)
-    return jnp.linalg.eigvals(A)
+    return _eigen(A)[0]
 
 
 def _permutation_matrix(places: Array, kind: np.dtype[Any]) -> Array:
@@ -207,11 +214,15 @@ def lu_unpack(
     return permutation, *(_lower_and_upper(LU_data) if unpack_data else (empty, empty))
 
 
-def rank_threshold(shape: Sequence[int], kind: Any, largest: Array, atol: float | None, rtol: float | None) -> Any:
-    """Return where singular values begin to count: max(atol, rtol * largest); by default rtol is eps * max(n, m)."""
+def rank_threshold(shape: Sequence[int], kind: Any, largest: Array, atol: Any, rtol: Any) -> Array:
+    """Return where singular values begin to count: max(atol, rtol * largest); by default rtol is eps * max(n, m).
+
+    The bounds are numbers, tensors that broadcast with `largest`, or None.
+    """
+    above = jnp.zeros((), kind) if atol is None else jnp.asarray(atol).astype(kind)
     if rtol is None:
-        rtol = 0.0 if atol is not None and atol > 0 else float(np.finfo(kind).eps) * max(shape[-2:])
-    return jnp.maximum(rtol * largest, 0.0 if atol is None else atol)
+        rtol = jnp.where(above > 0, 0.0, float(np.finfo(kind).eps) * max(shape[-2:]))
+    return jnp.maximum(jnp.asarray(rtol).astype(kind) * largest, above)
 
 
 def _real_kind(array: Array) -> np.dtype[Any]:
@@ -221,11 +232,11 @@ def _real_kind(array: Array) -> np.dtype[Any]:
 @op(names="linalg.matrix_rank")
 def matrix_rank(
     A: Array,  # noqa: N803 - torch's own spelling
-    tol: float | None = None,
+    tol: Array | None = None,
     hermitian: bool = False,
     *,
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Array | None = None,
+    rtol: Array | None = None,
 ) -> Array:
     """Return how many singular values are above the larger of atol and rtol times the largest one."""
     if A.ndim < 2:
@@ -234,10 +245,9 @@ def matrix_rank(
     if A.size == 0:
         return jnp.zeros(A.shape[:-2], np.int64)
     sizes = jnp.abs(jnp.linalg.eigvalsh(A)) if hermitian else jnp.linalg.svd(A, compute_uv=False)
-    largest = sizes.max(-1, keepdims=True)
-    if tol is not None:
-        atol, rtol = tol, 0.0
-    return (sizes > rank_threshold(A.shape, _real_kind(A), largest, atol, rtol)).sum(-1, dtype=np.int64)
+    bounds = (atol, rtol) if tol is None else (tol, 0.0)
+    threshold = rank_threshold(A.shape, _real_kind(A), sizes.max(-1), *bounds)
+    return (sizes > threshold[..., None]).sum(-1, dtype=np.int64)
 
 
 def _condition_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
@@ -282,6 +292,8 @@ def householder_product(input: Array, tau: Array) -> Array:
 def _reflected(input: Array, tau: Array, product: Array, *, adjoint: bool = False) -> Array:
     """Return Q (or its adjoint) times `product`; Q is the product of the reflections that `input` and `tau` hold."""
     places, count = np.arange(input.shape[-2])[:, None], tau.shape[-1]
+    if count == 0:
+        return product
 
     def reflect(step: Array, product: Array) -> Array:
         i = step if adjoint else count - 1 - step

@@ -17,7 +17,7 @@ def _statistics(input: Array, axes: Dims, eps: float) -> tuple[Array, Array]:
     return given.mean(axes), lax.rsqrt(given.var(axes) + eps)
 
 
-@op(grad=("NativeLayerNormBackward0", "input", "weight", "bias"), names="native_layer_norm")
+@op(grad=("NativeLayerNormBackward0", "input", "weight", "bias"), names="")
 def native_layer_norm(
     input: Array, normalized_shape: Dims, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -26,7 +26,7 @@ def native_layer_norm(
     kept = input.ndim - len(normalized_shape)
     statistics = _statistics(lax.stop_gradient(input), tuple(range(kept, input.ndim)), eps)
     shape = (*input.shape[:kept], *(1,) * len(normalized_shape))
-    mean, rstd = (x.reshape(shape) for x in statistics)
+    mean, rstd = (x.reshape(shape).astype(input.dtype) for x in statistics)
     return result, mean, rstd
 
 
@@ -37,8 +37,11 @@ def native_group_norm(
     """What `group_norm` gives, and mean and inverse deviation of each group. Shape: (N, C, *), (N, group) twice."""
     if input.size != N * C * HxW:
         raise RuntimeError(f"native_group_norm: expected {N * C * HxW} elements, but got {list(input.shape)}")
+    if input.size == 0:
+        nothing = jnp.zeros((N, group), input.dtype)
+        return input, nothing, nothing
     result = group_norm(input.reshape(N, C, *input.shape[2:]), group, weight, bias, eps).reshape(input.shape)
-    mean, rstd = _statistics(input.reshape(N, group, -1), (2,), eps)
+    mean, rstd = (x.astype(input.dtype) for x in _statistics(input.reshape(N, group, -1), (2,), eps))
     return result, mean, rstd
 
 
@@ -50,7 +53,8 @@ def native_batch_norm_train(
     """What `batch_norm` gives in training, mean and inverse deviation of each channel, and the new running ones."""
     result, *moved = batch_norm_train(input, running_mean, running_var, weight, bias, momentum, eps)
     axes = (0, *range(2, input.ndim))
-    return (result, *_statistics(lax.stop_gradient(input), axes, eps), *moved)
+    mean, inverse = (x.astype(input.dtype) for x in _statistics(lax.stop_gradient(input), axes, eps))
+    return (result, mean, inverse, *moved)
 
 
 @op(grad=("NativeBatchNormBackward0", "input", "weight", "bias"), names="")

@@ -106,6 +106,8 @@ def roll(input: Array, shifts: Dims, dims: Dims = ()) -> Array:
         return jnp.roll(input, shifts[0])
     if len(dims) != len(shifts):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if input.ndim == 0:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return jnp.roll(input, shifts, tuple(dim_of(input.ndim, d) for d in dims))
 
 

@@ -268,7 +268,8 @@ def sum_to_size(input: Array, size: Dims) -> Array:
     if not fits:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
     dims = tuple(d for d in builtins.range(input.ndim) if d < ahead or (size[d - ahead] == 1 and input.shape[d] != 1))
-    return jnp.sum(input, dims, keepdims=True).reshape(size) if dims else input
+    summed = as_summed(input, None)
+    return jnp.sum(summed, dims, keepdims=True).reshape(size) if dims else summed
 
 
 @op(names="hash_tensor .hash_tensor")

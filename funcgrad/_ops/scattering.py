@@ -67,6 +67,11 @@ def _scatter_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
     return "ScatterBackward0" if isinstance(shapes[2], tuple) else "ScatterBackward1"
 
 
+def _bits(input: Array, dim: int, index: Array, src: Array) -> tuple[Array, int, Array, Array]:
+    """Return the arguments with truth values as numbers, which can be added, multiplied and ordered."""
+    return input.astype(np.int32), dim, index, src.astype(np.int32)
+
+
 @op(grad=_scatter_node, names="scatter .scatter .scatter_")
 def scatter(
     input: Array,
@@ -87,6 +92,8 @@ def scatter(
     if reduce is not None and reduce not in _LEGACY:
         raise RuntimeError("reduce argument must be either add or multiply.")
     numbers = lax.convert_element_type(numbers, input.dtype)
+    if input.dtype == bool and reduce:
+        return _scattered(_LEGACY[reduce], *_bits(input, dim, index, numbers)).astype(bool)
     return _scattered(_LEGACY[reduce] if reduce else write_at, input, dim, index, numbers)
 
 
@@ -108,6 +115,8 @@ def scatter_reduce(
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     _same_dtype(input, src)
+    if input.dtype == bool:
+        return scatter_reduce(*_bits(input, dim, index, src), reduce, include_self=include_self).astype(bool)
     change = partial(_reduced, reduce=reduce, include_self=include_self)
     return _scattered(change, input, dim, index, src)
 

@@ -32,7 +32,8 @@ def segment_reduce(
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     axis = dim_of(data.ndim, axis)
-    runs = jnp.diff(offsets, axis=-1) if offsets is not None else lengths
+    runs = jnp.diff(offsets, axis=-1) if lengths is None and offsets is not None else lengths
+    assert runs is not None
     if runs.ndim - 1 != axis:
         raise RuntimeError(f"segment_reduce(): Expected lengths to have {axis + 1} dimensions, but got {runs.ndim}.")
     if data.shape[axis] == 0 and initial is None and runs.shape[-1] == 0:

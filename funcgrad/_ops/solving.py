@@ -46,7 +46,7 @@ def inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:  # n
 def det(A: Array) -> Array:  # noqa: N803 - torch's own spelling
     """Return the determinants of square matrices."""
     _needs_square(A, "linalg.det")
-    return jnp.linalg.det(A)
+    return jnp.linalg.det(A) if A.size else jnp.ones(A.shape[:-2], A.dtype)
 
 
 @op(
@@ -197,7 +197,7 @@ def cholesky_inverse(L: Array, upper: bool = False) -> Array:  # noqa: N803 - to
     return cholesky_solve(jnp.broadcast_to(jnp.eye(L.shape[-1], dtype=L.dtype), L.shape), L, upper)
 
 
-def _pseudo_inverse(A: Array, atol: float | None, rtol: float | None, hermitian: bool) -> Array:  # noqa: N803
+def _pseudo_inverse(A: Array, atol: Any, rtol: Any, hermitian: bool) -> Array:  # noqa: N803
     if A.size == 0:
         return jnp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     frozen = lax.stop_gradient(A)
@@ -216,11 +216,11 @@ def _pseudo_inverse(A: Array, atol: float | None, rtol: float | None, hermitian:
 @op(grad="LinalgPinvBackward0", names="linalg.pinv", keep="residuals")
 def pinv(
     A: Array,  # noqa: N803 - torch's own spelling
-    rcond: float | None = None,
+    rcond: Array | None = None,
     hermitian: bool = False,
     *,
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Array | None = None,
+    rtol: Array | None = None,
 ) -> Array:
     """Return the pseudo-inverses; singular values up to max(atol, rtol * the largest) count as zero."""
     if A.ndim < 2:
@@ -283,8 +283,9 @@ def lstsq(
 )
 def matrix_exp(A: Array) -> Array:  # noqa: N803 - torch's own spelling
     """Return the matrix exponentials: the sums of A^k / k!."""
-    _needs_square(A, "linalg.matrix_exp")
-    return jax.scipy.linalg.expm(A)
+    given = A.astype(np.float32) if A.dtype.itemsize == 2 else A
+    _needs_square(given, "linalg.matrix_exp")
+    return jax.scipy.linalg.expm(given).astype(A.dtype)
 
 
 @op(grad="LinalgLuSolveBackward0", names="linalg.lu_solve", keep="residuals")

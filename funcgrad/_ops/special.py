@@ -37,7 +37,18 @@ def erfinv(input: Array) -> Array:
 @op(grad="LgammaBackward0", promote="float", names="lgamma .lgamma .lgamma_ special.gammaln")
 def lgamma(input: Array) -> Array:
     """log |gamma(input)|."""
+    return _lgamma(wide(input)).astype(input.dtype)
+
+
+@jax.custom_jvp
+def _lgamma(input: Array) -> Array:
     return lax.lgamma(input)
+
+
+@_lgamma.defjvp
+def _lgamma_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """By `_digamma`, whose own derivative is right below 0."""
+    return _lgamma(primals[0]), _digamma(primals[0]) * tangents[0]
 
 
 @op(grad="DigammaBackward0", promote="float", names="digamma .digamma .digamma_ special.digamma special.psi")
@@ -281,8 +292,19 @@ def heaviside(input: Array, values: Array) -> Array:
     return jnp.where(input == 0, values, jnp.where(input < 0, 0, 1).astype(input.dtype))
 
 
-@op(promote="common", names="nextafter .nextafter .nextafter_")
+@jax.custom_jvp
+def _next(input: Array, other: Array) -> Array:
+    return lax.nextafter(input, other)
+
+
+@_next.defjvp
+def _next_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Where both are equal the result is `other`, which torch gives no gradient."""
+    return _next(*primals), jnp.where(primals[0] == primals[1], 0, tangents[0])
+
+
+@op(grad="NextafterBackward0", promote="common", names="nextafter .nextafter .nextafter_")
 def nextafter(input: Array, other: Array) -> Array:
     """The next representable number from `input` towards `other`. Shape: broadcast."""
     require_floating(input, "nextafter_cpu")
-    return lax.nextafter(*broadcast(input, other))
+    return _next(*broadcast(input, other))

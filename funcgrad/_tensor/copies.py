@@ -7,18 +7,18 @@ from typing import Any
 
 from funcgrad._tensor import pieces
 from funcgrad._tensor.call import write_out
+from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.indexing import part_of
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
 
 def _copied(views: Sequence[Tensor], out: Any) -> Any:
-    """Return clones of the views, or None once they are written to the tensors of `out`."""
+    """Return clones of the views, or the tensors of `out`, to which they are written."""
     copies = tuple(view.clone() for view in views)
     if out is None:
         return copies
-    write_out(tuple(out), copies)
-    return None
+    return write_out(tuple(out), copies)
 
 
 @function()
@@ -44,8 +44,14 @@ def slice_copy(
     input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *, out: Any = None
 ) -> Tensor:
     """Return input[..., start:end:step, ...] along one dimension, as a tensor of its own."""
-    copied = part_of(input, dim, slice(start, end, step)).clone()
+    copied = part_of(input, in_range(input, dim), slice(start, end, step)).clone()
     return copied if out is None else write_out(out, copied)
+
+
+@function("ops.aten.slice")
+def sliced(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    """Return the view input[..., start:end:step, ...] of one dimension."""
+    return part_of(input, in_range(input, dim), slice(start, end, step))
 
 
 @both()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
@@ -55,7 +56,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int, *, out: Any
 def _narrowed(input: Tensor, dim: Any, start: Any, length: Any) -> tuple[int, Any, int]:
     if input.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if isinstance(start, Tensor) and (start.ndim != 0 or start.dtype.is_differentiable):
+    if isinstance(start, Tensor) and (start.ndim != 0 or start.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     along, first, count = in_range(input, dim), as_int(start), as_int(length)
     assert first is not None
@@ -80,6 +81,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 @both()
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
     """Return what `narrow` shows as a tensor of its own."""
+    if dim >= max(input.ndim, 1):
+        raise RuntimeError(f"narrow_copy(): Expected dim {dim} to be less than the number of dimensions, {input.ndim}")
     along, first, count = _narrowed(input, dim, start, length)
     copied = call(TABLE["narrow_copy"], (input, first), (along, count))
     return copied if out is None else write_out(out, copied)

@@ -15,6 +15,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
 import funcgrad
+import funcgrad.ops
 from tests.ops.op_db.convert import from_torch, into_ours
 
 DIFFERENCES = Path(__file__).parents[3] / "docs" / "differences.md"
@@ -70,7 +71,14 @@ class _Torch:
 def by_name(name: str) -> Any:
     """Return our public function with a dotted name; an op that is only an aten one, by its public equivalent."""
     name = name.removeprefix("torch.").removeprefix("ops.aten.").removesuffix(".default")
-    for home in (funcgrad, funcgrad.Tensor, funcgrad.nn.functional, funcgrad.special, funcgrad.linalg, funcgrad.ops.aten):
+    for home in (
+        funcgrad,
+        funcgrad.Tensor,
+        funcgrad.nn.functional,
+        funcgrad.special,
+        funcgrad.linalg,
+        funcgrad.ops.aten,
+    ):
         with contextlib.suppress(AttributeError):
             return functools.reduce(getattr, name.split("."), home)
     raise AttributeError(f"funcgrad has no {name}")

@@ -1,0 +1,44 @@
+"""torch.ops: the functions that torch dispatches to, by their own names, torch.ops.aten.add.Tensor(x, y)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from funcgrad._tensor.functions import Tensor, lookup
+from funcgrad.nn import functional, plain
+
+
+class _Packet:
+    """One function under all its overloads: `add`, `add.default`, `add.Tensor` are the same call here."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self.__name__, self._function = name, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> Any:
+        if overload.startswith("_"):
+            raise AttributeError(overload)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class _Aten:
+    """Finds aten's functions among those under `ops.aten`, the plain ones, nn.functional's and Tensor's methods."""
+
+    def __getattr__(self, name: str) -> _Packet:
+        for find in _HOMES:
+            try:
+                return _Packet(name, find(name))
+            except AttributeError:
+                continue
+        raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+
+
+_HOMES = (lookup("ops.aten"), lookup(""), *(partial(getattr, home) for home in (plain, functional, Tensor)))
+aten = _Aten()
+__all__ = ["aten"]
