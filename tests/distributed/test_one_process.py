@@ -1,0 +1,101 @@
+"""torch.distributed with one process: every collective has one member, and more are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import distributed as dist
+from funcgrad import nn
+from funcgrad.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from funcgrad.nn.parallel import DataParallel, DistributedDataParallel
+from funcgrad.utils.data import DistributedSampler
+
+
+@pytest.fixture
+def group() -> Iterator[None]:
+    dist.init_process_group("gloo", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+def test_without_a_group_torchs_error_comes() -> None:
+    assert dist.is_available()
+    assert not dist.is_initialized()
+    for ask in (dist.get_rank, dist.get_world_size, dist.barrier, lambda: dist.all_reduce(torch.ones(1))):
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            ask()
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        DistributedSampler([1, 2])
+
+
+def test_more_processes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RuntimeError, match="2 processes were asked for"):
+        dist.init_process_group("nccl", rank=0, world_size=2)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(RuntimeError, match="4 processes were asked for"):
+        dist.init_process_group("nccl")
+    assert not dist.is_initialized()
+
+
+@pytest.mark.usefixtures("group")
+def test_a_group_of_one() -> None:
+    assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (0, 1, "gloo")
+    with pytest.raises(ValueError, match="twice"):
+        dist.init_process_group("gloo")
+    assert list(DistributedSampler([1, 2, 3], shuffle=False)) == [0, 1, 2]
+    assert dist.get_world_size(dist.new_group([0])) == 1
+
+
+@pytest.mark.usefixtures("group")
+def test_collectives_of_one_keep_or_copy() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert dist.all_reduce(x, op=dist.ReduceOp.AVG) is None
+    assert dist.all_reduce(x, async_op=True).wait()
+    dist.broadcast(x, src=0)
+    assert x.tolist() == [1.0, 2.0]
+    gathered = [torch.zeros(2)]
+    dist.all_gather(gathered, x)
+    assert gathered[0].tolist() == [1.0, 2.0]
+    for collect in (dist.all_gather_into_tensor, dist.reduce_scatter_tensor, dist.all_to_all_single):
+        result = torch.zeros(2)
+        collect(result, x)
+        assert result.tolist() == [1.0, 2.0]
+    objects: list[Any] = [None]
+    dist.all_gather_object(objects, {"a": 1})
+    assert objects == [{"a": 1}]
+    with pytest.raises(RuntimeError, match="no other process"):
+        dist.send(x, 1)
+
+
+@pytest.mark.usefixtures("group")
+def test_a_distributed_module_trains_as_the_module_itself() -> None:
+    plain = nn.Linear(2, 1)
+    wrapped = DistributedDataParallel(plain, device_ids=[0], find_unused_parameters=True)
+    x = torch.ones(1, 2)
+    with wrapped.no_sync():
+        wrapped(x).sum().backward()
+    assert plain.weight.grad.tolist() == [[1.0, 1.0]]
+    assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
+    assert list(DataParallel(plain).state_dict()) == ["module.weight", "module.bias"]
+    with pytest.raises(RuntimeError, match="any parameter that requires a gradient"):
+        DistributedDataParallel(nn.ReLU())
+
+
+def test_a_distributed_module_needs_a_group() -> None:
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        DistributedDataParallel(nn.Linear(1, 1))
+
+
+def test_a_shard_of_one_is_the_whole() -> None:
+    plain = nn.Linear(2, 1)
+    sharded = FullyShardedDataParallel(plain)
+    assert list(sharded.state_dict()) == ["weight", "bias"]
+    assert fully_shard(plain) is plain
+    sharded(torch.ones(1, 2)).sum().backward()
+    assert sharded.clip_grad_norm_(1.0).item() == pytest.approx(3**0.5)
+    with pytest.raises(RuntimeError, match="4 processes"):
+        dist.init_device_mesh("cuda", (2, 2))

@@ -1,0 +1,198 @@
+"""A script under `python -m funcgrad` finds all that it would find under Python, and funcgrad in torch's place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.standing_in.running import REPOSITORY, funcgrad, output_of, write
+
+
+def test_a_script_is_main_as_under_python(tmp_path: Path) -> None:
+    source = """
+    import pickle, sys, torch
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+    copy = pickle.loads(pickle.dumps(Net()))
+    print(__name__, sys.argv, sys.path[0] == __import__("os").getcwd(), __file__ == sys.path[0] + "/script.py")
+    print(type(copy) is Net, sys.modules["__main__"].Net is Net, __spec__)
+    """
+    words, main = output_of(tmp_path, source, "--epochs", "3")
+    assert words == "__main__ ['script.py', '--epochs', '3'] True True"
+    assert main == "True True None"
+
+
+def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
+    source = """
+    import torch
+    import torch.nn as nn
+    import torch.nn.functional as F
+    import torch.backends.cudnn as cudnn
+    import torch.distributed as dist
+    import torch.multiprocessing as mp
+    import torch.utils.model_zoo as model_zoo
+    import torch._dynamo
+    import torch._inductor.config
+    import torchvision, torchvision.models.alexnet
+    from torch import Tensor, nn, optim
+    from torch.autograd import Function, Variable
+    from torch.cuda.amp import GradScaler, autocast
+    from torch.nn.modules.conv import _ConvNd
+    from torch.nn.modules.loss import _Loss
+    from torch.nn.parallel.distributed import DistributedDataParallel
+    from torch.nn.parameter import Parameter
+    from torch.nn.utils.rnn import pack_padded_sequence
+    from torch.optim.lr_scheduler import StepLR, _LRScheduler
+    from torch.optim.optimizer import Optimizer
+    from torch.utils.data import DataLoader
+    from torch.utils.data.dataloader import default_collate
+    from torch.utils.data.dataset import Dataset
+    from torch.utils.data.distributed import DistributedSampler
+    from torchvision import datasets, models, transforms
+    from torchvision.models.resnet import BasicBlock
+    import funcgrad, sys
+    cudnn.benchmark = True
+    torch._dynamo.config.suppress_errors = True
+    torch._inductor.config.coordinate_descent_tuning = True
+    print(nn is funcgrad.nn, Tensor is funcgrad.Tensor, F.relu is nn.functional.relu, torch.backends.cudnn.benchmark)
+    print(Parameter is nn.Parameter, issubclass(nn.Conv2d, _ConvNd), issubclass(nn.MSELoss, _Loss))
+    print(issubclass(optim.SGD, Optimizer), torch._inductor.config.coordinate_descent_tuning, callable(models.alexnet))
+    print(isinstance(Variable(torch.ones(1)), Tensor), torch.__version__ >= "2.0", torch.__version__ >= (1, 13))
+    print([name for name in sys.modules if name in ("torch._C", "torchvision._C")], "funcgrad" in torch.__file__)
+    """
+    assert output_of(tmp_path, source) == [
+        "True True True True", "True True True", "True True True", "True True True", "[] True",
+    ]  # fmt: skip
+
+
+def test_a_missing_part_of_torch_is_an_import_error(tmp_path: Path) -> None:
+    source = """
+    try:
+        import torch.distributed.rpc
+    except ImportError as error:
+        print(type(error).__name__, error.name)
+    try:
+        from torch import no_such_name
+    except ImportError as error:
+        print("no_such_name" in str(error))
+    """
+    assert output_of(tmp_path, source) == ["ModuleNotFoundError torch.distributed.rpc", "True"]
+
+
+def test_a_traceback_shows_the_users_lines_only(tmp_path: Path) -> None:
+    script = """
+    import torch
+    def step(x):
+        return torch.nn.Linear(3, 4)(x)
+    step(torch.ones(2, 5))
+    """
+    write(tmp_path, "script.py", script)
+    answer = funcgrad(tmp_path, "script.py")
+    lines = answer.stderr.splitlines()
+    assert answer.returncode == 1
+    assert [line.split(",")[1:] for line in lines if line.startswith("  File")] == [
+        [" line 5", " in <module>"], [" line 4", " in step"],
+    ]  # fmt: skip
+    assert lines[-1].startswith("RuntimeError: mat1 and mat2 shapes cannot be multiplied")
+    full = funcgrad(tmp_path, "script.py", FUNCGRAD_TRACEBACK="full").stderr
+    assert full.count("  File") > 4
+
+
+def test_the_exit_status_is_the_scripts(tmp_path: Path) -> None:
+    write(tmp_path, "leaves.py", "import sys\nsys.exit(3)\n")
+    write(tmp_path, "broken.py", "x = (\n")
+    assert funcgrad(tmp_path, "leaves.py").returncode == 3
+    assert funcgrad(tmp_path, "absent.py").returncode == 2
+    broken = funcgrad(tmp_path, "broken.py")
+    assert broken.returncode == 1
+    assert "SyntaxError" in broken.stderr
+    assert "funcgrad" not in broken.stderr
+
+
+def test_modules_run_with_m(tmp_path: Path) -> None:
+    write(tmp_path, "package/__init__.py", "")
+    write(tmp_path, "package/__main__.py", "from package.part import name\nprint(name, __package__, __name__)\n")
+    write(tmp_path, "package/part.py", "import torch\nname = torch.nn.__name__\n")
+    answer = funcgrad(tmp_path, "-m", "package")
+    assert answer.stdout.strip() == "funcgrad.nn package __main__", answer.stderr
+
+
+def test_install_serves_a_notebook_and_uninstall_ends_it(tmp_path: Path) -> None:
+    source = """
+    import sys
+    import funcgrad
+    funcgrad.install()
+    funcgrad.install()
+    import torch.nn as nn
+    from funcgrad.standing_in import is_installed, uninstall
+    print(nn is funcgrad.nn, is_installed())
+    uninstall()
+    print(is_installed(), "torch" in sys.modules)
+    import types
+    sys.modules["torch"] = types.ModuleType("torch")
+    try:
+        funcgrad.install()
+    except RuntimeError as error:
+        print(error)
+    """
+    path = write(tmp_path, "notebook.py", source)
+    answer = subprocess.run(
+        [sys.executable, str(path)], check=False, capture_output=True, text=True, timeout=300, cwd=REPOSITORY,
+        env={**__import__("os").environ, "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    assert answer.stdout.splitlines() == [
+        "True True", "False False", "install() comes too late: torch is imported already; call it before that import",
+    ], answer.stderr  # fmt: skip
+
+
+SCRIPT_WITH_GAPS = """
+import torch
+import torch.nn as nn
+from torch.quantum import entangle
+from torch.nn import Linear, Lineer
+from local import part
+print("the script runs")
+if hasattr(torch, "maybe"):
+    torch.maybe()
+try:
+    torch.perhaps()
+except AttributeError:
+    pass
+def step(torch):
+    return torch.of_the_argument()
+def train():
+    x = nn.functional.softmox(torch.ones(2))
+    torch.nn.Linear.whatever_comes_after_a_class
+    return torch.optim.Adamant([x])
+"""
+
+
+def test_check_names_all_that_is_missing_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path, "script.py", SCRIPT_WITH_GAPS)
+    write(tmp_path, "local/__init__.py", "")
+    write(tmp_path, "local/part.py", "import torch\ntorch.linalg.no_such_thing\n")
+    answer = funcgrad(tmp_path, "--check", "script.py")
+    assert answer.returncode == 1
+    assert answer.stderr.splitlines() == [
+        "local/part.py:2: funcgrad has no torch.linalg.no_such_thing",
+        "script.py:4: funcgrad has no torch.quantum.entangle",
+        "script.py:5: funcgrad has no torch.nn.Lineer",
+        "script.py:17: funcgrad has no torch.nn.functional.softmox",
+        "script.py:19: funcgrad has no torch.optim.Adamant",
+    ]
+    assert answer.stdout == "script.py: 5 missing names\n"
+
+
+def test_what_is_missing_is_told_before_the_script_starts(tmp_path: Path) -> None:
+    write(tmp_path, "script.py", 'import sys, torch\nprint("starts", file=sys.stderr)\ndef later(): torch.nothing()\n')
+    lines = funcgrad(tmp_path, "script.py").stderr.splitlines()
+    assert lines == ["script.py:3: funcgrad has no torch.nothing", "starts"]
+
+
+def test_check_is_silent_about_a_whole_script(tmp_path: Path) -> None:
+    write(tmp_path, "script.py", "import torch.nn as nn\nnn.Linear(1, 1)\n")
+    answer = funcgrad(tmp_path, "--check", "script.py")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "script.py: no missing names\n", "")

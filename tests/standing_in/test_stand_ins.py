@@ -1,0 +1,215 @@
+"""jit, compile, profiler, hub and their like do what a script needs of them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import compiler, futures, hub, jit, multiprocessing, nn, onnx, profiler
+from funcgrad.nn.attention import SDPBackend, sdpa_kernel
+from funcgrad.nn.flex_attention import and_masks, create_block_mask, create_mask, flex_attention
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x).relu()
+
+    @jit.export
+    def twice(self, x: Any) -> Any:
+        return 2 * self(x)
+
+
+def test_a_compiled_module_is_the_module_with_torchs_prefix() -> None:
+    net = Net()
+    compiled = torch.compile(net, mode="max-autotune")
+    x = torch.ones(1, 3)
+    assert list(compiled.state_dict()) == ["_orig_mod.layer.weight", "_orig_mod.layer.bias"]
+    assert torch.equal(compiled(x), net(x))
+    assert torch.equal(compiled.twice(x), net.twice(x))
+    compiled.eval()
+    compiled.extra = 5
+    assert (net.training, net.extra, compiled._orig_mod is net) == (False, 5, True)
+
+
+def test_compile_decorates_functions() -> None:
+    @torch.compile(fullgraph=True)
+    def double(x: Any) -> Any:
+        return x * 2
+
+    assert double(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert not compiler.is_compiling()
+    with compiler.config.patch(recompile_limit=1):
+        assert compiler.config.recompile_limit == 1
+    assert compiler.config.recompile_limit == 8
+    assert compiler.config.nobody_set_this is None
+
+
+@pytest.mark.parametrize("make", [jit.script, lambda net: jit.trace(net, torch.ones(1, 3))])
+def test_a_scripted_module_is_saved_whole(make: Any, tmp_path: Path) -> None:
+    net = Net()
+    scripted = make(net)
+    assert isinstance(scripted, jit.ScriptModule)
+    assert isinstance(scripted, Net)
+    assert scripted.original_name == "Net"
+    scripted.save(tmp_path / "net.pt")
+    loaded = jit.load(tmp_path / "net.pt")
+    x = torch.randn(4, 3)
+    assert torch.equal(loaded(x), net(x))
+    assert torch.equal(loaded.twice(x), net.twice(x))
+    assert list(loaded.state_dict()) == list(net.state_dict())
+
+
+def test_script_leaves_functions_as_they_are() -> None:
+    def function(x: Any) -> Any:
+        return x
+
+    assert jit.script(function) is function
+    assert not jit.is_scripting()
+    assert jit.isinstance([1], list[int])
+    assert jit.wait(jit.fork(lambda x: x + 1, 2)) == 3
+
+
+def test_a_schedule_says_what_each_step_does() -> None:
+    action = profiler.schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1)
+    names = [action(step).name for step in range(11)]
+    turn = ["NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE"]
+    assert names == ["NONE", *turn, *turn, "NONE", "NONE"]
+
+
+def test_a_profile_adds_up_named_spans(tmp_path: Path) -> None:
+    with profiler.profile(activities=[profiler.ProfilerActivity.CPU]) as prof:
+        for _ in range(3):
+            with profiler.record_function("outer"), profiler.record_function("inner"):
+                torch.ones(3).sum().item()
+            prof.step()
+    averages = {row.key: row for row in prof.key_averages()}
+    assert averages["outer"].count == averages["inner"].count == 3
+    assert averages["outer"].cpu_time_total >= averages["inner"].cpu_time_total
+    assert (
+        averages["outer"].self_cpu_time_total <= averages["outer"].cpu_time_total - averages["inner"].cpu_time_total + 1
+    )
+    shown = prof.key_averages().table(sort_by="cpu_time_total", row_limit=5)
+    assert "ProfilerStep#0" in shown
+    assert "# of Calls" in shown
+    prof.export_chrome_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert [event["name"] for event in events].count("outer") == 3
+
+
+def test_a_trace_is_handed_over_after_each_turn_of_the_schedule(tmp_path: Path) -> None:
+    ready = profiler.tensorboard_trace_handler(str(tmp_path))
+    turns = profiler.schedule(wait=1, warmup=1, active=2, repeat=2)
+    with profiler.profile(schedule=turns, on_trace_ready=ready) as prof:
+        for _ in range(10):
+            prof.step()
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 2
+    assert all(file.name.endswith(".pt.trace.json") for file in files)
+    assert "ProfilerStep#6" in files[1].read_text()
+
+
+def test_threads_stand_for_processes_and_share_the_model() -> None:
+    model = nn.Linear(2, 1).share_memory()
+    before = model.bias.item()
+
+    def train(rank: int, counter: Any, lock: Any) -> None:
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            with lock:
+                optimizer.zero_grad()
+                model(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+                counter.value += 1
+
+    counter, lock = multiprocessing.Value("i", 0), multiprocessing.Lock()
+    workers = [multiprocessing.Process(target=train, args=(rank, counter, lock)) for rank in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert counter.value == 6
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    assert model.bias.item() == pytest.approx(before - 0.6, abs=1e-5)
+
+
+def test_spawn_reports_what_a_process_raised() -> None:
+    def fail(rank: int, limit: int) -> None:
+        if rank == limit:
+            raise KeyError("lost")
+
+    with pytest.raises(multiprocessing.ProcessRaisedException, match="KeyError: 'lost'"):
+        multiprocessing.spawn(fail, args=(1,), nprocs=2)
+    ids = multiprocessing.Queue()
+    multiprocessing.spawn(lambda rank: ids.put(threading.get_ident()), nprocs=2)
+    assert ids.get() != threading.get_ident()
+
+
+def test_futures_follow_each_other() -> None:
+    first: futures.Future = futures.Future()
+    second = first.then(lambda done: done.value() + 1)
+    together = futures.collect_all([first, second])
+    first.set_result(1)
+    assert futures.wait_all([first, second]) == [1, 2]
+    assert [future.wait() for future in together.wait()] == [1, 2]
+    failed = first.then(lambda done: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        failed.wait()
+
+
+def test_hub_reads_folders_and_says_what_it_cannot_get(tmp_path: Path) -> None:
+    (tmp_path / "hubconf.py").write_text('def net(size=2):\n    """Return a list."""\n    return [0] * size\n')
+    assert hub.load(str(tmp_path), "net", source="local", size=3) == [0, 0, 0]
+    assert hub.list(str(tmp_path), source="local") == ["net"]
+    assert hub.help(str(tmp_path), "net", source="local") == "Return a list."
+    hub.set_dir(tmp_path)
+    with pytest.raises(FileNotFoundError, match='give its folder with source="local"'):
+        hub.load("someone/something", "net")
+    url = f"file://{tmp_path}/absent-0123.pth"
+    with pytest.raises(RuntimeError, match=f"put it at {tmp_path}/checkpoints/absent-0123.pth"):
+        hub.load_state_dict_from_url(url)
+    torch.save({"weight": torch.ones(2)}, tmp_path / "checkpoints" / "absent-0123.pth")
+    assert hub.load_state_dict_from_url(url)["weight"].tolist() == [1.0, 1.0]
+
+
+def test_onnx_says_what_to_do_instead() -> None:
+    with pytest.raises(RuntimeError, match="funcgrad writes no ONNX"):
+        onnx.export(Net(), torch.ones(1, 3), "net.onnx")
+
+
+def test_flexible_attention_is_attention_with_a_mask() -> None:
+    query, key, value = (torch.randn(2, 4, 6, 8) for _ in range(3))
+
+    def causal(b: Any, h: Any, q: Any, kv: Any) -> Any:
+        return q >= kv
+
+    mask = create_block_mask(causal, None, None, 6, 6)
+    expected = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
+        found = flex_attention(query, key, value, block_mask=mask)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
+    near = and_masks(causal, lambda b, h, q, kv: q - kv < 2)
+    assert create_mask(near, None, None, 3, 3)[0, 0].tolist() == [
+        [True, False, False], [True, True, False], [False, True, True],
+    ]  # fmt: skip
+
+
+def test_flexible_attention_changes_scores_and_gives_nothing_for_nothing() -> None:
+    query, key, value = (torch.randn(1, 2, 4, 8) for _ in range(3))
+    slopes = torch.tensor([0.5, 0.25])
+    found = flex_attention(query, key, value, lambda score, b, h, q, kv: score - slopes[h] * (q - kv))
+    places = torch.arange(4)
+    bias = -slopes[:, None, None] * (places[:, None] - places)
+    expected = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias[None])
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
+    nothing = create_block_mask(lambda b, h, q, kv: q < 0 * kv, None, None, 4, 4)
+    assert flex_attention(query, key, value, block_mask=nothing).abs().sum().item() == 0.0

@@ -1,0 +1,43 @@
+"""The benchmark's timer computes what a statement gives; trees come apart and together again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+
+import pytest
+
+import funcgrad as torch
+from funcgrad.explain import counted
+from funcgrad.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from funcgrad.utils.benchmark import Compare, Measurement, Timer
+
+
+@pytest.mark.parametrize("statement", ["x + 1", "y = x + 1", lambda: None])
+def test_a_timer_runs_each_statement(statement: object) -> None:
+    x = torch.ones(3)
+    with counted() as seen:
+        measured = Timer(statement, globals={"x": x}).timeit(10)  # type: ignore[arg-type]
+    assert measured.number_per_run == 10
+    assert measured.median > 0
+    assert seen.runs >= (10 if statement == "x + 1" else 0)
+
+
+def test_measurements_are_compared_in_a_table() -> None:
+    fast = Measurement(2, [2e-6, 4e-6, 6e-6], "add", "small", "ours")
+    slow = Measurement(1, [1.0], "add", "small", "theirs")
+    assert [fast.median, fast.mean, fast.iqr] == pytest.approx([2e-6, 2e-6, 1e-6])
+    head, row = str(Compare([fast, slow])).splitlines()
+    assert head.split() == ["|", "ours", "|", "theirs"]
+    assert row.split("|")[1:] == ["2 us ", "    1 s"]
+    assert "Median: 2 us" in repr(fast)
+
+
+def test_a_tree_keeps_its_structure() -> None:
+    Pair = namedtuple("Pair", "left right")
+    tree = {"a": [1, (2, None)], "b": Pair(3, OrderedDict(c=4))}
+    leaves, spec = tree_flatten(tree)
+    assert leaves == [1, 2, None, 3, 4]
+    assert tree_unflatten(leaves, spec) == tree
+    assert tree_map(lambda x: (x or 0) * 2, tree)["b"] == Pair(6, OrderedDict(c=8))
+    with pytest.raises(ValueError, match="5 leaves, 4"):
+        tree_unflatten(leaves[:4], spec)
