@@ -6,12 +6,18 @@ Compiles are always noted, since they are rare and costly; runs only while someb
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections import deque
 from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NamedTuple
 
+import jax
+import numpy as np
+
 _PACKAGE = str(Path(__file__).parent.parent)
+_FOREIGN = (_PACKAGE, *(str(Path(module.__file__).parent) for module in (jax, np)), "<")
+_PYTHON = sysconfig.get_paths()["stdlib"]
 
 
 class Compile(NamedTuple):
@@ -36,6 +42,11 @@ class Journal:
     compiles: ClassVar[deque[Compile]] = deque(maxlen=1000)
     runs: ClassVar[deque[Run]] = deque(maxlen=1000)
     watching = False
+
+
+def is_users_file(filename: str) -> bool:
+    """Tell whether code in this file is a user's: not funcgrad's, JAX's, numpy's or Python's own."""
+    return not filename.startswith(_FOREIGN) and ("site-packages" in filename or not filename.startswith(_PYTHON))
 
 
 def user_line() -> str:

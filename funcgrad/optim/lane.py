@@ -34,7 +34,9 @@ class Lane:
         shared: tuple[str, ...],
         *,
         pack: bool,
+        apart: bool = False,
     ) -> None:
+        """pack: whether states are read by a Packing at all. apart: whether it leaves each an array of its own."""
         self.params, self.sizes = params, sizes
         members = [state[name] for name in slots for state in states]
         own = len(members)
@@ -45,7 +47,9 @@ class Lane:
                 others += [(state[name], len(members)) for state in states[start + 1 : start + size]]
                 members.append(states[start][name])
                 start += size
-        self.packing = Packing.of([member._current().value.aval for member in members], own) if pack else None
+        self.packing = None
+        if pack:
+            self.packing = Packing.of([member._current().value.aval for member in members], 0 if apart else own)
         self.names = members if self.packing is None else packed(members, self.packing)
         self.followers = [(name, self._place(member)) for name, member in others]
         self._led, self._leaders = [name for name, _ in others], [members[member] for _, member in others]

@@ -36,6 +36,7 @@ class RuleOptimizer(Optimizer):
     _op: ClassVar[Op]
     _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
+    packs = True  # whether small states lie in one array, which an exported step's do not
     found_inf: Tensor | None = None  # 0-d, from a GradScaler: where it is not 0 a step changes nothing
 
     @property
@@ -136,7 +137,8 @@ class RuleOptimizer(Optimizer):
             states = self._states(params, group, slots + shared)
         if shared:
             params, states, sizes = _in_cohorts(params, states, shared)
-        return Lane(given, params, states, sizes, slots, shared, pack=not self.defaults.get("differentiable"))
+        pack = not self.defaults.get("differentiable")
+        return Lane(given, params, states, sizes, slots, shared, pack=pack, apart=not self.packs)
 
     def _states(self, params: list[Tensor], group: Group, wanted: tuple[str, ...]) -> list[dict[str, Any]]:
         """Return each parameter's state, made where there was none."""

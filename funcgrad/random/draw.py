@@ -5,23 +5,58 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import Array, Arrays, Mask, Op
-from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue
+from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue, of_array
 from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
+from funcgrad._tape.variable import Variable
 from funcgrad._tensor.call import call, scalar_type_name
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import counting, keyed, sampling
-from funcgrad.random.generator import Generator, generator_of
+from funcgrad.random.generator import Generator, default_generator, generator_of
+from funcgrad.random.mersenne import STATE_BYTES, MersenneTwister
+
+
+class Traced:
+    """The host's stream as an array that goes along with a traced step: `state` are the bytes of `get_state`.
+
+    state None: the step is only looked at, and all that counts is whether it draws.
+    """
+
+    present: ClassVar[Traced | None] = None
+
+    def __init__(self, state: Any) -> None:
+        self.state, self.used = state, False
+
+    def draw(
+        self, sampler: Sampler, generator: Generator, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...]
+    ) -> Tensor:
+        """Return what the host will draw each time the step is run: the same numbers as without the trace."""
+        if generator is not default_generator:
+            raise RuntimeError("a step that is exported draws from the default generator only, not from its own")
+        self.used = True
+        if self.state is None:
+            return from_host(np.zeros(tuple(shape), dtype.numpy))
+
+        def on_host(state: Any) -> tuple[Any, Any]:
+            stream = MersenneTwister()
+            stream.set_state_bytes(np.asarray(state).tobytes())
+            drawn = sampler.host(stream, math.prod(shape), dtype.numpy, *numbers).reshape(tuple(shape))
+            return drawn, np.frombuffer(stream.state_bytes(), np.uint8)
+
+        shapes = jax.ShapeDtypeStruct(tuple(shape), dtype.numpy), jax.ShapeDtypeStruct((STATE_BYTES,), np.uint8)
+        drawn, self.state = jax.pure_callback(on_host, shapes, self.state, vmap_method="sequential")
+        return Tensor._of(Variable(of_array(drawn)))
 
 
 class Sampler(NamedTuple):
@@ -59,6 +94,8 @@ def draw(
     generator = generator or generator_of(device)
     if levels.thread.batches:
         return _draw_in_batches(sampler, generator, shape, dtype, numbers, device)
+    if Traced.present is not None and generator.stream is not None:
+        return Traced.present.draw(sampler, generator, shape, dtype, numbers)
     if generator.stream is None:
         return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
     return from_host(draw_array(sampler, generator, shape, dtype, numbers), device=device)
@@ -96,7 +133,7 @@ def draw_into(
     """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
     tensor._check_writable()
     chosen = generator or generator_of(tensor.device)
-    if chosen.stream is None or levels.thread.batches or has_history(tensor):
+    if chosen.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
         return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
     return assign_host(tensor, draw_array(sampler, chosen, tensor.shape, tensor.dtype, numbers))
 

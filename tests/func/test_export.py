@@ -1,0 +1,205 @@
+"""An imperative step as a pure function: the same bits for 50 steps, many seeds at once, saved, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import func, nn
+from funcgrad.func.export import flattened
+
+Step = Callable[..., Any]
+
+
+def plain() -> Step:
+    model = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 3))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def everything() -> Step:
+    model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    warm = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=5)
+    scheduler = torch.optim.lr_scheduler.SequentialLR(
+        optimizer, [warm, torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 40)], [5]
+    )
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        scheduler.step()
+        return loss
+
+    return step
+
+
+def accumulating() -> Step:
+    """A step that leaves its gradients for the next one to add to."""
+    model = nn.Linear(8, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2, momentum=0.9)
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def data(steps: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(steps, 32, 8), torch.randint(0, 3, (steps, 32))
+
+
+def arrays_of(state: Any) -> dict[str, np.ndarray]:
+    return {path: np.asarray(array) for path, array in flattened(state)}
+
+
+@pytest.mark.parametrize("make", [plain, everything, accumulating])
+@pytest.mark.parametrize("begun", [0, 3])
+def test_fifty_steps_are_the_same_to_the_last_bit(make: Callable[[], Step], begun: int) -> None:
+    torch.manual_seed(0)
+    step = make()
+    xs, ys = data(50 + begun)
+    for i in range(begun):
+        step(xs[i], ys[i])
+    pure, state = func.export(step, xs[0], ys[0])
+    jitted = jax.jit(pure)
+    found = []
+    for x, y in zip(xs[begun:], ys[begun:], strict=True):
+        state, loss = jitted(state, x.jax(), y.jax())
+        found.append(float(loss))
+    assert found == [step(x, y).item() for x, y in zip(xs[begun:], ys[begun:], strict=True)]
+    after, now = arrays_of(state), arrays_of(pure.state())
+    assert after.keys() == now.keys()
+    assert [path for path in after if path != "scheduler/steps" and not np.array_equal(after[path], now[path])] == []
+
+
+def test_exporting_changes_nothing() -> None:
+    torch.manual_seed(0)
+    step = everything()
+    xs, ys = data(2)
+    before = torch.get_rng_state().tolist()
+    func.export(step, xs[0], ys[0])
+    assert torch.get_rng_state().tolist() == before
+    exported = [step(xs[0], ys[0]).item(), step(xs[1], ys[1]).item()]
+    torch.manual_seed(0)
+    step = everything()
+    data(2)
+    assert exported == [step(xs[0], ys[0]).item(), step(xs[1], ys[1]).item()]
+
+
+def test_paths_are_readable() -> None:
+    _, state = func.export(everything(), *[t[0] for t in data(1)])
+    paths = arrays_of(state)
+    assert {"model/0/weight", "model/1/running_mean", "optimizer/exp_avg/0/weight", "optimizer/exp_avg_sq/4/bias",
+            "optimizer/step", "optimizer/lr", "optimizer/betas/0", "scheduler/steps", "random/cpu"} <= paths.keys()  # fmt: skip
+    assert "grad/0/weight" not in paths
+    assert state["model"]["0"]["weight"].shape == (16, 8)
+    _, state = func.export(accumulating(), *[t[0] for t in data(1)])
+    assert "grad/model/weight" in arrays_of(state)
+
+
+def test_eight_seeds_train_at_once() -> None:
+    xs, ys = data(5)
+    states, expected = [], []
+    for seed in range(8):
+        torch.manual_seed(seed)
+        step = everything()
+        pure, state = func.export(step, xs[0], ys[0])
+        states.append(state)
+        expected.append([step(x, y).item() for x, y in zip(xs, ys, strict=True)])
+    state = jax.tree.map(lambda *leaves: jax.numpy.stack(leaves), *states)
+    jitted = jax.jit(jax.vmap(pure, in_axes=(0, None, None)))
+    for i in range(5):
+        state, losses = jitted(state, xs[i].jax(), ys[i].jax())
+        np.testing.assert_allclose(losses, [row[i] for row in expected], rtol=1e-4)
+
+
+def test_the_step_is_serialised() -> None:
+    step = plain()
+    x, y = (t[0] for t in data(1))
+    pure, state = func.export(step, x, y)
+    saved = jax.export.export(jax.jit(pure))(state, x.jax(), y.jax()).serialize()
+    after, loss = jax.export.deserialize(saved).call(state, x.jax(), y.jax())
+    expected = step(x, y).item()
+    assert float(loss) == expected
+    np.testing.assert_allclose(after["model"]["0"]["weight"], pure.state()["model"]["0"]["weight"], rtol=1e-6)
+
+
+def test_a_state_is_put_back() -> None:
+    torch.manual_seed(0)
+    step = everything()
+    xs, ys = data(6)
+    pure, state = func.export(step, xs[0], ys[0])
+    for i in range(3):
+        state, _ = jax.jit(pure)(state, xs[i].jax(), ys[i].jax())
+    func.load_state(pure, state)
+    continued = [step(xs[i], ys[i]).item() for i in range(3, 6)]
+    torch.manual_seed(0)
+    step = everything()
+    data(6)
+    assert [step(xs[i], ys[i]).item() for i in range(6)][3:] == continued
+
+
+def test_numbers_of_the_optimizer_are_part_of_the_state() -> None:
+    step = accumulating()
+    x, y = (t[0] for t in data(1))
+    pure, state = func.export(step, x, y)
+    still = {**state, "optimizer": {**state["optimizer"], "lr": state["optimizer"]["lr"] * 0}}
+    after, _ = pure(still, x.jax(), y.jax())
+    assert np.array_equal(after["model"]["weight"], state["model"]["weight"])
+
+
+def branching(x: torch.Tensor) -> torch.Tensor:
+    loss = (x * weight).sum()
+    if loss > 0:
+        loss = loss * 2
+    return loss
+
+
+def reading(x: torch.Tensor) -> float:
+    return (x * weight).sum().item()
+
+
+weight = torch.ones(3, requires_grad=True)
+
+
+@pytest.mark.parametrize(("step", "line"), [(branching, "if loss > 0:"), (reading, "return (x * weight).sum().item()")])
+def test_a_step_that_looks_at_numbers_is_refused_with_the_line(step: Step, line: str) -> None:
+    with pytest.raises(func.ExportError) as caught:
+        func.export(step, torch.ones(3))
+    assert f"`{line}`" in str(caught.value) and __file__ in str(caught.value)
+    assert weight.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_metric_that_a_scheduler_reads_is_refused() -> None:
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+
+    def step(x: torch.Tensor) -> None:
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        scheduler.step(loss)
+
+    with pytest.raises(func.ExportError, match=r"scheduler.step\(loss\)"):
+        func.export(step, torch.ones(3, 2))
