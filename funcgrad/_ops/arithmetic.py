@@ -204,8 +204,23 @@ def magnitude(input: Array) -> Array:
 def _magnitude_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     (x,), (dx,) = primals, tangents
     if x.dtype.kind != "c":
-        return lax.abs(x), lax.sign(x) * dx
-    return jax.jvp(lax.abs, primals, tangents)
+        return magnitude(x), lax.sign(x) * dx
+    return magnitude(x), lax.real(lax.conj(direction(x)) * dx)
+
+
+@jax.custom_jvp
+def direction(input: Array) -> Array:
+    """input / |input|, 0 at 0: how a complex number points."""
+    return lax.sign(input)
+
+
+@direction.defjvp
+def _direction_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """What turns it, over its size: JAX's own rule divides by |x|^3, which is 0 for small numbers."""
+    (x,), (dx,) = primals, tangents
+    unit, size = direction(x), magnitude(x)
+    turned = (dx - unit * lax.real(lax.conj(unit) * dx)) / jnp.where(size == 0, 1, size)
+    return unit, jnp.where(size == 0, 0, turned)
 
 
 @op(grad="AbsBackward0", names="abs .abs .abs_ abs_ absolute .absolute .absolute_ absolute_ .__abs__")
@@ -354,7 +369,21 @@ def copysign(input: Array, other: Operand) -> Array:
 def logaddexp(input: Array, other: Array) -> Array:
     """log(exp(input) + exp(other)) without overflow. Shape: broadcast."""
     require_floating(input, "logaddexp_cpu")
-    return jnp.logaddexp(*broadcast(input, other))
+    input, other = broadcast(input, other)
+    return complex_logaddexp(input, other) if input.dtype.kind == "c" else jnp.logaddexp(input, other)
+
+
+def complex_logaddexp(a: Array, b: Array) -> Array:
+    """log(exp(a) + exp(b)) of complex numbers, on the branch of the one with the larger real part, as torch has it."""
+    is_less = lax.real(a) < lax.real(b)
+    low, high = jnp.where(is_less, a, b), jnp.where(is_less, b, a)
+    known = jnp.isfinite(lax.real(low)) & jnp.isfinite(lax.real(high))
+    added = jnp.log1p(lax.exp(jnp.where(known, low - high, 0)))
+    tied = ~known & (lax.real(low) == lax.real(high))  # two infinities of one sign
+    doubled = lax.log(lax.exp(jnp.where(tied, low, 0)) + lax.exp(jnp.where(tied, high, 0)))
+    other = jnp.where(tied, jnp.where(lax.real(low) < 0, low, doubled), high)
+    undefined = jnp.isnan(lax.real(low)) | jnp.isnan(lax.real(high))
+    return jnp.where(undefined, np.asarray(np.nan, a.dtype), jnp.where(known, high + added, other))
 
 
 @op(grad="Logaddexp2Backward0", promote="common", names="logaddexp2 .logaddexp2")

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import is_bool, is_integer, to_float
+from funcgrad._ops.arithmetic import complex_logaddexp, is_bool, is_integer, to_float
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import wide
 from funcgrad._ops.dims import dim_of
@@ -37,7 +37,21 @@ def cumprod(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
 @op(grad="LogcumsumexpBackward0", promote="float")
 def logcumsumexp(input: Array, dim: int) -> Array:
     """The running log-sum-exp along `dim`."""
+    if input.dtype.kind == "c":
+        return _along(_complex_logcumsumexp, input, dim)
     return _along(lax.cumlogsumexp, wide(input), dim).astype(input.dtype)
+
+
+def _complex_logcumsumexp(input: Array, dim: int) -> Array:
+    """One after the other, since the branch of the logarithm depends on the order."""
+
+    def step(sum: Array, next: Array) -> tuple[Array, Array]:
+        sum = complex_logaddexp(next, sum)
+        return sum, sum
+
+    parts = jnp.moveaxis(input, dim, 0)
+    _, rest = lax.scan(step, parts[0], parts[1:])
+    return jnp.moveaxis(jnp.concatenate([parts[:1], rest]), 0, dim)
 
 
 def _running(input: Array, dim: int, cumulate: Callable[..., Array]) -> tuple[Array, Array]:

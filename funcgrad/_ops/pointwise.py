@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import is_bool, is_integer
+from funcgrad._ops.arithmetic import direction, is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array, Scalar, op
@@ -234,8 +234,7 @@ def sgn(input: Array) -> Array:
     """input / |input|, 0 at 0: `sign` for complex numbers too."""
     if input.dtype.kind != "c":
         return sign(input)
-    size = lax.abs(input)
-    return jnp.where(size == 0, 0, input / jnp.where(size == 0, 1, size))
+    return direction(input)
 
 
 @op(grad="AngleBackward0", promote="float", names="angle .angle")

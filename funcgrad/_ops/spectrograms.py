@@ -125,7 +125,7 @@ def istft(
     def added_up(parts: Array) -> Array:
         return jnp.zeros((*parts.shape[:-2], total), parts.dtype).at[..., places].add(parts)
 
-    signal, weight = added_up(frames * shape), added_up(jnp.broadcast_to(jnp.square(jnp.abs(shape)), frames.shape[-2:]))
+    signal, weight = added_up(frames * shape), added_up(jnp.broadcast_to(jnp.square(shape), frames.shape[-2:]))
     start = n_fft // 2 if center else 0
     end = total - start if length is None else start + length
     signal, weight = (lax.slice_in_dim(x, start, min(end, total), axis=x.ndim - 1) for x in (signal, weight))

@@ -43,7 +43,7 @@ def _gaps(input: Tensor, spacing: Any, dims: Sequence[int], is_all: bool) -> lis
     if isinstance(spacing, Tensor):
         raise TypeError("gradient(): argument 'spacing' must be a number, or a tuple of numbers or Tensors, not Tensor")
     if not isinstance(spacing, (list, tuple)):
-        return [spacing] * len(dims)
+        return [1 if spacing is None else spacing] * len(dims)
     if len(spacing) != len(dims):
         needed = (
             f"a list of length equal to 'self.dim() = {input.ndim}', since dim argument was not given, but got a list "

@@ -51,7 +51,10 @@ class Yardstick:
 
 
 def compare(ours: list[Any], theirs: list[Any], yardstick: Yardstick, numbers: bool = True) -> None:
-    """Raise DifferenceError unless our results are torch's. numbers: False compares structure, shapes and dtypes only."""
+    """Raise DifferenceError unless our results are torch's.
+
+    numbers: False compares structure, shapes and dtypes only.
+    """
     if len(ours) != len(theirs):
         raise DifferenceError(f"{len(ours)} results, torch has {len(theirs)}")
     for place, (our, their) in enumerate(zip(ours, theirs, strict=True)):
@@ -105,9 +108,9 @@ def _wide(array: np.ndarray) -> np.ndarray:
 
 
 def _largest_number(array: np.ndarray) -> float:
-    """Return the largest number, between 0.01 and 1: what differences near 0 are measured against."""
+    """Return the largest number, between 0.01 and 100: what differences near 0 are measured against."""
     finite = np.abs(_wide(array[np.isfinite(_wide(array))]))
-    return float(np.clip(finite.max(), 0.01, 1.0)) if finite.size else 1.0
+    return float(np.clip(finite.max(), 0.01, 100.0)) if finite.size else 1.0
 
 
 def _as_good(our: np.ndarray, their: np.ndarray, exact: np.ndarray, yardstick: Yardstick) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ def _arguments(sample: Any, tensor: Callable[[torch.Tensor], Any], other: Callab
 
 
 def kinds_in(sample: Any) -> set[str]:
-    """Return the names of the dtypes of a sample's tensors."""
+    """Return the names of the dtypes of a sample's tensors: the coarsest says how near results have to be."""
     found: set[str] = set()
     _arguments(sample, lambda tensor: found.add(name_of(tensor.dtype)), lambda part: part)
     return found
@@ -130,6 +131,11 @@ def translated(part: Any) -> Any:
         if not hasattr(funcgrad, name):
             raise NoCounterpartError(f"{name} is no {type(part).__name__} of ours")
         return getattr(funcgrad, name)
+    if type(part).__module__.startswith("torch.nn"):  # a module, or an options object
+        fields = (
+            {f.name: getattr(part, f.name) for f in dataclasses.fields(part)} if dataclasses.is_dataclass(part) else {}
+        )
+        return getattr(funcgrad.nn, type(part).__name__)(**fields)
     if isinstance(part, torch.device):
         return funcgrad.device(str(part))
     if isinstance(part, torch.Size):

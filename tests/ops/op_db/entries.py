@@ -26,8 +26,18 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (.+) \|$")
 @functools.cache
 def left_out() -> dict[str, str]:
     """Return the reason for each entry that is left out, by the entry's name, as docs/differences.md has them."""
-    text = DIFFERENCES.read_text(encoding="utf-8") if DIFFERENCES.exists() else ""
-    _, _, section = text.partition("## Ops that are left out")
+    return _table("Ops that are left out")
+
+
+@functools.cache
+def set_aside(name: str) -> tuple[str, ...]:
+    """Return the checks in which torch itself is wrong about an entry, as docs/differences.md has them."""
+    return tuple(_table("Derivatives in which PyTorch is wrong").get(name, "").partition(" |")[0].split(", "))
+
+
+@functools.cache
+def _table(heading: str) -> dict[str, str]:
+    _, _, section = DIFFERENCES.read_text(encoding="utf-8").partition(f"## {heading}")
     rows = map(_ROW.match, section.partition("\n## ")[0].splitlines())
     return {row[1]: row[2] for row in rows if row}
 
