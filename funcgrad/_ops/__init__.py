@@ -5,6 +5,7 @@ from funcgrad._ops import arithmetic as arithmetic
 from funcgrad._ops import attention as attention
 from funcgrad._ops import average_pooling as average_pooling
 from funcgrad._ops import bessel as bessel
+from funcgrad._ops import checkpointing as checkpointing
 from funcgrad._ops import comparison as comparison
 from funcgrad._ops import contractions as contractions
 from funcgrad._ops import convolution as convolution
@@ -24,6 +25,7 @@ from funcgrad._ops import grid as grid
 from funcgrad._ops import histograms as histograms
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import interpolation as interpolation
+from funcgrad._ops import ldl as ldl
 from funcgrad._ops import linear_cross_entropy as linear_cross_entropy
 from funcgrad._ops import loss_scaling as loss_scaling
 from funcgrad._ops import losses as losses

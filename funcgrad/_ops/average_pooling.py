@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread, wide
-from funcgrad._ops.pooling import adaptive_bounds, adaptive_sizes
+from funcgrad._ops.pooling import adaptive_batched, adaptive_bounds, adaptive_sizes
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -163,7 +163,7 @@ def _sums(input: Array, over: Windows) -> Array:
 
 
 def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequence[int | None] | int) -> Array:
-    whole = batched(name, input, count)
+    whole = adaptive_batched(name, input, count, output_size)
     result = average_to(wide(whole), adaptive_sizes(output_size, whole.shape[2:])).astype(input.dtype)
     return result if whole is input else result[0]
 

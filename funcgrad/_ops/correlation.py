@@ -13,7 +13,6 @@ Measured on 2 CPU cores with jax 0.10.2, float32, milliseconds (forward, input g
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 
@@ -21,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims
 
 Pads = tuple[tuple[int, int], ...]
@@ -151,7 +151,7 @@ def _spread_out(
     return result[(slice(None), slice(None), *cut)]
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4, 5, 6))
+@with_own_vjp(2, 3, 4, 5, 6)
 def _spread_out_on_cpu(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int, sizes: Dims
 ) -> Array:

@@ -169,7 +169,7 @@ def _lower_and_upper(packed: Array) -> tuple[Array, Array]:
     return lower, jnp.triu(packed[..., :count, :])
 
 
-@op(grad="LinalgLuBackward0", names="linalg.lu", results="P L U", keep="residuals")
+@op(grad="LinalgLuBackward0", names="linalg.lu", results="P L U", constant="P", keep="residuals")
 def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:  # noqa: N803 - torch's own spelling
     """Return a permutation P, a unit lower triangular L and an upper triangular U with A = P L U."""
     if A.ndim < 2:
@@ -203,7 +203,7 @@ def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) ->
     return packed, pivots, info.astype(np.int32)
 
 
-@op(grad="LuUnpackBackward0", names="lu_unpack", results="P L U")
+@op(grad="LuUnpackBackward0", names="lu_unpack", results="P L U", constant="P")
 def lu_unpack(
     LU_data: Array, LU_pivots: Indices, unpack_data: bool = True, unpack_pivots: bool = True  # noqa: N803 - torch's own
 ) -> tuple[Array, Array, Array]:  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import require_floating, scalar_name
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.norms import vector_size
 from funcgrad._ops.table import Array, op
@@ -40,7 +41,7 @@ def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> 
     """The cosine of the angle along `dim`, each length at least eps. Shape: x1, x2 broadcast, result without `dim`."""
     shape = broadcast_shape(x1.shape, x2.shape)
     axis = dim_of(len(shape), dim)
-    ones, others = (_of_length_one(jnp.broadcast_to(x, shape), axis, eps) for x in (x1, x2))
+    ones, others = (_of_length_one(jnp.broadcast_to(x, shape or (1,)), axis, eps) for x in (x1, x2))
     return (ones * others).sum(axis)
 
 
@@ -58,6 +59,5 @@ def _pairwise_grad(shapes: tuple, statics: tuple) -> tuple:
 def pairwise_distance(x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Array:
     """The p-norm of x1 - x2 + eps along the last dimension. Shape: x1, x2 (*, D), broadcast, result (*)."""
     broadcast_shape(x1.shape, x2.shape)
-    require_floating(x1, "norm")
-    apart = x1 - x2 + eps
+    apart = to_float(x1 - x2) + eps
     return vector_size(apart, p, (apart.ndim - 1,), keepdim)

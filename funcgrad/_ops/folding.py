@@ -31,7 +31,7 @@ def im2col(input: Array, kernel_size: Dims, dilation: Dims = (1,), padding: Dims
         )
     padded = jnp.pad(images, ((0, 0), (0, 0), *((p, p) for p in pads)))
     parts = [shifted(padded, tap, kernel, steps, gaps) for tap in itertools.product(*map(range, kernel))]
-    columns = jnp.stack(parts, 2).reshape(images.shape[0], -1, math.prod(counts))
+    columns = jnp.stack(parts, 2).reshape(images.shape[0], images.shape[1] * math.prod(kernel), math.prod(counts))
     return columns if images is input else columns[0]
 
 
@@ -58,7 +58,7 @@ def fold(
     sizes = spread(output_size, 2, "output_size")
     counts = _counts(sizes, kernel, gaps, pads, steps)
     _check_columns(columns, sizes, counts, (kernel, gaps, pads, steps))
-    parts = columns.reshape(columns.shape[0], -1, math.prod(kernel), *counts)
+    parts = columns.reshape(*columns.shape[:1], columns.shape[1] // math.prod(kernel), math.prod(kernel), *counts)
     zero, image = jnp.zeros((), input.dtype), None
     for i, tap in enumerate(itertools.product(*map(range, kernel))):
         spans = zip(tap, sizes, counts, gaps, pads, steps, strict=True)

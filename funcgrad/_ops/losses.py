@@ -10,6 +10,7 @@ from jax import lax
 from jax.scipy.special import xlogy
 
 from funcgrad._ops.activation import log1p_exp
+from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
 from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
@@ -57,7 +58,7 @@ def l1_loss(
 ) -> Array:
     """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
     broadcast_shape(input.shape, target.shape)
-    return _weighted(_size(input - target), weight, reduction, size_average, reduce)
+    return _weighted(magnitude(input - target), weight, reduction, size_average, reduce)
 
 
 def _smooth_l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -231,10 +232,11 @@ def poisson_nll_loss(
 
     Shape: input, target (*), broadcast; result () or, unreduced, (*).
     """
+    input = to_float(input)
     loss = jnp.exp(input) - target * input if log_input else input - target * jnp.log(input + eps)
     if full:
         # The gradient stops where torch masks the term: at target <= 1.
-        above = jnp.where(target > 1, target, 1)
+        above = to_float(jnp.where(target > 1, target, 1))
         stirling = above * jnp.log(above) - above + 0.5 * jnp.log(2 * math.pi * above)
         loss = loss + jnp.where(target > 1, stirling, 0)
     return reduced(loss, reduction, size_average, reduce)
@@ -307,11 +309,6 @@ def _expanded(shapes: tuple) -> tuple:
         n if len(s) == len(whole) and s == whole else ("ExpandBackward0", n)
         for n, s in zip(("input", "target"), shapes[:2], strict=True)
     )
-
-
-def _size(difference: Array) -> Array:
-    """Return |difference|, with gradient 0 at 0 (jnp.abs has 1 there)."""
-    return difference * jnp.sign(lax.stop_gradient(difference))
 
 
 def _huber(difference: Array, delta: float) -> Array:

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.activation import log1p_exp
+from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.checks import require_floating, scalar_name, size_text
 from funcgrad._ops.distance import pairwise_distance
-from funcgrad._ops.reduction import completed, last_node, reduced
+from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Indices, op
 
 
@@ -59,7 +60,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {size_text(input1.shape)}, input2: {size_text(input2.shape)}, target: {size_text(target.shape)}"
         )
-    return reduced(_at_least_zero(margin - target * (input1 - input2)), reduction, size_average, reduce)
+    return reduced(_at_least_zero(margin - to_float(target * (input1 - input2))), reduction, size_average, reduce)
 
 
 def _cosine_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -95,6 +96,7 @@ def cosine_embedding_loss(
             f"{kind} target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
+    input1, input2 = to_float(input1), to_float(input2)
     squares = [(x * x).sum(-1) + 1e-12 for x in (input1, input2)]
     cosine = (input1 * input2).sum(-1) / jnp.sqrt(squares[0] * squares[1])
     zero = jnp.zeros_like(cosine)
@@ -137,6 +139,8 @@ def triplet_margin_loss(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
             f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
         )
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     near, far = (pairwise_distance(anchor, other, p, eps) for other in (positive, negative))
     if swap:
         far = jnp.minimum(far, pairwise_distance(positive, negative, p, eps))
@@ -171,8 +175,13 @@ def multi_margin_loss(
 
     Shape: input (N, C) or (C,), target (N,) or (), weight (C,), result () or as target.
     """
+    reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported, but got {p}")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    if input.ndim < 2:
+        input = input.reshape(*target.shape, -1) if target.shape == (1,) else input.reshape(-1)
     _check_classes("multi_margin_loss", input, target, target.shape == input.shape[:-1])
     if weight is not None and weight.shape != input.shape[-1:]:
         raise RuntimeError(f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}")
@@ -198,6 +207,9 @@ def multilabel_margin_loss(
 
     Shape: input, target (N, C) or (C,), result () or (N,).
     """
+    reduction_of(reduction, size_average, reduce)
+    if not input.ndim and not target.ndim:
+        input, target = input[None], target[None]
     _check_classes("multilabel_margin_loss", input, target, target.shape == input.shape)
     listed = jnp.cumprod(target >= 0, -1).astype(bool)
     places = jnp.arange(input.shape[-1])

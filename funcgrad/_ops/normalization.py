@@ -6,11 +6,13 @@ torch's kernels (64x32x26x26 forward and backward: 2.6 ms of CPU time, torch 3.9
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.arithmetic import is_integer, to_float
 from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
@@ -31,6 +33,8 @@ def batch_norm_train(
 
     Shape: input (N, C, *), all others (C,). ValueError where a channel has one value only.
     """
+    if input.shape == (0,):
+        return (input,) if running_mean is None or running_var is None else (input, running_mean, running_var)
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
     if input.size == input.shape[1]:
         raise ValueError(
@@ -57,6 +61,8 @@ def batch_norm_eval(
     eps: float = 1e-5,
 ) -> Array:
     """Normalize each channel by the given mean and variance. Shape: input (N, C, *), all others (C,)."""
+    if input.shape == (0,):
+        return input
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
     given = wide(input)
     mean, variance = (_column(lax.stop_gradient(x), input, 1).astype(given.dtype) for x in (running_mean, running_var))
@@ -158,7 +164,7 @@ def group_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
         )
-    grouped = wide(input).reshape(input.shape[0], num_groups, -1)
+    grouped = wide(input).reshape(input.shape[0], num_groups, math.prod(input.shape[1:]) // num_groups)
     result = _standardized(grouped, (2,), eps)[2].reshape(input.shape)
     return _scaled(result, weight, bias, 1).astype(input.dtype)
 
@@ -181,8 +187,9 @@ def local_response_norm(input: Array, size: int, alpha: float = 1e-4, beta: floa
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     edges = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
     padded = jnp.pad(jnp.square(input), edges)
-    total = sum(lax.slice_in_dim(padded, i, i + input.shape[1], 1, 1) for i in range(size))
-    return input / (total * (alpha / size) + k) ** beta
+    total = functools.reduce(lax.add, [lax.slice_in_dim(padded, i, i + input.shape[1], 1, 1) for i in range(size)])
+    mean = to_float(total // size) if is_integer(input) else total / size
+    return to_float(input) / (mean * alpha + k) ** beta
 
 
 def _standardized(input: Array, axes: Dims, eps: float) -> tuple[Array, Array, Array]:

@@ -62,13 +62,21 @@ def matrix_size(input: Array, order: Any, dim: Sequence[int], keepdim: bool) -> 
         return vector_size(input, 2, dims, keepdim)
     if order == "nuc" or abs(order) == 2:
         singular = _singular_values(input, dims)
-        reduce = jnp.sum if order == "nuc" else jnp.max if order > 0 else jnp.min
-        total = reduce(singular, -1)
+        total = jnp.sum(singular, -1) if order == "nuc" else _end_of(singular, -1, order > 0)
     else:
         added, rest = dims if abs(order) == 1 else dims[::-1]
         sums = jnp.sum(magnitude(input), added, keepdims=True)
-        total = jnp.squeeze((jnp.max if order > 0 else jnp.min)(sums, rest, keepdims=True), dims)
+        total = jnp.squeeze(_end_of(sums, rest, order > 0, keepdims=True), dims)
     return jnp.expand_dims(total, sorted(dims)) if keepdim else total
+
+
+def _end_of(sizes: Array, dim: int, largest: bool, keepdims: bool = False) -> Array:
+    """Return the largest of sizes along a dimension (0 of none), or the smallest."""
+    if largest:
+        return jnp.max(sizes, dim, keepdims=keepdims, initial=0 if sizes.shape[dim] == 0 else None)
+    if sizes.shape[dim] == 0:
+        raise IndexError(f"amin(): Expected reduction dim {dim} to have non-zero size.")
+    return jnp.min(sizes, dim, keepdims=keepdims)
 
 
 def _cast(input: Array, dtype: DType | None) -> Array:

@@ -76,9 +76,20 @@ def pad(input: Array, pad: Dims, mode: str = "constant", value: Scalar | None = 
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     _check_lengths(input, widths, mode)
-    kept = [(min(before, 0), min(after, 0), 0) for before, after in widths]
-    cut = lax.pad(input, np.zeros((), input.dtype), kept)
-    return jnp.pad(cut, [(max(before, 0), max(after, 0)) for before, after in widths], mode=_MODES[mode][0])
+    repeats = mode == "replicate"
+    spans = [_kept(n, before, after, repeats) for n, (before, after) in zip(input.shape, widths, strict=True)]
+    cut = lax.slice(input, *zip(*[span[:2] for span in spans], strict=True))
+    return jnp.pad(cut, [span[2:] for span in spans], mode=_MODES[mode][0])
+
+
+def _kept(length: int, before: int, after: int, at_least_one: bool) -> tuple[int, int, int, int]:
+    """Return which part of a dimension stays where it is cut, and how much is put on both sides of that part."""
+    start, stop = max(-before, 0), length - max(-after, 0)
+    if at_least_one and length:  # an edge that is cut off is still what is repeated
+        start = min(start, length - 1)
+        stop = max(stop, start + 1)
+    lead, trail = before + start, after + length - stop
+    return start, stop, max(lead + min(trail, 0), 0), max(trail + min(lead, 0), 0)
 
 
 def _check_lengths(input: Array, widths: Sequence[tuple[int, int]], mode: str) -> None:

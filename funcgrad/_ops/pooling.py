@@ -266,9 +266,12 @@ def _places(input: Array, over: Windows) -> Array:
 def _adaptive_max_pool(
     name: str, count: int, input: Array, output_size: Sequence[int | None] | int, return_indices: bool
 ) -> Array | tuple[Array, Array]:
-    whole = batched(name, input, count)
+    whole = adaptive_batched(name, input, count, output_size)
     sizes = whole.shape[2:]
     wanted = adaptive_sizes(output_size, sizes)
+    if 0 in wanted:
+        none = jnp.zeros((*(whole if whole is input else whole[0]).shape[: -len(wanted)], *wanted), input.dtype)
+        return (none, none.astype(np.int64)) if return_indices else none
     if all(n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, wanted, strict=True))
         return _max_pool(name, count, input, kernel, None, (0,), (1,), False, return_indices)
@@ -283,9 +286,18 @@ def _adaptive_max_pool(
     return results if return_indices else results[0]
 
 
+def adaptive_batched(name: str, input: Array, count: int, output_size: Sequence[int | None] | int) -> Array:
+    """Return (N, C, *) from that or from (C, *). Raises what torch does for other numbers of dimensions."""
+    if count > 1 and input.ndim <= count and not isinstance(output_size, int):
+        raise ValueError(f"Input dimension should be at least {count + 1}")
+    return batched(name, input, count)
+
+
 def adaptive_sizes(output_size: Sequence[int | None] | int, sizes: Dims) -> Dims:
     """Return the number of windows in each dimension; None in `output_size` keeps the input's size."""
     listed = spread(output_size, len(sizes), "output_size")
+    if any(o is not None and o < 0 for o in listed):
+        raise RuntimeError(f"elements of output_size must be greater than or equal to 0 but received {listed}")
     return tuple(n if o is None else o for o, n in zip(listed, sizes, strict=True))
 
 

@@ -12,16 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array
-
-
-def _with_own_vjp(*static: int) -> Callable[[Callable[..., Any]], Any]:
-    """jax.custom_vjp with these static arguments."""
-    return lambda function: jax.custom_vjp(function, nondiff_argnums=static)
 
 
 def scan_masked(
@@ -77,7 +72,7 @@ def _weight_gradient(gates: Array, hidden: Array) -> Array:
     return lax.optimization_barrier(gates.reshape(-1, gates.shape[-1]).T) @ hidden.reshape(-1, hidden.shape[-1])
 
 
-@_with_own_vjp(4)
+@with_own_vjp(4)
 def lstm_scan(gates: Array, hidden: Array, cell: Array, weight: Array, reverse: bool) -> tuple[Array, Array]:
     """Run an LSTM: all hidden states and the last cell. Shape: gates (T, N, 4H), order i, f, o, g, weight (4H, H)."""
 
@@ -146,7 +141,7 @@ def _gru_parts(hidden: Array, share: tuple[Array, ...], weight: Array, bias: Arr
     return written + kept * (hidden - written), reset, kept, recalled, written
 
 
-@_with_own_vjp(4)
+@with_own_vjp(4)
 def gru_scan(gates: Array, hidden: Array, weight: Array, bias: Array, reverse: bool) -> Array:
     """Run a GRU: all hidden states. Shape: gates r, z, n (T, N, 3H), weight (3H, H), bias (H,), n's inner one."""
     return _gru_forward(gates, hidden, weight, bias, reverse)[0]
@@ -183,7 +178,7 @@ def _gru_backward(reverse: bool, saved: Any, gradient: Array) -> tuple[Array, ..
 gru_scan.defvjp(_gru_forward, _gru_backward)
 
 
-@_with_own_vjp(3, 4)
+@with_own_vjp(3, 4)
 def rnn_scan(gates: Array, hidden: Array, weight: Array, relu: bool, reverse: bool) -> Array:
     """Run an Elman network: all hidden states. Shape: gates (T, N, H), weight (H, H)."""
     return _rnn_forward(gates, hidden, weight, relu, reverse)[0]

@@ -202,8 +202,7 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  
 @op(grad="CatBackward0", names="linalg.vander")
 def linalg_vander(x: Array, *, N: int | None = None) -> Array:  # noqa: N803 - torch's own spelling
     """Return the powers 0 to N - 1 of each element, in a new last dimension."""
-    if x.ndim < 1:
-        raise RuntimeError("Expected dim 0 to be at least 1")
-    if N is not None and N <= 1:
+    row = x if x.ndim else x[None]
+    if (row.shape[-1] if N is None else N) <= 1:
         raise RuntimeError("N must be greater than 1.")
-    return _powers(x, N)
+    return _powers(row, N)

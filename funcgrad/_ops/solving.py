@@ -243,6 +243,7 @@ def pinverse(input: Array, rcond: float = 1e-15) -> Array:
     grad="LinalgLstsqBackward0",
     names="linalg.lstsq",
     results="solution residuals rank singular_values",
+    constant="singular_values",
     keep="residuals",
 )
 def lstsq(

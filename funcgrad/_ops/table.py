@@ -73,8 +73,8 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "autocast", "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters", "promote",
-        "results", "statics", "variadic", "write_back",
+        "autocast", "constant", "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters",
+        "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -85,6 +85,7 @@ class Op:
         promote: str | None = None,
         names: str | None = None,
         results: str | None = None,
+        constant: str = "",
         write_back: Callable[..., Array] | None = None,
         keep: str = "inputs",
         numbers: str = "folded",
@@ -93,6 +94,7 @@ class Op:
         self.name = function.__name__
         self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
         self.results = tuple(results.split()) if results else None
+        self.constant = frozenset(i for i, name in enumerate(self.results or ()) if name in constant.split())
         self.write_back = write_back
         self.autocast: tuple[Any, ...] | None = None  # on accelerators, on CPUs: `_ops.autocast` fills it
         self.parameters = _parameters(function)
@@ -186,6 +188,7 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot
                 is a method, a trailing underscore changes the first tensor in place. Default: function and method.
     results     the field names of the named tuple that torch returns.
+    constant    those of them that no gradient flows through, though their dtype would let it.
     write_back  for views: the function (base, new, *statics) -> base with `new` written to where the view reads.
     keep        "inputs": a backward takes the inputs again (XLA merges what is computed twice). "residuals": what
                 jax.vjp kept of the forward is recorded as further results, for rows whose forward is costly and cannot

@@ -88,6 +88,8 @@ def with_history(
         remember_line(node)
     if len(results) == 1 and results[0].aval.differentiable:
         return [Variable(results[0], node)]
+    constant = getattr(signature.op, "constant", ())
     return [
-        Variable(value, node, i) if value.aval.differentiable else Variable(value) for i, value in enumerate(results)
+        Variable(value, node, i) if value.aval.differentiable and i not in constant else Variable(value)
+        for i, value in enumerate(results)
     ]

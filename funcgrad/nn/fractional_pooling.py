@@ -70,9 +70,9 @@ def _pooled(input: Tensor, kernel: Sequence[int], output: Sequence[int], samples
         axes = [1] * (2 * len(sizes))
         axes[dim], axes[len(sizes) + dim] = count, window
         places = places * size + rows.reshape(*rows.shape[:2], *axes)
-    lead = tuple(input.shape[:2])
-    found = from_host(places.reshape(*lead, -1).astype(np.int64), device=input.device)
-    windows = input.flatten(2).gather(-1, found).view(*lead, math.prod(output), math.prod(kernel))
+    lead, count, width = tuple(input.shape[:2]), math.prod(output), math.prod(kernel)
+    found = from_host(places.reshape(*lead, count * width).astype(np.int64), device=input.device)
+    windows = input.flatten(2).gather(-1, found).view(*lead, count, width)
     values, chosen = windows.max(-1)
     indices = found.view(windows.shape).gather(-1, chosen.unsqueeze(-1))
     return values.view(*lead, *output), indices.view(*lead, *output)

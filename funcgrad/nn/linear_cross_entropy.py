@@ -64,8 +64,8 @@ def linear_cross_entropy(
     Shape: input (in,) or (N, in), linear_weight (C, *, in), linear_bias (C, *); target () or (N, *) of classes, or (C,)
     or (N, C, *) of probabilities. Result () or, unreduced, (N, *). With `options`, a piece of the batch at a time.
     """
-    classes, *positions = linear_weight.shape[:-1]
     _check(input, linear_weight, linear_bias)
+    classes, *positions = linear_weight.shape[:-1]
     shape = (*input.shape[:-1], classes, *positions)
     if target.shape == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")

@@ -1,0 +1,31 @@
+"""A backward of a row's own that leaves forward mode alone: under jax.jvp, which jax.custom_vjp refuses, the plain one.
+
+A backward is written by hand where the one that JAX derives is slow; for tangents what JAX derives is right and fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax.interpreters import ad
+
+
+class _WithOwnVjp:
+    """A function with two derivatives: its own one backward, JAX's forward."""
+
+    def __init__(self, function: Callable[..., Any], static: tuple[int, ...]) -> None:
+        self.plain = function
+        self.custom = jax.custom_vjp(function, nondiff_argnums=static)
+        self.defvjp = self.custom.defvjp
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *arguments: Any) -> Any:
+        forward = any(isinstance(leaf, ad.JVPTracer) for leaf in jax.tree.leaves(arguments))
+        return (self.plain if forward else self.custom)(*arguments)
+
+
+def with_own_vjp(*static: int) -> Callable[[Callable[..., Any]], _WithOwnVjp]:
+    """Decorate a function whose `defvjp(forward, backward)` follows, as jax.custom_vjp's. static: nondiff_argnums."""
+    return lambda function: _WithOwnVjp(function, static)
