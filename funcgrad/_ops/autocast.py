@@ -68,7 +68,7 @@ def fill() -> None:
     for place, lists in enumerate((ON_ACCELERATORS, ON_CPUS)):
         for policy, names in lists.items():
             for name in names.split():
-                both = list(TABLE[name].autocast or (None, None))
+                both: list[Policy | None] = list(TABLE[name].autocast or (None, None))
                 both[place] = policy
                 TABLE[name].autocast = tuple(both)
 

@@ -11,6 +11,7 @@ from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval, Value
+from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 
 SECOND_TIME = (
@@ -20,6 +21,11 @@ SECOND_TIME = (
     "after calling backward."
 )
 _sequence = itertools.count().__next__
+
+
+def now() -> int:
+    """Return a number between those of the nodes made before and after."""
+    return _sequence()
 
 
 class Handle:
@@ -159,7 +165,10 @@ class GradNode(Node):
             raise RuntimeError(SECOND_TIME)
         if settings.strict and "guard" in self.metadata:
             self.metadata["guard"]()
-        return self.pullback.pull(self.saved, cotangents, apply)
+        saved = self.saved
+        if type(saved) is Remade:
+            saved = saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways say it
+        return self.pullback.pull(saved, cotangents, apply)
 
     def release(self) -> None:
         """Let go of what was saved; a node that saved nothing can be passed again, as in torch."""
@@ -183,7 +192,8 @@ class GradNode(Node):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
-        saved = self.pullback.saved_by_name(self.saved, name.removeprefix("_saved_"), self.signature)
+        kept = self.saved.tensors((), False) if type(self.saved) is Remade else self.saved
+        saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
         return Names.wrap(saved) if isinstance(saved, Variable) else saved
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from funcgrad._base.devices import device
@@ -147,6 +148,29 @@ def autocast_decrement_nesting() -> int:
     """Leave a block; return how many are open."""
     _state.nesting -= 1
     return _state.nesting
+
+
+def snapshot() -> tuple[frozenset[str], dict[str, DType]]:
+    """Return for which kinds of device autocast is on in this thread, and their dtypes."""
+    return _state.enabled, dict(_state.dtypes)
+
+
+@contextmanager
+def as_in(taken: tuple[frozenset[str], dict[str, DType]]) -> Iterator[None]:
+    """Let autocast be as it was in a snapshot, inside."""
+    before = snapshot()
+    _stand(taken)
+    try:
+        yield
+    finally:
+        _stand(before)
+
+
+def _stand(taken: tuple[frozenset[str], dict[str, DType]]) -> None:
+    enabled, dtypes = taken
+    for kind in enabled ^ _state.enabled:
+        set_autocast_enabled(kind, kind in enabled)
+    _state.dtypes = dict(dtypes)
 
 
 def _old_name(kind: str, word: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, Node, named
+from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
@@ -51,6 +52,15 @@ class FunctionNode(Node):
             raise RuntimeError(SECOND_TIME)
         return self._saved
 
+    @property
+    def saved(self) -> Any:
+        """What forward saved, as a checkpointed block may take it away."""
+        return self._saved
+
+    @saved.setter
+    def saved(self, saved: Any) -> None:
+        self._saved = saved
+
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which results have no gradient."""
         self._non_differentiable = tensors
@@ -67,6 +77,8 @@ class FunctionNode(Node):
         """Call the Function's backward, recording history only where the pass keeps it."""
         if self._freed:
             raise RuntimeError(SECOND_TIME)
+        if type(self._saved) is Remade:
+            self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]
         given = [self._given(i, c) for i, c in enumerate(cotangents)]
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
             answer = self.function.backward(self, *given)

@@ -154,6 +154,30 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
+def snapshot() -> list[tuple[Generator, Any]]:
+    """Return where all default generators stand; one that holds a key is not waited for."""
+    return [(g, g.stream.state_bytes() if g.stream is not None else g.key._current()) for g in _defaults.values()]  # type: ignore[union-attr]  # one of the two is there
+
+
+@contextmanager
+def as_in(taken: list[tuple[Generator, Any]]) -> Iterator[None]:
+    """Let the default generators give the numbers of a snapshot inside; put them back afterwards."""
+    before = snapshot()
+    _stand(taken)
+    try:
+        yield
+    finally:
+        _stand(before)
+
+
+def _stand(taken: list[tuple[Generator, Any]]) -> None:
+    for generator, state in taken:
+        if generator.stream is not None:
+            generator.stream.set_state_bytes(state)
+        else:
+            generator.key = Tensor._of(state)
+
+
 @contextmanager
 def fork_rng(
     devices: Iterable[Any] | None = None,

@@ -1,0 +1,146 @@
+"""checkpoint: a function whose inner results are not kept for backward, which computes them once more."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tape.apply import apply
+from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad
+from funcgrad._tape.nodes import now
+from funcgrad._tape.recompute import Block, CheckpointError
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor import autocasting
+from funcgrad._tensor.pytree import leaves_of, with_leaves
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.random import generator
+
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn"]
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+def noop_context_fn() -> Contexts:
+    """Return two contexts, for the forward and for the second run, that do nothing."""
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn, determinism_check: str = "default", debug: bool = False,
+    early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Return function(*args, **kwargs); backward runs it again instead of keeping what it computed.
+
+    preserve_rng_state: the second run draws the same random numbers. context_fn: returns contexts for the two runs.
+    use_reentrant=True: nothing is differentiated unless one of `args` requires grad. Raises CheckpointError, in
+    backward, where the function does not do the same again.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+            "recommended.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    forward, again = context_fn()
+    if not is_grad_enabled() or (use_reentrant and not _any_requires_grad(args)):
+        with forward, no_grad():
+            return function(*args, **kwargs)
+    call = _Call(function, (args, kwargs), again, preserve_rng_state)
+    since = now()
+    with forward:
+        results = function(*args, **kwargs)
+    Block(call.run).forget(_variables(results), since)
+    return results
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Return what a Sequential (or functions one after another) makes of `input`, in `segments` checkpointed parts.
+
+    The last part is not checkpointed: backward begins with it.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
+            "use_reentrant=False is recommended.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    layers = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(layers) // segments
+    for start in range(0, size * (segments - 1), size):
+        part = _in_turn(layers[start : start + size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+    return _in_turn(layers[size * (segments - 1) :])(input)
+
+
+def _in_turn(layers: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:
+    def forward(input: Any) -> Any:
+        for layer in layers:
+            input = layer(input)
+        return input
+
+    return forward
+
+
+class _Call:
+    """A call that can be made again: its arguments as they were, and what else decided its numbers."""
+
+    def __init__(self, function: Callable[..., Any], given: Any, context: Any, preserve_rng_state: bool) -> None:
+        self.function, self.context = function, context
+        leaves = leaves_of(given)
+        self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self.variables = [leaves[i]._current() for i in self.places]
+        self.given = with_leaves(given, [None if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+        self.random = generator.snapshot() if preserve_rng_state else None
+        self.autocast = autocasting.snapshot()
+
+    def run(self, cotangents: list[Variable], history: bool) -> tuple[list[Variable], int]:
+        """Make the call again: on the tensors with their history, or on new ones that wait for the cotangents."""
+        with ExitStack() as stack:
+            stack.enter_context(enable_grad())
+            stack.enter_context(autocasting.as_in(self.autocast))
+            stack.enter_context(self.context)
+            if self.random is not None:
+                stack.enter_context(generator.as_in(self.random))
+            inputs = self.variables if history else _after(cotangents, self.variables)
+            leaves = leaves_of(self.given)
+            for place, variable in zip(self.places, inputs, strict=True):
+                leaves[place] = Tensor._of(variable)
+            args, kwargs = with_leaves(self.given, leaves)
+            since = now()
+            return _variables(self.function(*args, **kwargs)), since
+
+
+def _after(cotangents: list[Variable], variables: list[Variable]) -> list[Variable]:
+    """Return the same values, with a history of their own, once the cotangents are there."""
+    if not variables or not cotangents:
+        return [variable.detached() for variable in variables]
+    leaves = [Tensor._leaf(v, v.requires_grad)._current() for v in variables]
+    made = apply(TABLE["held_back"], [*leaves, cotangents[0].detached()])
+    return [m if v.requires_grad else m.detached() for m, v in zip(made, variables, strict=True)]
+
+
+def _variables(results: Any) -> list[Variable]:
+    return [leaf._current() for leaf in leaves_of(results) if isinstance(leaf, Tensor)]
+
+
+def _any_requires_grad(args: Any) -> bool:
+    if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves_of(args)):
+        return True
+    warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
+    return False

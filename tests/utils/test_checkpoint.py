@@ -1,0 +1,221 @@
+"""checkpoint gives the same numbers, and really lets go of what the function computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+
+
+def blocks(width: int = 8, count: int = 4) -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(
+        *[nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Dropout(0.2), nn.Linear(4 * width, width))
+          for _ in range(count)]
+    )  # fmt: skip
+
+
+def outcome(through: Callable[[nn.Module, torch.Tensor], torch.Tensor]) -> list[np.ndarray[Any, Any]]:
+    """Return the loss, gradients and the random number that comes next."""
+    model, x = blocks(), torch.randn(5, 8, requires_grad=True)
+    h = x
+    for block in model:
+        h = through(block, h)
+    loss = (h**2).sum()
+    loss.backward()
+    assert x.grad is not None
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    return [t.detach().numpy() for t in (loss, x.grad, torch.rand(1), *gradients)]
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_numbers_are_those_without_it_dropout_and_all(use_reentrant: bool) -> None:
+    plain = outcome(lambda block, h: block(h))
+    again = outcome(lambda block, h: checkpoint(block, h, use_reentrant=use_reentrant))
+    assert len(plain) == 3 + 16
+    for found, expected in zip(again, plain, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_function_runs_again_in_backward_only() -> None:
+    calls = []
+
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        calls.append(torch.is_grad_enabled())
+        return x.sin().cos()
+
+    x = torch.ones(2, requires_grad=True)
+    result = checkpoint(counted, x, use_reentrant=False).sum()
+    assert calls == [True]
+    result.backward()
+    assert calls == [True, True]
+    with torch.no_grad():
+        checkpoint(counted, x, use_reentrant=False)
+    assert calls == [True, True, False]
+
+
+@contextmanager
+def temporaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Yield a list that gets the bytes of temporaries of every program that is run inside."""
+    found: list[int] = []
+    jit = jax.jit
+
+    def measuring(function: Any, **options: Any) -> Any:
+        compiled = jit(function, **options)
+
+        def run(*args: Any) -> Any:
+            found.append(compiled.lower(*args).compile().memory_analysis().temp_size_in_bytes)
+            return compiled(*args)
+
+        return run
+
+    with monkeypatch.context() as patch:
+        patch.setattr("funcgrad._program.plan.jax.jit", measuring)
+        yield found
+
+
+def test_memory_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    for through in (lambda block, h: block(h), lambda block, h: checkpoint(block, h, use_reentrant=False)):
+        model, x = blocks(width=16, count=8).eval(), torch.randn(1024, 16)
+        x.numpy()
+        with temporaries(monkeypatch) as found:
+            h = x
+            for block in model:
+                h = through(block, h)
+            (h**2).mean().backward()
+            weight = model[0][0].weight
+            assert weight.grad is not None
+            weight.grad.numpy()
+        used.append(max(found))
+    assert used[1] < used[0] / 2
+
+
+def test_second_derivatives_go_through() -> None:
+    x, w = (torch.tensor([0.3, -0.7], dtype=torch.float64, requires_grad=True) for _ in range(2))
+
+    def curve(x: torch.Tensor) -> torch.Tensor:
+        return (x.sin() * w).exp().sum()
+
+    found = []
+    for result in (curve(x), checkpoint(curve, x, use_reentrant=False)):
+        (gradient,) = torch.autograd.grad(result, x, create_graph=True)
+        found.append(torch.autograd.grad(gradient.sum(), (x, w)))
+    for plain, again in zip(*found, strict=True):
+        np.testing.assert_allclose(again.numpy(), plain.numpy())
+
+
+def test_checkpoints_nest_and_graphs_can_be_kept() -> None:
+    x = torch.ones(3, requires_grad=True)
+
+    def inner(u: torch.Tensor) -> torch.Tensor:
+        return u.sin() * u
+
+    def outer(t: torch.Tensor) -> torch.Tensor:
+        return checkpoint(inner, t * 2, use_reentrant=False).exp().sum()
+
+    result = checkpoint(outer, x, use_reentrant=False)
+    result.backward(retain_graph=True)
+    assert x.grad is not None
+    first = x.grad.clone()
+    result.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * first.numpy())
+    with pytest.raises(RuntimeError, match="second time"):
+        result.backward()
+
+
+def test_arguments_of_all_kinds_keep_their_values() -> None:
+    x, scale = torch.ones(2, requires_grad=True), torch.full((2,), 3.0)
+
+    def scaled(pair: dict[str, torch.Tensor], power: int, *, shift: float) -> tuple[torch.Tensor, str]:
+        return pair["x"] ** power * pair["scale"] + shift, "told"
+
+    result, word = checkpoint(scaled, {"x": x, "scale": scale}, 2, shift=1.0, use_reentrant=False)
+    scale.fill_(100.0)
+    result.sum().backward()
+    assert word == "told" and x.grad is not None and x.grad.tolist() == [6.0, 6.0]
+
+
+def test_functions_of_ones_own_save_nothing_either() -> None:
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            (x,) = ctx.saved_tensors
+            return 2 * x * gradient
+
+    x = torch.tensor([3.0], requires_grad=True)
+    checkpoint(Square.apply, x, use_reentrant=False).backward()
+    assert x.grad is not None and x.grad.item() == 6
+
+
+def test_autocast_is_on_again() -> None:
+    layer, seen = nn.Linear(2, 2), []
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        seen.append(layer(x).dtype)
+        return layer(x).sum()
+
+    with torch.autocast("cpu"):
+        result = checkpoint(forward, torch.ones(1, 2, requires_grad=True), use_reentrant=False)
+    result.backward()
+    assert seen == [torch.bfloat16, torch.bfloat16]
+
+
+def test_contexts_surround_the_two_runs() -> None:
+    entered: list[str] = []
+
+    @contextmanager
+    def named(name: str) -> Iterator[None]:
+        entered.append(name)
+        yield
+
+    x = torch.ones(1, requires_grad=True)
+    checkpoint(torch.sin, x, use_reentrant=False, context_fn=lambda: (named("first"), named("again"))).backward()
+    assert entered == ["first", "again"]
+
+
+@pytest.mark.parametrize("segments", [1, 2, 3])
+def test_sequential_parts(segments: int) -> None:
+    model, x = blocks().eval(), torch.randn(2, 8, requires_grad=True)
+    model(x).sum().backward()
+    assert x.grad is not None
+    expected, x.grad = x.grad, None
+    checkpoint_sequential(model, segments, x, use_reentrant=False).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-5)
+
+
+def test_another_run_that_does_something_else_is_an_error() -> None:
+    turns = iter((True, False))
+
+    def fickle(x: torch.Tensor) -> torch.Tensor:
+        return x.sin().cos() if next(turns) else x.sin()
+
+    result = checkpoint(fickle, torch.ones(1, requires_grad=True), use_reentrant=False)
+    with pytest.raises(CheckpointError, match="A different number of tensors was saved"):
+        result.backward()
+
+
+def test_what_to_pass_is_said() -> None:
+    x = torch.ones(1)
+    with pytest.warns(UserWarning, match="use_reentrant parameter should be passed explicitly"):
+        checkpoint(torch.sin, x.clone().requires_grad_())
+    with pytest.warns(UserWarning, match="None of the inputs have requires_grad=True"):
+        assert not checkpoint(torch.sin, x, use_reentrant=True).requires_grad
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: y"):
+        checkpoint(torch.sin, x, use_reentrant=True, y=1)
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: y"):
+        checkpoint_sequential([torch.sin], 1, x, use_reentrant=True, y=1)
