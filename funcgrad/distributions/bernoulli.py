@@ -51,7 +51,7 @@ class Bernoulli(GivenProbs, ExponentialFamily):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw zeros and ones in the dtype of the parameter."""
         with no_grad():
-            return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return self._own(bernoulli(self.probs.expand(self._extended_shape(sample_shape))))
 
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:

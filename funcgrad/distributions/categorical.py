@@ -69,15 +69,19 @@ class Categorical(GivenProbs):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw outcomes, int64. Shape: result sample_shape + batch_shape."""
-        rows = self.probs.reshape(-1, self._num_events)
-        drawn = multinomial(rows, Size(sample_shape).numel(), replacement=True)
-        return drawn.T.reshape(self._extended_shape(sample_shape))
+        probs, count = self.probs, Size(sample_shape).numel()
+        rows = probs if probs.ndim == 2 else probs.reshape(-1, self._num_events)
+        drawn = multinomial(rows, count, replacement=True)
+        return self._own((drawn if count == 1 else drawn.T).reshape(self._extended_shape(sample_shape)))
 
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the outcomes' probabilities."""
-        value, logits = fg.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return logits.gather(-1, value[..., :1]).squeeze(-1)
+        logits = self.logits
+        if value.shape != logits.shape[:-1]:
+            shape = fg.broadcast_shapes(value.shape, logits.shape[:-1])
+            value, logits = value.expand(shape), logits.expand((*shape, -1))
+        return logits.gather(-1, value.long().unsqueeze(-1)).squeeze(-1)
 
     def entropy(self) -> Tensor:
         """Return -sum(p log p)."""

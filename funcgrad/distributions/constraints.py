@@ -174,7 +174,8 @@ class MixtureSameFamilyConstraint(_Wrapping):
 def _all_of_last(allowed: Tensor, kept: int, expected: int, value: Tensor) -> Tensor:
     if kept < 0:
         raise ValueError(f"Expected value.dim() >= {expected} but got {value.ndim}")
-    return allowed.reshape((*allowed.shape[:kept], -1)).all(-1)
+    joined = allowed if allowed.ndim == kept + 1 else allowed.reshape((*allowed.shape[:kept], -1))
+    return joined.all(-1)
 
 
 class _Boolean(Constraint):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._base.size import Size
-from funcgrad._program.value import LiftedValue, MetaValue, TracedValue
+from funcgrad._program.value import LiftedValue, MetaValue, TracedValue, Value
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
@@ -17,6 +18,9 @@ from funcgrad.distributions import constraints
 from funcgrad.distributions.utils import Unwritten, lazy_property
 
 __all__ = ["Distribution"]
+
+
+_DRAWN: weakref.WeakKeyDictionary[Value, Any] = weakref.WeakKeyDictionary()  # samples; weakly, what drew them
 
 
 class Distribution:
@@ -181,10 +185,18 @@ class Distribution:
         """Return the shape of what `sample(sample_shape)` draws."""
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
+    def _own(self, drawn: Tensor) -> Tensor:
+        """Remember a sample as one that needs no validation: what is drawn and then scored need not be looked at."""
+        _DRAWN[drawn._current().value] = weakref.ref(self)
+        return drawn
+
     def _validate_sample(self, value: Tensor) -> None:
         """Raise ValueError where `value` is no batch of events."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
+        drawn_by = _DRAWN.get(value._current().value)
+        if drawn_by is not None and drawn_by() is self:
+            return
         _require_shape(value, self._batch_shape, self._event_shape)
         try:
             support = self.support

@@ -58,11 +58,11 @@ class Normal(ExponentialFamily):
         """Draw without history."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return normal(self.loc.expand(shape), self.scale.expand(shape))
+            return self._own(normal(self.loc.expand(shape), self.scale.expand(shape)))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + scale * N(0, 1)."""
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        return self._own(self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale)
 
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:

@@ -149,6 +149,27 @@ def test_gradients_through_samples_are_those_of_the_expectation(make: str) -> No
     np.testing.assert_allclose(sampled.numpy(), exact.numpy(), rtol=0.1)
 
 
+def test_a_sample_of_ones_own_is_scored_without_looking_at_it() -> None:
+    d = D.Normal(torch.zeros(3), 1.0)
+    drawn = d.sample()
+    with explain.counted() as seen:
+        d.log_prob(drawn)
+    assert seen.runs == 0
+    drawn.mul_(torch.nan)
+    with pytest.raises(ValueError, match="to be within the support"):
+        d.log_prob(drawn)
+    with explain.counted() as seen:
+        D.Normal(torch.zeros(3), 1.0).log_prob(d.sample())
+    assert seen.runs > 0
+
+
+def test_a_sample_that_is_kept_does_not_keep_its_distribution() -> None:
+    d = D.Normal(torch.zeros(3), 1.0)
+    drawn, gone = d.sample(), weakref.ref(d)
+    del d
+    assert gone() is None and drawn.shape == (3,)
+
+
 def test_a_policy_adds_no_compile_per_step() -> None:
     torch.manual_seed(0)
     policy = nn.Linear(4, 3)
