@@ -8,12 +8,13 @@ from contextlib import contextmanager
 
 class Counters:
     """compiles: programs planned and compiled. runs: programs run. misses: ops never seen at their place before.
-    inferences: shapes inferred by tracing. donated: arrays handed over to a run."""
+    inferences: shapes inferred by tracing. donated: arrays handed over to a run. parts: pieces and loops compiled for
+    programs whose numbers of turns vary."""
 
-    __slots__ = ("compiles", "donated", "inferences", "misses", "runs")
+    __slots__ = ("compiles", "donated", "inferences", "misses", "parts", "runs")
 
     def __init__(self) -> None:
-        self.compiles = self.runs = self.misses = self.inferences = self.donated = 0
+        self.compiles = self.runs = self.misses = self.inferences = self.donated = self.parts = 0
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""

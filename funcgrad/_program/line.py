@@ -57,7 +57,7 @@ class Loop:
     names in the turn before), and stacks (`per_turn`: one argument for each turn). `arguments` is all of that in a row.
     """
 
-    __slots__ = ("arguments", "body", "carries", "constants", "token", "turns", "updates")
+    __slots__ = ("arguments", "body", "body_token", "carries", "constants", "token", "turns", "updates")
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class Loop:
         self.body, self.turns, self.constants, self.updates = tuple(body), turns, constants, tuple(updates)
         self.carries = len(self.updates)
         self.arguments = tuple(arguments)
-        body_tokens = tuple([(step.token, step.arguments) for step in body])
-        self.token = (body_tokens, turns, constants, self.updates, len(self.arguments))
+        self.body_token = tuple([(step.token, step.arguments) for step in body])
+        self.token = (self.body_token, turns, constants, self.updates, len(self.arguments))
 
     def reading(self, arguments: Sequence[Argument]) -> Loop:
         """Return the same loop over other arguments."""

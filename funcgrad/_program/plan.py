@@ -14,6 +14,7 @@ import jax
 
 from funcgrad._base.config import settings
 from funcgrad._program.line import Loop, Step, line_of
+from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import rolled
 from funcgrad._program.tracing import Tracing, parts_read
@@ -22,6 +23,7 @@ from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
 LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
+SHORT = 24  # instructions: a line of so many is compiled whole, whatever varies in it
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -47,6 +49,10 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
     """
     calls = needed_calls(last.path(), wanted)
     line, found = line_of(calls, wanted)
+    if settings.turns and len(line) > SHORT and all(aval.placement is None for aval in leaf_avals):
+        parted, results = rolled(line, found, 3, LONG, fold=False)
+        if turns_vary(parted):
+            return Plan(InParts(parted, results), (), range(len(leaf_avals)), range(len(wanted)))
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
     places = {slot: place for place, slot in enumerate(wanted)}

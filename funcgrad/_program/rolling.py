@@ -19,15 +19,16 @@ BEGINNINGS = 256  # that are tried for one candidate
 
 
 def rolled(
-    steps: Sequence[Step | Loop], wanted: Sequence[Argument], turns: int, instructions: int
+    steps: Sequence[Step | Loop], wanted: Sequence[Argument], turns: int, instructions: int, *, fold: bool = True
 ) -> tuple[list[Step | Loop], list[Argument]]:
     """Return the line with its repeats as Loops, and where its results are found then.
 
-    turns, instructions: a repeat is rolled if it has that many of one of them (and three turns at least).
+    turns, instructions: a repeat is rolled if it has that many of one of them (and three turns at least). fold: numbers
+    that are the same in each turn are part of the body; else all are read from outside.
     """
     line, results = list(steps), list(wanted)
     while True:
-        loops = list(_loops(line, turns, instructions))
+        loops = list(_loops(line, turns, instructions, fold))
         if not loops:
             return line, results
         line, results = _with_loops(line, results, loops)
@@ -36,8 +37,8 @@ def rolled(
 class _Candidate:
     """`turns` turns of `period` instructions from `start` on."""
 
-    def __init__(self, line: Sequence[Step | Loop], start: int, period: int, turns: int) -> None:
-        self.line, self.start, self.period, self.turns = line, start, period, turns
+    def __init__(self, line: Sequence[Step | Loop], start: int, period: int, turns: int, fold: bool) -> None:
+        self.line, self.start, self.period, self.turns, self.fold = line, start, period, turns, fold
         self.end = start + period * turns
         self.constants: dict[Argument, int] = {}
         self.carries: dict[tuple[Ref, int, tuple[Argument, ...]], int] = {}
@@ -45,7 +46,7 @@ class _Candidate:
 
     def loop(self) -> Loop | None:
         """Return this as a Loop; None where some argument is of no kind that a loop can read."""
-        if self.turns > 8 and _Candidate(self.line, self.start, self.period, 4)._classed() is None:
+        if self.turns > 8 and _Candidate(self.line, self.start, self.period, 4, self.fold)._classed() is None:
             return None  # soon seen
         kinds = self._classed()
         return None if kinds is None else self._built(kinds)
@@ -89,7 +90,7 @@ class _Candidate:
             if len(set(leaves)) == 1:
                 return "carried constant", (self._constant(first.leaf), first.kind)
             return "carried", (self._stack(leaves), first.kind)
-        if same and type(first) is not Hole:
+        if same and type(first) is not Hole and (self.fold or not is_open(first)):
             return "as it is", first
         if not all(type(argument) is Hole or is_open(argument) for argument in column):
             return None
@@ -142,7 +143,7 @@ class _Candidate:
         return Loop(body, self.turns, len(self.constants), updates, arguments)
 
 
-def _loops(line: Sequence[Step | Loop], turns: int, instructions: int) -> Iterator[tuple[_Candidate, Loop]]:
+def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: bool) -> Iterator[tuple[_Candidate, Loop]]:
     """Yield the loops of a line from left to right, none inside another."""
     numbers: dict[Any, int] = {}
     tokens = [numbers.setdefault(step.token, len(numbers)) for step in line]
@@ -158,7 +159,7 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int) -> Iterat
         if count < 3 or (count < turns and end - start < instructions):
             i += 1
             continue
-        found = _aligned(line, start, end, period, turns, instructions)
+        found = _aligned(line, start, end, period, turns, instructions, fold)
         if found is None:
             i = max(i + 1, end - period)  # no use to try the same run from its next instruction
             continue
@@ -190,13 +191,13 @@ def _run(tokens: Sequence[int], i: int, period: int, done: int) -> tuple[int, in
 
 
 def _aligned(
-    line: Sequence[Step | Loop], start: int, end: int, period: int, turns: int, instructions: int
+    line: Sequence[Step | Loop], start: int, end: int, period: int, turns: int, instructions: int, fold: bool
 ) -> tuple[_Candidate, Loop] | None:
     for shift in range(min(2 * period, BEGINNINGS)):
         count = (end - start - shift) // period
         if count < 3 or (count < turns and count * period < instructions):
             return None
-        candidate = _Candidate(line, start + shift, period, count)
+        candidate = _Candidate(line, start + shift, period, count, fold)
         loop = candidate.loop()
         if loop is not None:
             return candidate, loop

@@ -91,7 +91,7 @@ class Tracing:
         pieces: list[jax.Array] = []
         i = 0
         while i < len(stack):
-            length, direction = _stretch(stack, i)
+            length, direction = stretch(stack, i)
             if length > 1:
                 pieces.append(self._slice(stack[i], length, direction))
             else:
@@ -110,7 +110,7 @@ class Tracing:
         return whole[first.turn - length + 1 : first.turn + 1][::-1]
 
 
-def _stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
+def stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
     """Return how many arguments from `i` on are of consecutive turns of one loop, and in which direction these go."""
     place, direction = _place(stack[i]), 0
     if place is None:

@@ -25,10 +25,11 @@ class Lines:
     def __init__(self) -> None:
         self.lengths: list[tuple[int, int]] = []
 
-    def rolled(self, line: Any, *rest: Any) -> Any:
+    def rolled(self, line: Any, *rest: Any, fold: bool = True) -> Any:
         """Roll as the planner does, and keep the lengths."""
-        result = Lines.plainly(line, *rest)
-        self.lengths.append((len(line), len(result[0])))
+        result = Lines.plainly(line, *rest, fold=fold)
+        if fold:  # else it only asks whether the numbers of turns vary
+            self.lengths.append((len(line), len(result[0])))
         return result
 
     plainly = staticmethod(planning.rolled)

@@ -1,0 +1,242 @@
+"""Runs a line whose loops have another number of turns each time: no compile per number, once its parts are known.
+
+The length of an episode, of a sentence, of a search differs from step to step; a program of each length, compiled
+whole, would cost seconds each time. So what is between loops is compiled apart and found again by what it computes,
+whatever program it comes from; and a loop is compiled once for up to 16, 32, 64, ... turns: the number of turns is an
+input. The stacks that loops read and write pass through the host, where putting arrays together needs no compile.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._program.counters import counters
+from funcgrad._program.line import Argument, Hole, Loop, Ref, Step
+from funcgrad._program.tracing import Parts, Tracing, parts_read, stretch
+from funcgrad._program.trie import Constant, is_open
+
+SMALLEST = 16  # turns that a loop is compiled for
+_KNOWN: OrderedDict[Any, Callable[..., Any]] = OrderedDict()  # by what they compute: pieces and loops
+_LIMIT = 512
+
+
+class InParts:
+    """Called as a plan is: (given leaves, kept leaves, numbers) -> results. It takes all leaves as kept ones."""
+
+    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument]) -> None:
+        self.line, self.wanted, self.read = line, wanted, parts_read(line, wanted)
+        self.parts: list[_Piece | int] = []
+        read_late = {a[:2] for a in wanted if type(a) is Ref}
+        end = len(line)
+        for i in reversed(range(len(line) + 1)):
+            if i == 0 or isinstance(line[i - 1], Loop):
+                if i < end:
+                    self.parts.append(_Piece(line[i:end], i, read_late))
+                if i:
+                    self.parts.append(i - 1)
+                read_late |= {a[:2] for step in line[max(i - 1, 0) : end] for a in step.arguments if type(a) is Ref}
+                end = i - 1
+        self.parts.reverse()
+
+    def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
+        """Run the parts in order."""
+        run = _Run(self.line, leaves, numbers, self.read)
+        for part in self.parts:
+            if isinstance(part, int):
+                run.turn(part)
+            else:
+                run.values.update(zip(part.results, part.execute(*map(run.get, part.inputs), run.numbers_of(part)),
+                                      strict=True))  # fmt: skip
+        return [np.array(x) if isinstance(x, np.ndarray) else x for x in map(run.get, self.wanted)]
+
+
+class _Piece:
+    """Instructions between two loops. inputs: what they read of leaves and earlier parts; numbers: likewise.
+
+    All numbers are inputs of it, so that it is the same piece whatever they are.
+    """
+
+    def __init__(self, steps: Sequence[Any], first: int, read_late: set[Any]) -> None:
+        known: dict[Argument, int] = {}
+        numbers: dict[Argument, int] = {}
+        own: list[tuple[Step, list[Argument]]] = []
+        for step in steps:
+            own.append((step, [_renamed(argument, first, known, numbers) for argument in step.arguments]))
+        self.inputs, self.numbers = list(known), list(numbers)
+        end = first + len(steps)
+        self.results = sorted((key for key in read_late if first <= key[0] < end), key=lambda key: (key[0], key[1]))
+        returned = tuple([(step - first, part) for step, part in self.results])
+        key = (tuple([(step.token, tuple(arguments)) for step, arguments in own]), returned)
+        lines = [step.reading(arguments) for step, arguments in own]
+        self.execute = _found(key, lambda: _compiled_piece(lines, returned))
+
+
+def _renamed(argument: Argument, first: int, known: dict[Any, int], numbers: dict[Any, int]) -> Argument:
+    """Return an argument by its place among the inputs of a piece that begins with instruction `first`."""
+    if type(argument) is Ref and argument.step >= first:
+        return Ref(argument.step - first, argument.part)
+    if type(argument) is Ref or type(argument) is int:
+        return -1 - known.setdefault(argument, len(known))
+    if type(argument) is Hole:
+        return Hole(numbers.setdefault(argument, len(numbers)), argument.kind)
+    if isinstance(argument, Constant) and is_open(argument):
+        return Hole(numbers.setdefault(argument, len(numbers)), type(argument.number))
+    return argument
+
+
+def _compiled_piece(steps: Sequence[Step], returned: Sequence[tuple[int, int]]) -> Callable[..., Any]:
+    def piece(*arguments: Any) -> list[jax.Array]:
+        tracing = Tracing(arguments[:-1], arguments[-1], {})
+        tracing.run(steps)
+        return [tracing.values[step][part] for step, part in returned]
+
+    return jax.jit(piece)
+
+
+class _Run:
+    """One run of a line: the values so far, of which those of loops are stacked on the host."""
+
+    def __init__(self, line: Sequence[Any], leaves: list[Any], numbers: Any, read: Mapping[int, Parts]) -> None:
+        self.line, self.leaves, self.numbers, self.read = line, leaves, numbers, read
+        self.values: dict[Any, Any] = {}
+
+    def get(self, argument: Argument) -> Any:
+        """Return an array, of the host or of the device."""
+        if type(argument) is int:
+            return self.leaves[-1 - argument]
+        if type(argument) is Ref:
+            value = self.values[argument[:2]]
+            if argument.turn is None:
+                return value
+            return value[argument.turn] if self.read[argument.step][argument.part] else value
+        return self._number(argument)
+
+    def numbers_of(self, piece: _Piece) -> np.ndarray[Any, Any]:
+        """Return the numbers that a piece reads, in its own order."""
+        return np.array([self._number(argument) for argument in piece.numbers], np.float64)
+
+    def _number(self, argument: Argument) -> float:
+        assert isinstance(argument, (Hole, Constant))
+        return self.numbers[argument.position] if isinstance(argument, Hole) else float(argument.number.real)
+
+    def turn(self, place: int) -> None:
+        """Run the loop at this place of the line."""
+        loop: Loop = self.line[place]
+        read = self.read[place]
+        if _only_selects(loop):
+            self.values[place, Ref(0, 0)] = self._selected(loop, all(read.values()))
+            return
+        stacks = [self._stacked(stack) for stack in loop.stacks]
+        constants = [np.float64(x) if isinstance(x, (int, float)) else x
+                     for x in map(self.get, loop.arguments[: loop.constants])]  # fmt: skip
+        initial = [*map(self.get, loop.initial)]
+        parts = sorted(read.items(), key=repr)
+        key = (loop.body_token, loop.constants, loop.updates, len(stacks), tuple(parts))
+        execute = _found(key, lambda: _compiled_loop(loop, read))
+        size = max(SMALLEST, 1 << (loop.turns - 1).bit_length())
+        filled = [np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]), x.dtype)]) for x in stacks]
+        results = execute(constants, initial, filled, np.int32(loop.turns), np.zeros(size, np.bool_))
+        for (part, stacked), result in zip(parts, results, strict=True):
+            self.values[place, part] = np.asarray(result) if stacked else result
+
+    def _selected(self, loop: Loop, stacked: bool) -> np.ndarray[Any, Any]:
+        """Return x[i] for each turn's i, or for the last one's: nothing to compile."""
+        (select,), (places,) = loop.body, loop.stacks
+        assert isinstance(select, Step)
+        whole = np.moveaxis(np.asarray(self.get(loop.arguments[0])), select.statics[0], 0)
+        return whole[self._stacked(places).astype(np.int64)] if stacked else whole[int(self.get(places[-1]))]
+
+    def _stacked(self, stack: Sequence[Argument]) -> np.ndarray[Any, Any]:
+        """Return one array on the host with an element for each turn."""
+        pieces: list[np.ndarray[Any, Any]] = []
+        i = 0
+        while i < len(stack):
+            length, direction = stretch(stack, i)
+            first = stack[i]
+            if length > 1 and type(first) is Ref and first.turn is not None:
+                whole, start = self.values[first[:2]], first.turn
+                pieces.append(whole[start : start + length] if direction > 0
+                              else whole[start - length + 1 : start + 1][::-1])  # fmt: skip
+            else:
+                length = 1
+                found = self.get(first)
+                pieces.append(np.asarray(found, np.float64 if isinstance(found, (int, float)) else None)[None])
+            i += length
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _only_selects(loop: Loop) -> bool:
+    """Tell whether all that a loop does is to take one element after another of something outside."""
+    (first, *others) = loop.body
+    return (
+        not others and isinstance(first, Step) and first.op.name == "select" and loop.constants == len(loop.stacks) == 1
+    )
+
+
+def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
+    """Return the loop as a function of its arguments and the number of turns."""
+    parts = sorted(read.items(), key=repr)
+    last = [part for part, stacked in parts if not stacked]
+    each = [part for part, stacked in parts if stacked]
+    outside = (*loop.updates, *last, *each)
+    inner = parts_read(loop.body, outside)
+    count = loop.carries + len(last)
+
+    def turned(constants: list[Any], initial: list[Any], stacks: list[Any], turns: Any, size: Any) -> list[jax.Array]:
+        def turn(i: Any, state: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
+            carry, results = state
+            now = [lax.dynamic_index_in_dim(stack, i, keepdims=False) for stack in stacks]
+            body = Tracing([*constants, *carry[: loop.carries], *now], None, inner)
+            body.run(loop.body)
+            found = [body.get(argument) for argument in outside]
+            written = zip(results, found[count:], strict=True)
+            return found[:count], [lax.dynamic_update_index_in_dim(whole, one, i, 0) for whole, one in written]
+
+        zeros = [jnp.zeros(*loop.shape_of(part)) for part in last]
+        empty = [jnp.zeros((len(size), *shape), dtype) for shape, dtype in map(loop.shape_of, each)]
+        carry, results = lax.fori_loop(0, turns, turn, ([*map(jnp.asarray, initial), *zeros], empty))
+        ends = dict(zip((*last, *each), (*carry[loop.carries :], *results), strict=True))
+        return [ends[part] for part, _ in parts]
+
+    return jax.jit(turned)
+
+
+def _found(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """Return what was compiled for this key, making it the first time."""
+    found = _KNOWN.get(key)
+    if found is None:
+        counters.parts += 1
+        found = _KNOWN[key] = make()
+        if len(_KNOWN) > _LIMIT:
+            _KNOWN.popitem(last=False)
+    else:
+        _KNOWN.move_to_end(key)
+    return found
+
+
+_TURNS: OrderedDict[Any, tuple[int, ...]] = OrderedDict()  # by the kind of a line: how often its loops turned
+
+
+def turns_vary(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line of this kind was planned before with other numbers of turns; remember this one's."""
+    turns = tuple([step.turns for step in line if isinstance(step, Loop)])
+    if not turns:
+        return False
+    kind = tuple([_kind(step) for step in line])
+    before = _TURNS.setdefault(kind, turns)
+    if len(_TURNS) > _LIMIT:
+        _TURNS.popitem(last=False)
+    if before != turns:
+        _TURNS[kind] = ()
+    return before != turns
+
+
+def _kind(step: Step | Loop) -> Any:
+    return tuple([_kind(inner) for inner in step.body]) if isinstance(step, Loop) else step.op.name

@@ -1,0 +1,136 @@
+"""Loops whose number of turns differs from step to step: the same numbers, and no compile of the whole for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._base.config import settings
+from funcgrad._program import parts
+from funcgrad._program.counters import counted
+from funcgrad._program.trie import forest
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Begin without any program, part or number of turns seen before."""
+    monkeypatch.setattr(forest, "_roots", {})
+    parts._KNOWN.clear()
+    parts._TURNS.clear()
+    yield
+
+
+def episodes(lengths: list[int]) -> list[list[np.ndarray[Any, Any]]]:
+    """Train an actor-critic on made-up episodes; return the losses, gradients and weights after each."""
+    torch.manual_seed(0)
+    body, actor, critic = nn.Linear(3, 8), nn.Linear(8, 2), nn.Linear(8, 1)
+    params = [param for layer in (body, actor, critic) for param in layer.parameters()]
+    optimizer = torch.optim.Adam(params, lr=0.01)
+    seen = []
+    for length in lengths:
+        saved = []
+        for t in range(length):
+            hidden = torch.relu(body(torch.tensor([0.1 * t, 1.0, -0.5])))
+            chances = torch.softmax(actor(hidden), -1)
+            action = int(chances[0].item() < 0.5)
+            saved.append((chances[action].log(), critic(hidden)))
+        returns = torch.tensor([float(length - t) for t in range(length)])
+        returns = (returns - returns.mean()) / (returns.std() + 1e-6)
+        losses = []
+        for (log_chance, value), gain in zip(saved, returns, strict=True):
+            losses.append(-log_chance * (gain - value.item()))
+            losses.append(nn.functional.smooth_l1_loss(value, gain.reshape(1)))
+        optimizer.zero_grad()
+        loss = torch.stack(losses).sum()
+        loss.backward()
+        optimizer.step()
+        seen.append([loss.detach().numpy().copy(), *[p.detach().numpy().copy() for p in params]])
+    return seen
+
+
+def test_episodes_of_many_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [5, 9, 7, 12, 4, 17]
+    found = episodes(lengths)
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for one, other in zip(found, episodes(lengths), strict=True):
+        for x, y in zip(one, other, strict=True):
+            np.testing.assert_allclose(x, y, rtol=2e-4, atol=1e-5)
+
+
+def recurrent(x: torch.Tensor, cell: nn.Module) -> torch.Tensor:
+    h = torch.zeros(2, 4)
+    for t in range(x.shape[1]):
+        h = cell(x[:, t], h)
+    return h
+
+
+def test_sequences_of_many_lengths_share_their_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    cell = nn.GRUCell(3, 4)
+    inputs = {length: torch.randn(2, length, 3) for length in (20, 30, 25, 27)}
+
+    def gradients(length: int) -> list[Any]:
+        for param in cell.parameters():
+            param.grad = None
+        recurrent(inputs[length], cell).square().sum().backward()
+        return [param.grad.numpy().copy() for param in cell.parameters()]
+
+    found = {length: gradients(length) for length in inputs}
+    with counted() as seen:
+        again = gradients(25)
+    assert seen.parts == seen.compiles == 0
+    for one, other in zip(again, found[25], strict=True):
+        np.testing.assert_array_equal(one, other)
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for length, kept in found.items():
+        for one, other in zip(kept, gradients(length), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+def test_numbers_that_differ_make_no_new_parts() -> None:
+    x = torch.ones(3)
+
+    def run(turns: int, factor: float) -> float:
+        y = x
+        for t in range(turns):
+            y = torch.sin(y * factor + 0.01 * t) * 0.9 + factor
+        return y.sum().item()
+
+    run(20, 0.5)
+    run(21, 0.6)
+    run(22, 0.8)  # what was the same number in each turn has become an input of each turn
+    with counted() as seen:
+        found = run(23, 0.7)
+    assert seen.parts == 0
+    y = np.ones(3)
+    for t in range(23):
+        y = np.sin(y * 0.7 + 0.01 * t) * 0.9 + 0.7
+    assert found == pytest.approx(y.sum(), rel=1e-5)
+
+
+def test_results_of_single_turns_are_kept() -> None:
+    def run(turns: int) -> list[float]:
+        w = torch.tensor([0.5, -1.0], requires_grad=True)
+        x, kept = w * 1.0, []
+        for t in range(turns):
+            x = torch.tanh(x * 1.5) + t
+            kept.append(x)
+        (x.sum() + kept[3].sum()).backward()
+        return [*[y.sum().item() for y in kept], w.grad.sum().item()]
+
+    run(20)
+    found = run(26)
+    settings_before = settings.turns
+    try:
+        settings.turns, forest._roots = 0, {}
+        wanted = run(26)
+    finally:
+        settings.turns = settings_before
+    assert found == pytest.approx(wanted, rel=1e-5)
