@@ -81,11 +81,11 @@ class Exported:
         with jax.enable_x64(True), held(self.optimizers, self.schedulers):
             flat = {path: jax.numpy.asarray(array) for path, array in flattened(state)}
             for path, names in self.paths.items():
-                _bind(names, Variable(of_array(flat[path])))
+                _bind(names, Variable(of_array(flat[path], shared=True)))
             added_to = {id(tensor): path for path, tensor in self.grads}
             for tensor in self._leaves():
                 path = added_to.get(id(tensor))
-                tensor.grad = None if path is None else Tensor._of(Variable(of_array(flat[path])))
+                tensor.grad = None if path is None else Tensor._of(Variable(of_array(flat[path], shared=True)))
             numbers = {key: flat[path] for path, key in self.numbers.items()}
             with numbers_from(self.optimizers, numbers), self._drawing(flat.get(_RANDOM)) as drawing:
                 result = map_leaves(lambda x: to_jax(x) if isinstance(x, Tensor) else x, self._run(args))
@@ -138,6 +138,8 @@ class Exported:
             set_number(self.optimizers, key, float(flat[path]))
         if self.draws:
             default_generator.set_state(from_host(np.asarray(flat[_RANDOM])))
+        for optimizer in self.optimizers:
+            optimizer._opt_called = optimizer._opt_called if optimizer._opt_called is None else True
         for _ in range(int(flat.get(_STEPS, 0))):
             for scheduler in self.calls:
                 scheduler.step()
@@ -208,7 +210,8 @@ class Exported:
     def _enter_unnamed(self) -> None:
         """Give a path to what the step changes and no name leads to."""
         known = {id(tensor) for names in self.paths.values() for tensor in names}
-        unnamed = [t for t in self._changed if id(t) not in known]
+        grads = {id(tensor.grad) for tensor in self._leaves()}
+        unnamed = [t for t in self._changed if id(t) not in known | grads]
         self.paths.update({f"unnamed/{i}": [tensor] for i, tensor in enumerate(unnamed)})
 
     def _number_paths(self) -> Iterator[tuple[str, Any]]:

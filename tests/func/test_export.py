@@ -134,6 +134,7 @@ def test_eight_seeds_train_at_once() -> None:
 
 
 def test_the_step_is_serialised() -> None:
+    pytest.importorskip("flatbuffers")  # what jax.export writes with
     step = plain()
     x, y = (t[0] for t in data(1))
     pure, state = func.export(step, x, y)
@@ -156,14 +157,14 @@ def test_a_state_is_put_back() -> None:
     torch.manual_seed(0)
     step = everything()
     data(6)
-    assert [step(xs[i], ys[i]).item() for i in range(6)][3:] == continued
+    assert [step(xs[i], ys[i]).item() for i in range(6)][3:] == pytest.approx(continued, rel=1e-5)
 
 
 def test_numbers_of_the_optimizer_are_part_of_the_state() -> None:
     step = accumulating()
     x, y = (t[0] for t in data(1))
     pure, state = func.export(step, x, y)
-    still = {**state, "optimizer": {**state["optimizer"], "lr": state["optimizer"]["lr"] * 0}}
+    still = {**state, "optimizer": {**state["optimizer"], "lr": np.float64(0)}}
     after, _ = pure(still, x.jax(), y.jax())
     assert np.array_equal(after["model"]["weight"], state["model"]["weight"])
 
