@@ -191,7 +191,12 @@ def measure(engine: str, workload: str) -> dict[str, float]:
         start = time.perf_counter()
         values.append(step())
         times.append(time.perf_counter() - start)
-    return {"first": times[0], "steady": median(times[2:]) * 1e3, "compiles": compiles() - compiled, "value": values[-1]}
+    return {
+        "first": times[0],
+        "steady": median(times[2:]) * 1e3,
+        "compiles": compiles() - compiled,
+        "value": values[-1],
+    }
 
 
 def asked(engine: str, workload: str) -> dict[str, float] | None:

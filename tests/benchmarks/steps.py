@@ -26,7 +26,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.measured import ENGINES
-from tests.benchmarks.workloads import BUILDERS
+from tests.benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
@@ -127,9 +127,9 @@ def _first_steps(running: dict[str, Engine], workload: str, cache: str) -> dict[
 def print_table(rows: dict[str, dict[str, float]]) -> None:
     """Print the rows that were measured, ratios first."""
     columns = [column for column in COLUMNS if any(column in row for row in rows.values())]
-    print(f"{'':6}", *(f"{column:>10}" for column in columns))
+    print(f"{'':9}", *(f"{column:>10}" for column in columns))
     for workload, row in rows.items():
-        print(f"{workload:6}", *(f"{_figure(row.get(column)):>10}" for column in columns), flush=True)
+        print(f"{workload:9}", *(f"{_figure(row.get(column)):>10}" for column in columns), flush=True)
     print("\n" + "\n".join(f"{column:>10}  {COLUMNS[column]}" for column in columns))
 
 
@@ -149,7 +149,7 @@ def print_recording() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure training steps.")
-    parser.add_argument("--workloads", nargs="+", choices=tuple(BUILDERS), default=list(BUILDERS))
+    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="3 short rounds")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))

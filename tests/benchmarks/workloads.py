@@ -28,8 +28,15 @@ SIZES = {
     "conv": Sizes((1, 28, 28), (), 10, 64),
     "gpt": Sizes((64,), (64,), 65, 12, is_text=True),
     "lstm": Sizes((50, 32), (), 10, 16),
+    "deep": Sizes((32,), (32,), 65, 4, is_text=True),
+    "resnet": Sizes((3, 32, 32), (), 10, 32),
+    "printed": Sizes((784,), (), 10, 64),
+    "gan": Sizes((64,), (), 2, 64),
+    "look": Sizes((784,), (), 10, 1),
+    "look-conv": Sizes((1, 28, 28), (), 10, 1),
 }
 WIDTH, HEADS, LAYERS, HIDDEN = 128, 4, 4, 64
+DEEP_WIDTH, DEEP_LAYERS, NOISE = 48, 12, 16
 
 
 def numbers(workload: str) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -48,6 +55,8 @@ def numbers(workload: str) -> list[tuple[np.ndarray, np.ndarray]]:
 def loop(torch: Any, workload: str) -> Step:
     """Return the function that does one step of an ordinary training loop and returns its loss."""
     torch.manual_seed(0)
+    if workload in LOOPS:
+        return LOOPS[workload](torch)
     model, optimizer = BUILDERS[workload](torch)
     criterion = torch.nn.CrossEntropyLoss()
     batches = [(torch.tensor(inputs), torch.tensor(targets)) for inputs, targets in numbers(workload)]
@@ -89,17 +98,17 @@ def conv(torch: Any) -> tuple[Any, Any]:
     return model, torch.optim.Adam(model.parameters(), lr=1e-3)
 
 
-def gpt(torch: Any) -> tuple[Any, Any]:
+def gpt(torch: Any, workload: str = "gpt", width: int = WIDTH, layers: int = LAYERS) -> tuple[Any, Any]:
     nn, functional = torch.nn, torch.nn.functional
 
     class Attention(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.queries_keys_values = nn.Linear(WIDTH, 3 * WIDTH)
-            self.output = nn.Linear(WIDTH, WIDTH)
+            self.queries_keys_values = nn.Linear(width, 3 * width)
+            self.output = nn.Linear(width, width)
 
         def forward(self, x: Any) -> Any:
-            batch, time, width = x.shape
+            batch, time, _ = x.shape
             parts = self.queries_keys_values(x).split(width, dim=2)
             q, k, v = (part.view(batch, time, HEADS, width // HEADS).transpose(1, 2) for part in parts)
             mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -108,9 +117,9 @@ def gpt(torch: Any) -> tuple[Any, Any]:
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.norm1, self.attention = nn.LayerNorm(WIDTH), Attention()
-            self.norm2 = nn.LayerNorm(WIDTH)
-            self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+            self.norm1, self.attention = nn.LayerNorm(width), Attention()
+            self.norm2 = nn.LayerNorm(width)
+            self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
         def forward(self, x: Any) -> Any:
             x = x + self.attention(self.norm1(x))
@@ -119,12 +128,12 @@ def gpt(torch: Any) -> tuple[Any, Any]:
     class GPT(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            sizes = SIZES["gpt"]
-            self.tokens = nn.Embedding(sizes.classes, WIDTH)
-            self.positions = nn.Embedding(sizes.inputs[0], WIDTH)
-            self.blocks = nn.ModuleList([Block() for _ in range(LAYERS)])
-            self.norm = nn.LayerNorm(WIDTH)
-            self.head = nn.Linear(WIDTH, sizes.classes)
+            sizes = SIZES[workload]
+            self.tokens = nn.Embedding(sizes.classes, width)
+            self.positions = nn.Embedding(sizes.inputs[0], width)
+            self.blocks = nn.ModuleList([Block() for _ in range(layers)])
+            self.norm = nn.LayerNorm(width)
+            self.head = nn.Linear(width, sizes.classes)
 
         def forward(self, tokens: Any) -> Any:
             x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
@@ -134,6 +143,38 @@ def gpt(torch: Any) -> tuple[Any, Any]:
 
     model = GPT()
     return model, torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+
+def deep(torch: Any) -> tuple[Any, Any]:
+    return gpt(torch, "deep", DEEP_WIDTH, DEEP_LAYERS)
+
+
+def resnet(torch: Any) -> tuple[Any, Any]:
+    nn = torch.nn
+
+    def convolution(channels_in: int, channels_out: int, size: int, stride: int = 1) -> Any:
+        return nn.Conv2d(channels_in, channels_out, size, stride, size // 2, bias=False)
+
+    class Block(nn.Module):
+        def __init__(self, channels_in: int, channels_out: int, stride: int) -> None:
+            super().__init__()
+            self.first, self.norm1 = convolution(channels_in, channels_out, 3, stride), nn.BatchNorm2d(channels_out)
+            self.second, self.norm2 = convolution(channels_out, channels_out, 3), nn.BatchNorm2d(channels_out)
+            self.short = nn.Sequential()
+            if stride > 1:
+                self.short = nn.Sequential(
+                    convolution(channels_in, channels_out, 1, stride), nn.BatchNorm2d(channels_out)
+                )
+
+        def forward(self, x: Any) -> Any:
+            inner = torch.relu(self.norm1(self.first(x)))
+            return torch.relu(self.norm2(self.second(inner)) + self.short(x))
+
+    model = nn.Sequential(
+        convolution(3, 16, 3), nn.BatchNorm2d(16), nn.ReLU(), Block(16, 16, 1), Block(16, 32, 2), Block(32, 64, 2),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10),
+    )  # fmt: skip
+    return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
 
 def lstm(torch: Any) -> tuple[Any, Any]:
@@ -153,9 +194,69 @@ def lstm(torch: Any) -> tuple[Any, Any]:
     return model, torch.optim.Adam(model.parameters(), lr=1e-3)
 
 
+def printed(torch: Any) -> Step:
+    """The loss is looked at before backward: two programs a step."""
+    model, optimizer = mlp(torch)
+    criterion = torch.nn.CrossEntropyLoss()
+    inputs, targets = map(torch.tensor, numbers("printed")[0])
+
+    def step() -> float:
+        optimizer.zero_grad()
+        loss = criterion(model(inputs), targets)
+        seen = loss.item()
+        loss.backward()
+        optimizer.step()
+        return seen
+
+    return step
+
+
+def gan(torch: Any) -> Step:
+    """Two nets and two optimizers; what the generator made is detached for the discriminator."""
+    nn = torch.nn
+    maker = nn.Sequential(nn.Linear(NOISE, 128), nn.ReLU(), nn.Linear(128, 64))
+    judge = nn.Sequential(nn.Linear(64, 128), nn.LeakyReLU(0.2), nn.Linear(128, 1))
+    makers, judges = (torch.optim.Adam(net.parameters(), lr=2e-4, betas=(0.5, 0.999)) for net in (maker, judge))
+    criterion = nn.BCEWithLogitsLoss()
+    real = torch.tensor(numbers("gan")[0][0])
+    noise, ones, zeros = real[:, :NOISE] * 0.5, torch.ones(64, 1), torch.zeros(64, 1)
+
+    def step() -> float:
+        made = maker(noise)
+        judges.zero_grad()
+        loss = criterion(judge(real), ones) + criterion(judge(made.detach()), zeros)
+        loss.backward()
+        judges.step()
+        makers.zero_grad()
+        fooled = criterion(judge(made), ones)
+        fooled.backward()
+        makers.step()
+        return loss.item() + fooled.item()
+
+    return step
+
+
+def look(torch: Any, workload: str = "look") -> Step:
+    """Forward only, one sample at a time: how long an answer takes."""
+    model = (mlp if workload == "look" else conv)(torch)[0].eval()
+    inputs = torch.tensor(numbers(workload)[0][0])
+
+    def step() -> float:
+        with torch.no_grad():
+            return model(inputs).max().item()
+
+    return step
+
+
+def look_conv(torch: Any) -> Step:
+    return look(torch, "look-conv")
+
+
 BUILDERS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
-    "tiny": tiny, "mlp": mlp, "conv": conv, "gpt": gpt, "lstm": lstm,
+    "tiny": tiny, "mlp": mlp, "conv": conv, "resnet": resnet, "gpt": gpt, "deep": deep, "lstm": lstm,
 }  # fmt: skip
+LOOPS: dict[str, Callable[[Any], Step]] = {"gan": gan, "printed": printed, "look": look, "look-conv": look_conv}
+WORKLOADS = (*BUILDERS, *LOOPS)
 
 
 def record_ops(torch: Any, count: int, clock: Callable[[], float], *, with_history: bool) -> float:
