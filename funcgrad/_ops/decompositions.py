@@ -110,8 +110,8 @@ def svdvals(A: Array, *, driver: str | None = None) -> Array:  # noqa: N803 - to
 def hermitian_from(A: Array, triangle: str) -> Array:  # noqa: N803 - torch's own spelling
     """Return the Hermitian matrices with the lower or upper triangle of A; the gradient is that of (A + A^H) / 2."""
     frozen = lax.stop_gradient(A)
-    cut, off = (jnp.tril, -1) if triangle == "L" else (jnp.triu, 1)
-    whole = cut(frozen) + adjoint_of(cut(frozen, off))
+    beside = jnp.tril(frozen, -1) if triangle == "L" else jnp.triu(frozen, 1)
+    whole = beside + adjoint_of(beside) + jnp.real(frozen) * np.eye(A.shape[-1], dtype=A.real.dtype)
     even = (A + adjoint_of(A)) / 2
     return even + (whole - lax.stop_gradient(even))
 

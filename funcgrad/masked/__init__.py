@@ -1,5 +1,7 @@
 """torch.masked: reductions and normalizations that leave out the elements where a mask is False."""
 
+from funcgrad.masked.functions import _input_mask as _input_mask
+from funcgrad.masked.functions import _output_mask as _output_mask
 from funcgrad.masked.functions import amax as amax
 from funcgrad.masked.functions import amin as amin
 from funcgrad.masked.functions import argmax as argmax

@@ -7,6 +7,7 @@ is the function of no numbers: 0 for a sum, NaN for a mean.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base import dtypes
@@ -27,6 +28,21 @@ def _chosen(input: Tensor, mask: Tensor | None, instead: Any) -> Tensor:
     if mask is None:
         return input
     return _of_table("where")(_mask_of(input, mask), input, instead)
+
+
+def _input_mask(input: Tensor, *args: Any, mask: Tensor | None = None, **options: Any) -> Tensor:
+    """Return which elements a call of a masked function counts, in the input's shape."""
+    return fg.ones(input.shape, dtype=dtypes.bool_, device=input.device) if mask is None else _mask_of(input, mask)
+
+
+def _output_mask(op: Callable[..., Tensor], input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """Return which of the results of a call of a masked function are made of any element at all."""
+    counted = _input_mask(input, mask=options.get("mask"))
+    if op.__name__ in ("softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod"):
+        return counted
+    place = 1 if op.__name__ == "norm" else 0
+    dim = options.get("dim", args[place] if len(args) > place else None)
+    return counted.sum(_dims(input, dim), bool(options.get("keepdim"))) > 0
 
 
 def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
@@ -135,15 +151,23 @@ def amin(
 def argmax(
     input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:  # fmt: skip
-    """Return the place of the greatest of what counts, in the flattened input without `dim`; 0 where nothing does."""
-    return _without("argmax", _as(input, dtype), mask, False).argmax(dim, keepdim)
+    """Return the place of the greatest of what counts, in the flattened input without `dim`; 0 where nothing does.
+
+    As torch's, it has the input's dtype.
+    """
+    given = _as(input, dtype)
+    return _without("argmax", given, mask, False).argmax(dim, keepdim).to(given.dtype)
 
 
 def argmin(
     input: Tensor, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:  # fmt: skip
-    """Return the place of the least of what counts, in the flattened input without `dim`; 0 where nothing does."""
-    return _without("argmin", _as(input, dtype), mask, True).argmin(dim, keepdim)
+    """Return the place of the least of what counts, in the flattened input without `dim`; 0 where nothing does.
+
+    As torch's, it has the input's dtype.
+    """
+    given = _as(input, dtype)
+    return _without("argmin", given, mask, True).argmin(dim, keepdim).to(given.dtype)
 
 
 def median(
