@@ -88,8 +88,8 @@ class LowRankMultivariateNormal(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + W N(0, 1) + D^(1/2) N(0, 1)."""
         shape = self._extended_shape(sample_shape)
-        common = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
-        own = standard_normal(shape, self.loc)
+        common = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
+        own = standard_normal(shape, self.loc.dtype, self.loc.device)
         return (
             self.loc + times_vector(self._unbroadcasted_cov_factor, common) + self._unbroadcasted_cov_diag.sqrt() * own
         )

@@ -10,7 +10,14 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import Distribution, checks_value
-from funcgrad.distributions.triangular import GivenMatrix, factor_of, half_log_det, squared_distance, times_vector
+from funcgrad.distributions.triangular import (
+    GivenMatrix,
+    factor_of,
+    half_log_det,
+    precision_to_scale_tril,
+    squared_distance,
+    times_vector,
+)
 from funcgrad.distributions.utils import standard_normal
 
 __all__ = ["MultivariateNormal"]
@@ -65,7 +72,7 @@ class MultivariateNormal(GivenMatrix, Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + L N(0, 1)."""
-        noise = standard_normal(self._extended_shape(sample_shape), self.loc)
+        noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + times_vector(self._unbroadcasted_scale_tril, noise)
 
     @checks_value
@@ -79,6 +86,10 @@ class MultivariateNormal(GivenMatrix, Distribution):
         """Return n (1 + log(2 pi)) / 2 + log det L."""
         constant = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
         return (constant + half_log_det(self._unbroadcasted_scale_tril)).expand(self._batch_shape)
+
+
+# as scripts import them from torch
+_batch_mv, _batch_mahalanobis, _precision_to_scale_tril = times_vector, squared_distance, precision_to_scale_tril
 
 
 def only_matrix(

@@ -62,7 +62,8 @@ class Normal(ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + scale * N(0, 1)."""
-        return self._own(self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale)
+        noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
+        return self._own(self.loc + noise * self.scale)
 
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ class OneHotCategorical(OverCategorical):
     @property
     def mode(self) -> Tensor:
         """The most probable vector."""
-        return self._one_hot(self._categorical.mode)
+        return self._one_hot(self.probs.argmax(-1))
 
     @property
     def variance(self) -> Tensor:

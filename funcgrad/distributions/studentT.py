@@ -53,7 +53,7 @@ class StudentT(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw a normal number, then a chi-squared one."""
-        normal = standard_normal(self._extended_shape(sample_shape), self.df)
+        normal = standard_normal(self._extended_shape(sample_shape), self.df.dtype, self.df.device)
         return self.loc + self.scale * normal * fg.rsqrt(self._chi2.rsample(sample_shape) / self.df)
 
     @checks_value

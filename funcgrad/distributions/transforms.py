@@ -23,6 +23,7 @@ from funcgrad.distributions.structured_transforms import (
     StickBreakingTransform,
 )
 from funcgrad.distributions.transform import ComposeTransform, IndependentTransform, Transform, identity_transform
+from funcgrad.distributions.transform import _InverseTransform as _InverseTransform  # scripts test for it
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",

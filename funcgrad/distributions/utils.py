@@ -44,14 +44,17 @@ def broadcast_all(*values: Parameter) -> tuple[Tensor, ...]:
     )
 
 
-def standard_normal(shape: Sequence[int], like: Tensor) -> Tensor:
-    """Draw from N(0, 1) in the dtype and on the device of `like`."""
-    return randn(tuple(shape), dtype=like.dtype, device=like.device)
+def standard_normal(shape: Sequence[int], dtype: Any = None, device: Any = None) -> Tensor:
+    """Draw from N(0, 1)."""
+    return randn(tuple(shape), dtype=dtype, device=device)
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:
     """Sum the last `count` dimensions."""
     return value if count == 0 else value.reshape((*value.shape[:-count], -1)).sum(-1)
+
+
+_standard_normal, _sum_rightmost = standard_normal, sum_rightmost  # as scripts import them from torch
 
 
 def smallest(dtype: DType) -> float:

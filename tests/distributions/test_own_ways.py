@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
 import pickle
 import weakref
 from typing import Any
@@ -56,6 +57,63 @@ def test_a_distribution_is_written_from_log_prob_and_rsample() -> None:
     assert Triangle(torch.ones(2)).expand((3, 2)).sample((4,)).shape == (4, 3, 2)
     with pytest.raises(ValueError, match="Expected parameter width"):
         Triangle(-torch.ones(2))
+
+
+class OwnTanh(D.transforms.Transform):
+    """A transform as agents with squashed actions write it."""
+
+    domain, codomain = D.constraints.real, D.constraints.interval(-1.0, 1.0)
+    bijective = True
+    sign = +1
+
+    def __init__(self, cache_size: int = 1) -> None:
+        super().__init__(cache_size=cache_size)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnTanh)
+
+    def _call(self, x: Any) -> Any:
+        return x.tanh()
+
+    def _inverse(self, y: Any) -> Any:
+        return 0.5 * (y.log1p() - (-y).log1p())
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return 2.0 * (math.log(2.0) - x - nn.functional.softplus(-2.0 * x))
+
+
+class Squashed(D.transformed_distribution.TransformedDistribution):
+    def __init__(self, loc: Any, scale: Any) -> None:
+        self.loc, self.scale, self.base_dist = loc, scale, D.Normal(loc, scale)
+        super().__init__(self.base_dist, [OwnTanh()])
+
+    @property
+    def mean(self) -> Any:
+        mean = self.loc
+        for transform in self.transforms:
+            mean = transform(mean)
+        return mean
+
+
+class Truncated(D.Normal):
+    def __init__(self, loc: Any, scale: Any) -> None:
+        super().__init__(loc, scale, validate_args=False)
+
+    def sample(self, clip: Any = None, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        noise = D.utils._standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device) * self.scale
+        return torch.clamp(self.loc + (noise if clip is None else torch.clamp(noise, -clip, clip)), -1, 1)
+
+
+def test_the_distributions_that_agents_write_work() -> None:
+    loc = torch.zeros(4, 2, requires_grad=True)
+    policy = Squashed(loc, torch.ones(4, 2))
+    action = policy.rsample()
+    policy.log_prob(action).sum(-1, keepdim=True).mean().backward()
+    wanted = D.TransformedDistribution(D.Normal(torch.zeros(4, 2), 1.0), D.TanhTransform()).log_prob(action.detach())
+    np.testing.assert_allclose(policy.log_prob(action).detach().numpy(), wanted.numpy(), atol=1e-4)
+    assert loc.grad is not None and (policy.mean == 0).all() and action.abs().max() < 1
+    assert Truncated(loc.detach(), 0.2).sample(clip=0.3).abs().max() <= 0.3
 
 
 def test_a_registered_divergence_serves_subclasses() -> None:
