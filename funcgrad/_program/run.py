@@ -98,7 +98,7 @@ def _execute(program: Program) -> None:
     try:
         with jax.enable_x64(True), _outside_traces():
             # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its outcome
-            program.outcome.extend(map(planned.execute, [given], [kept], [np.array(program.numbers, np.float64)]))
+            program.outcome.extend(map(planned.execute, [given], [kept], [planned.numbers(program.numbers)]))
     except BaseException as error:
         if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):
             program.failure = error
