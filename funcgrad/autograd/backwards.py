@@ -1,0 +1,79 @@
+"""backward and grad: derivatives of several tensors at once, gathered in `.grad` or returned."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from funcgrad._tape.levels import BatchLevel
+from funcgrad._tensor.differentiate import gradients_of, run_backward
+from funcgrad._tensor.tensor import Tensor
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
+    """Add the gradient of the tensors' sum to the `.grad` of every leaf (or only of `inputs`)."""
+    roots = _listed(tensors)
+    given = grad_tensors if grad_tensors is not None else grad_variables
+    run_backward(roots, _gradients(roots, given), retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
+    allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of the outputs' sum with respect to each input, without touching any `.grad`.
+
+    is_grads_batched: grad_outputs have a leading dimension, and so have the results: one backward for each entry.
+    RuntimeError for an input that no output depends on, unless allow_unused (None) or materialize_grads (zeros).
+    """
+    if not only_inputs:
+        message = "only_inputs argument is deprecated and is ignored now (defaults to True)."
+        warnings.warn(message, FutureWarning, stacklevel=2)
+    roots, targets = _listed(outputs), _listed(inputs)
+    unused = bool(allow_unused) or materialize_grads
+    gradients = _gradients(roots, grad_outputs)
+    if not is_grads_batched:
+        return gradients_of(
+            roots, targets, gradients, retain_graph=retain_graph, create_graph=create_graph, allow_unused=unused,
+            materialize=materialize_grads,
+        )  # fmt: skip
+    return _batched(roots, targets, gradients, retain_graph, create_graph, unused, materialize_grads)
+
+
+def _batched(
+    roots: Any, targets: Any, gradients: Any, retain: Any, create: bool, unused: bool, materialize: bool
+) -> Any:
+    """Go back once, with a batch in the place of each gradient: the ops of the pass become those of whole batches."""
+    count = next(g.shape[0] for g in gradients if g is not None)
+    level = BatchLevel(count, "error")
+    lifted = [None if g is None else Tensor._of(level.lift(g._current())) for g in gradients]
+    try:
+        found = gradients_of(
+            roots, targets, lifted, retain_graph=retain, create_graph=create, allow_unused=unused,
+            materialize=materialize,
+        )  # fmt: skip
+    finally:
+        level.finished = True
+    return tuple(None if gradient is None else _whole(level, gradient, count) for gradient in found)
+
+
+def _whole(level: BatchLevel, gradient: Tensor, count: int) -> Tensor:
+    """Return the batch of gradients; where they do not depend on the entry, one for all."""
+    variable = gradient._current()
+    return Tensor._of(level.lower(variable)) if level.is_own(variable) else gradient.expand(count, *gradient.shape)
+
+
+def _listed(tensors: Any) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _gradients(roots: Sequence[Tensor], given: Any) -> list[Any]:
+    listed = [None] * len(roots) if given is None else [given] if isinstance(given, Tensor) else list(given)
+    if len(listed) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(listed)} gradients")
+    return listed

@@ -1,0 +1,46 @@
+"""autograd.functional and forward_ad give torch's numbers and errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from tests.autograd import derivatives
+
+RECORDED = json.loads((Path(__file__).parent / "derivatives.json").read_text())
+
+
+@pytest.mark.parametrize("name", derivatives.CASES)
+def test_derivatives_are_torchs(name: str) -> None:
+    found, expected = derivatives.found(torch, name), RECORDED["found"][name]
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", derivatives.ERRORS)
+def test_errors_are_torchs(name: str) -> None:
+    assert derivatives.raised(torch, name) == RECORDED["raised"][name]
+
+
+def test_a_dual_tensor_is_an_ordinary_one_after_its_level() -> None:
+    forward_ad = torch.autograd.forward_ad
+    with forward_ad.dual_level():
+        moving = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+    assert (moving * 2).tolist() == [2.0, 2.0]
+    assert forward_ad.unpack_dual(moving).tangent is None
+
+
+def test_forward_over_reverse() -> None:
+    forward_ad = torch.autograd.forward_ad
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    with forward_ad.dual_level():
+        moving = forward_ad.make_dual(x, torch.ones(2))
+        tangent = forward_ad.unpack_dual((moving**3).sum()).tangent
+        assert tangent is not None
+        (gradient,) = torch.autograd.grad(tangent, x)
+    assert gradient.tolist() == [12.0, 18.0]
