@@ -25,10 +25,14 @@ from funcgrad._base.layouts import (
     channels_last,
     channels_last_3d,
     contiguous_format,
+    jagged,
     layout,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
     sparse_coo,
+    sparse_csc,
     sparse_csr,
     strided,
 )
@@ -99,12 +103,13 @@ __all__ = [
     "dropout_", "dtype", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
     "finfo", "from_jax", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode",
     "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_rng_state", "iinfo",
-    "initial_seed", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "layout",
+    "initial_seed", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "jagged", "layout",
     "manual_seed", "memory_format", "multinomial", "normal", "poisson", "preserve_format", "rand", "rand_like",
     "randint", "randint_like", "randn", "randn_like", "random", "randperm", "rrelu", "rrelu_", "seed",
     "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads",
-    "set_printoptions", "set_rng_state", "set_warn_always", "sparse_coo", "sparse_csr", "strided",
+    "set_printoptions", "set_rng_state", "set_warn_always", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc",
+    "sparse_csr", "strided",
     "use_deterministic_algorithms",
 ]  # fmt: skip
 __all__ += _functions.__all__
@@ -119,30 +124,26 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
-    "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "distributions", "explain", "fft",
-    "func", "futures", "hub", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "ops", "optim",
-    "profiler", "serialization", "signal", "sparse", "special", "testing", "utils", "version", "vision", "xpu",
+    "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
+    "explain", "fft", "func", "functional", "futures", "hub", "jit", "linalg", "masked", "mps", "multiprocessing",
+    "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization", "signal", "sparse",
+    "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
-    "save": "serialization",
-    "load": "serialization",
-    "compile": "compiling",
-    "_dynamo": "compiler",
-    "_inductor": "compiler",
-    "vmap": "func",
-    "autocast": "amp",
-    **dict.fromkeys(
-        (
-            "adaptive_max_pool1d", "affine_grid_generator", "batch_norm", "batch_norm_update_stats", "conv_tbc",
-            "convolution", "embedding", "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d",
-            "grid_sampler_3d", "gru", "instance_norm", "lstm", "lstm_cell", "max_pool1d_with_indices",
-            "native_batch_norm", "native_dropout", "native_layer_norm", "rnn_relu", "rnn_tanh",
-        ),
-        "nn.plain",
-    ),  # fmt: skip
-    **dict.fromkeys(("lobpcg", "pca_lowrank", "svd_lowrank"), "linalg.low_rank"),
-    "install": "standing_in",
-}
+    "AcceleratorError": "cuda", "Event": "cuda", "GradScaler": "amp", "OutOfMemoryError": "cuda", "Stream": "cuda",
+    "_batch_norm_with_update": "nn.plain", "_dynamo": "compiler", "_inductor": "compiler",
+    "_native_batch_norm_legit": "nn.plain", "adaptive_max_pool1d": "nn.plain", "affine_grid_generator": "nn.plain",
+    "autocast": "amp", "batch_norm": "nn.plain", "batch_norm_update_stats": "nn.plain", "compile": "compiling",
+    "conv_tbc": "nn.plain", "convolution": "nn.plain", "embedding": "nn.plain", "embedding_bag": "nn.plain",
+    "embedding_renorm_": "nn.plain", "fork": "jit", "grid_sampler": "nn.plain", "grid_sampler_2d": "nn.plain",
+    "grid_sampler_3d": "nn.plain", "gru": "nn.plain", "install": "standing_in", "instance_norm": "nn.plain",
+    "is_anomaly_check_nan_enabled": "autograd.anomaly", "is_anomaly_enabled": "autograd.anomaly",
+    "load": "nn.files", "lobpcg": "linalg.low_rank", "lstm": "nn.plain", "lstm_cell": "nn.plain",
+    "max_pool1d_with_indices": "nn.plain", "native_batch_norm": "nn.plain", "native_dropout": "nn.plain",
+    "native_layer_norm": "nn.plain", "pca_lowrank": "linalg.low_rank", "rnn_relu": "nn.plain",
+    "rnn_tanh": "nn.plain", "save": "serialization", "set_anomaly_enabled": "autograd.anomaly",
+    "svd_lowrank": "linalg.low_rank", "to_dlpack": "utils.dlpack", "vmap": "func", "wait": "jit",
+}  # fmt: skip
 _of_table = _functions.lookup("")
 
 

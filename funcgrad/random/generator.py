@@ -6,6 +6,7 @@ With FUNCGRAD_RANDOM=device the CPU's generators hold a key too: nothing is draw
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -114,9 +115,29 @@ default_generator = Generator()
 _defaults: dict[Device, Generator] = {Device("cpu"): default_generator}
 
 
+class _Thread(threading.local):
+    """The generators that serve one thread alone: a DataLoader's worker draws from its own, as torch's processes do."""
+
+    seed: int | None = None
+    own: dict[Device, Generator]
+
+
+_thread = _Thread()
+
+
+def seed_this_thread(seed: int) -> None:
+    """Let this thread draw from generators of its own from now on, which start from `seed`."""
+    _thread.seed, _thread.own = checked_seed(seed), {}
+
+
 def generator_of(device: Any) -> Generator:
     """Return the generator that serves tensors on `device` when none is named; it starts from the last manual seed."""
     device = Device(device)
+    if _thread.seed is not None:
+        found = _thread.own.get(device)
+        if found is None:
+            found = _thread.own[device] = Generator(device).manual_seed(_thread.seed)
+        return found
     if device.type != "cpu" and device.index is None:
         device = Device(device.type, 0)
     found = _defaults.get(device)
@@ -128,6 +149,9 @@ def generator_of(device: Any) -> Generator:
 
 def manual_seed(seed: int) -> Generator:
     """Start the default generators of all devices anew from `seed`; returns the CPU's."""
+    if _thread.seed is not None:
+        seed_this_thread(seed)
+        return generator_of("cpu")
     seed = checked_seed(seed)
     for generator in _defaults.values():
         generator.manual_seed(seed)
@@ -136,22 +160,22 @@ def manual_seed(seed: int) -> Generator:
 
 def seed() -> int:
     """Start the default generators anew from a seed that the operating system gives, and return it."""
-    return manual_seed(default_generator.seed()).initial_seed()
+    return manual_seed(Generator().seed()).initial_seed()
 
 
 def initial_seed() -> int:
     """Return the seed that the CPU's default generator started from."""
-    return default_generator.initial_seed()
+    return generator_of("cpu").initial_seed()
 
 
 def get_rng_state() -> Tensor:
     """Return the state of the CPU's default generator, a tensor of uint8."""
-    return default_generator.get_state()
+    return generator_of("cpu").get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
     """Take up a state that `get_rng_state` gave."""
-    default_generator.set_state(new_state)
+    generator_of("cpu").set_state(new_state)
 
 
 def snapshot() -> list[tuple[Generator, Any]]:

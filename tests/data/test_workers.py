@@ -7,9 +7,12 @@ import itertools
 import threading
 import time
 import traceback
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import funcgrad as torch
 from funcgrad.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
@@ -261,3 +264,47 @@ def test_a_processs_exception_reaches_the_loop_with_its_traceback(dataset, kind,
     with pytest.raises(kind, match=message) as caught:
         list(DataLoader(dataset, num_workers=1, multiprocessing_context="spawn"))
     assert "in __getitem__" in str(caught.value.__cause__)
+
+
+class Drawing(Dataset):
+    """Draws a random number for each sample, from the generator that is the worker's."""
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.rand(2)
+
+
+def test_workers_draw_from_streams_of_their_own() -> None:
+    """As torch's worker processes do: worker i starts from base_seed + i, and the loop's own stream is not touched."""
+    torch.manual_seed(3)
+    seed = torch.empty((), dtype=torch.int64).random_().item()
+    after = torch.rand(1).item()
+    torch.manual_seed(3)
+    batches = list(DataLoader(Drawing(), batch_size=2, num_workers=2))
+    assert torch.rand(1).item() == after
+    for worker in range(2):
+        own = torch.Generator().manual_seed(int(seed) + worker)
+        for batch in batches[worker::2]:
+            expected = torch.stack([torch.rand(2, generator=own) for _ in range(2)])
+            assert torch.equal(batch, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    size=st.integers(0, 17), batch=st.integers(1, 6), workers=st.integers(1, 4), drop=st.booleans(),
+    shuffle=st.booleans(), prefetch=st.integers(1, 3),
+)  # fmt: skip
+def test_a_loader_with_workers_yields_what_one_without_yields(
+    size: int, batch: int, workers: int, drop: bool, shuffle: bool, prefetch: int
+) -> None:
+    data = [{"x": np.full(2, i, np.float32), "i": i} for i in range(size)]
+    found = []
+    options: dict[str, Any]
+    for options in ({}, {"num_workers": workers, "prefetch_factor": prefetch}):
+        generator = torch.Generator().manual_seed(size)
+        sampler = torch.utils.data.RandomSampler(data, generator=generator) if shuffle and size else None
+        loader = DataLoader(data, batch_size=batch, drop_last=drop, sampler=sampler, **options)  # type: ignore[arg-type]  # a list serves
+        found.append([(b["x"].tolist(), b["i"].tolist()) for b in loader])
+    assert found[0] == found[1]

@@ -19,7 +19,7 @@ import numpy as np
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import flush
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.random.generator import Generator
+from funcgrad.random.generator import Generator, seed_this_thread
 from funcgrad.utils.data import draws
 from funcgrad.utils.data.fetch import Fetch
 
@@ -93,6 +93,7 @@ def get_worker_info() -> WorkerInfo | None:
 
 def work_in_thread(job: Job, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]) -> None:
     """Make batches until told to stop."""
+    seed_this_thread(job.seed)
     sources = RandomState(random.Random(job.seed), draws.seeded(job.seed), np.random.default_rng(job.seed))
     _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
     _work(job, tasks.get, results.put)
