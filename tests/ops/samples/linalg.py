@@ -153,6 +153,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(2, 3)).but(fails=True),
     ],
     "linalg.eigvals": [sample(values([[1.0, 2.0], [0.5, 3.0]], "float64"))],
+    "lu": [sample(given(3, 3)).but(graph=False), sample(given(2, 4, 3), True, True).but(graph=False)],
     "linalg.lu": [
         sample(_SQUARE).but(graph=False),
         sample(given(4, 3, dtype="float64")).but(graph=False),
@@ -194,6 +195,25 @@ SAMPLES: dict[str, list[Sample]] = {
     "linalg.tensorinv": [sample(given(4, 2, 2, dtype="float64"), 1).but(graph=False)],
     "linalg.tensorsolve": [sample(given(2, 2, 4, dtype="float64"), given(2, 2, dtype="float64"))],
     "linalg.householder_product": [sample(given(4, 3, dtype="float64"), given(3, dtype="float64"))],
+    "linalg.ldl_factor": [
+        sample(given(5, 5, dtype="float64", grad=False)),
+        sample(values([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]], grad=False)),
+        sample(given(2, 3, 3, dtype="complex128", grad=False), hermitian=True),
+        sample(given(2, 3)).but(fails=True),
+    ],
+    "linalg.ldl_factor_ex": [sample(given(2, 3, 3, grad=False)), sample(values([[0.0, 0.0], [0.0, 1.0]], grad=False))],
+    "linalg.ldl_solve": [
+        sample(
+            values([[2.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25, 0.5, 3.0]], "float64", grad=False),
+            values([1, 2, 3], "int32"),
+            given(3, 2, dtype="float64", grad=False),
+        ),
+        sample(
+            values([[0.5, 0.0, 0.0], [2.0, 0.5, 0.0], [0.25, 0.5, 3.0]], "float64", grad=False),
+            values([-3, -3, 3], "int32"),
+            given(2, 3, 2, dtype="float64", grad=False),
+        ),
+    ],
     "geqrf": [sample(given(4, 3, dtype="float64", grad=False))],
     "ormqr": [
         *(sample(given(3, 2), given(2), given(3, 4), transpose=each).but(graph=False) for each in (False, True)),
