@@ -108,6 +108,12 @@ def register_globals(known: Mapping[str, Any]) -> None:
         _enter(full_name, value)
 
 
+def torch_classes() -> dict[str, type]:
+    """Return our classes that are known by torch's full names."""
+    known = {**CALLABLES, **CONSTANTS, **_registered}
+    return {name: kind for name, kind in known.items() if isinstance(kind, type) and name.startswith("torch.")}
+
+
 def register_parameter(kind: type[Tensor]) -> None:
     """Load torch's parameters as `kind(data, requires_grad)`, and save instances of `kind` as parameters."""
     rebuild.register_parameter(kind)

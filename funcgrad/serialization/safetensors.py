@@ -58,6 +58,31 @@ def load(data: bytes) -> dict[str, Tensor]:
     return _read(io.BytesIO(data), "cpu")
 
 
+def save_model(model: Any, filename: str | os.PathLike[str], metadata: Mapping[str, str] | None = None) -> None:
+    """Save a module's state; of tensors that share storage, the first by name stands for all."""
+    first: dict[Any, str] = {}
+    state = model.state_dict(keep_vars=True)
+    kept = {name: t for name, t in sorted(state.items()) if first.setdefault(id(t), name) == name}
+    save_file({name: tensor.detach() for name, tensor in kept.items()}, filename, metadata)
+
+
+def load_model(
+    model: Any, filename: str | os.PathLike[str], strict: bool = True, device: Any = "cpu"
+) -> tuple[list[str], list[str]]:
+    """Load a module's state; tied names may be missing in the file. Return what is missing and what is too much."""
+    state = model.state_dict(keep_vars=True)
+    given = load_file(filename, device)
+    known = {id(state[name]) for name in given if name in state}
+    result = model.load_state_dict(given, strict=False)
+    missing = [name for name in result.missing_keys if id(state[name]) not in known]
+    if strict and (missing or result.unexpected_keys):
+        raise RuntimeError(
+            f"Error(s) in loading state_dict for {type(model).__name__}: missing {missing}, "
+            f"unexpected {list(result.unexpected_keys)}"
+        )
+    return missing, list(result.unexpected_keys)
+
+
 def _in_file_order(tensors: Mapping[str, Tensor]) -> list[tuple[str, Tensor]]:
     """Order by falling size of elements, so that each tensor is aligned, then by name."""
     return sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))

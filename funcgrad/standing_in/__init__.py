@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from funcgrad.standing_in.finder import Finder
+from funcgrad.standing_in.naming import give_names_back
 from funcgrad.standing_in.places import TOPS
 
 __all__ = ["install", "is_installed", "uninstall"]
@@ -28,6 +29,7 @@ def uninstall() -> None:
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Finder)]
     for name in [name for name in sys.modules if name.partition(".")[0] in TOPS]:
         del sys.modules[name]
+    give_names_back()
 
 
 def is_installed() -> bool:

@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from funcgrad.standing_in.naming import take_torchs_names
 from funcgrad.standing_in.places import TOPS, VIEWS
 from funcgrad.version import __version__ as torch_version
 
@@ -30,8 +31,12 @@ class View(ModuleType):
                 found = getattr(importlib.import_module(room), name)
             except AttributeError:
                 continue
+            if isinstance(found, ModuleType):
+                take_torchs_names(found)
             vars(self)[name] = found
             return found
+        if f"{self.__name__}.{name}" in VIEWS:
+            return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}' (funcgrad stands in for torch)")
 
     def __dir__(self) -> list[str]:
@@ -54,6 +59,7 @@ class _Ready(Loader):
             alias = module.__spec__.name if module.__spec__ is not None else module.__name__
             module.__spec__ = self.spec
             _name_parts(alias, module.__name__)
+        take_torchs_names(module)
 
 
 def _name_parts(alias: str, name: str) -> None:
@@ -76,7 +82,7 @@ class Finder(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the room that answers to this name; ModuleNotFoundError where torch's name has none."""
-        if fullname.partition(".")[0] not in TOPS:
+        if fullname.partition(".")[0] not in TOPS and fullname not in VIEWS:
             return None
         found = module_of(fullname)
         if found is None:

@@ -7,7 +7,7 @@ TOPS = {"torch": "funcgrad", "torchvision": "funcgrad.vision"}
 
 # Paths that torch has and funcgrad does not: their names are looked for in these rooms, in this order.
 VIEWS: dict[str, tuple[str, ...]] = {
-    "torch._C": ("funcgrad",),
+    "torch._C": ("funcgrad.standing_in.internals", "funcgrad"),
     "torch._C._nn": ("funcgrad.nn.functional",),
     "torch._dynamo": ("funcgrad.compiler",),
     "torch._dynamo.config": ("funcgrad.compiler",),
@@ -65,9 +65,9 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.data._utils.collate": ("funcgrad.utils.data.collate",),
     "torch.utils.data.backward_compatibility": ("funcgrad.utils.data",),
     "torch.utils.data.datapipes": ("funcgrad.utils.data",),
-    "torch.utils.hooks": ("funcgrad.nn.hooks",),
     "torch.utils.model_zoo": ("funcgrad.hub",),
     "torch.utils.tensorboard.writer": ("funcgrad.utils.tensorboard",),
+    "safetensors.torch": ("funcgrad.serialization.safetensors",),
     "torchvision.datasets.utils": ("funcgrad.hub",),
     "torchvision.models._api": ("funcgrad.vision.models",),
     "torchvision.models.mobilenetv2": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),

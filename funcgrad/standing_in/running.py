@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -12,14 +13,29 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from funcgrad.standing_in import install
+
 _PACKAGES = [*Path(__file__).resolve().parents[1:2], *(Path(p) for p in sys.modules["jax"].__path__)]
 _HIDDEN = (*(str(folder) + os.sep for folder in _PACKAGES), "<funcgrad row ")
 _KEPT: list[ModuleType] = []
 
 
+class Arguments(list[str]):
+    """The script's sys.argv. Python sends it to each child process, where it brings funcgrad into torch's place."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return arguments_of_child, (list(self),)
+
+
+def arguments_of_child(arguments: list[str]) -> list[str]:
+    """Let torch mean funcgrad in a child process, before it imports the script; return the arguments."""
+    install()
+    return Arguments(arguments)
+
+
 def run_script(path: str, arguments: Sequence[str]) -> int:
     """Run a file as `python path *arguments` does; return the exit status of an uncaught exception, else 0."""
-    sys.argv = [path, *arguments]
+    sys.argv = Arguments([path, *arguments])
     full = os.path.abspath(path)
     if os.path.isdir(full):
         full = os.path.join(full, "__main__.py")
@@ -35,7 +51,7 @@ def run_script(path: str, arguments: Sequence[str]) -> int:
 
 def run_module(name: str, arguments: Sequence[str]) -> int:
     """Run a module or package as `python -m name *arguments` does; return the exit status."""
-    sys.argv = ["-m", *arguments]
+    sys.argv = Arguments(["-m", *arguments])
     _put_first(os.getcwd())
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
@@ -55,7 +71,11 @@ def _put_first(folder: str) -> None:
 
 
 def _run(code: Any, names: dict[str, Any]) -> int:
-    """Execute code as a fresh `__main__`, whose names live as long as the process."""
+    """Execute code as a fresh `__main__`, whose names live as long as the process.
+
+    JAX's news, such as which accelerators it did not find, stays out of the log that the script sets up for itself.
+    """
+    logging.getLogger("jax").setLevel(logging.WARNING)
     main = ModuleType("__main__")
     vars(main).update(names, __builtins__=builtins)
     _KEPT.append(sys.modules["__main__"])

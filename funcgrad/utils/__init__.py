@@ -8,7 +8,10 @@ from types import ModuleType
 from funcgrad.utils import data
 
 __all__ = ["data"]
-_ROOMS = ("_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "dlpack", "tensorboard")
+_ROOMS = (
+    "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "dlpack", "hooks",
+    "tensorboard",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -68,6 +68,52 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_classes_say_torchs_names_and_are_pickled_by_them(tmp_path: Path) -> None:
+    source = """
+    import copy, pickle
+    import torch
+    from torch import nn
+    for kind in (torch.Tensor, nn.Linear, nn.Parameter, torch.optim.Adam, torch.dtype, torch.Size):
+        print(kind)
+    layer = pickle.loads(pickle.dumps(nn.Linear(2, 3)))
+    print(type(layer) is nn.Linear, type(copy.deepcopy(layer)) is nn.Linear, torch.Tensor.__module__)
+    """
+    assert output_of(tmp_path, source) == [
+        "<class 'torch.Tensor'>", "<class 'torch.nn.modules.linear.Linear'>", "<class 'torch.nn.parameter.Parameter'>",
+        "<class 'torch.optim.adam.Adam'>", "<class 'torch.dtype'>", "<class 'torch.Size'>", "True True torch",
+    ]  # fmt: skip
+
+
+def test_spawned_processes_have_funcgrad_in_torchs_place_too(tmp_path: Path) -> None:
+    source = """
+    import multiprocessing, sys
+    import torch
+    def work(x):
+        return (torch.ones(2) * x).sum().item(), torch.__version__, "torch._C" in sys.modules
+    if __name__ == "__main__":
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            print(pool.map(work, [3]))
+    """
+    assert output_of(tmp_path, source) == ["[(6.0, '2.13.0+funcgrad', False)]"]
+
+
+def test_safetensors_own_module_reads_and_writes_our_tensors(tmp_path: Path) -> None:
+    source = """
+    import torch
+    from safetensors.torch import load_file, load_model, save_file, save_model
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+            self.b.weight = self.a.weight
+    first, second = Tied(), Tied()
+    save_model(first, "model.safetensors")
+    print(load_model(second, "model.safetensors"), torch.equal(second.b.weight, first.a.weight))
+    print(sorted(load_file("model.safetensors")))
+    """
+    assert output_of(tmp_path, source) == ["([], []) True", "['a.bias', 'a.weight', 'b.bias']"]
+
+
 def test_a_missing_part_of_torch_is_an_import_error(tmp_path: Path) -> None:
     source = """
     try:

@@ -1,0 +1,7 @@
+"""torch.utils.hooks: what registering a hook returns."""
+
+from __future__ import annotations
+
+from funcgrad._tape.nodes import Handle as RemovableHandle
+
+__all__ = ["RemovableHandle"]
