@@ -1,0 +1,154 @@
+"""assert_close: whether tensors, numbers, or sequences and mappings of them agree, and where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.tensor import Tensor
+
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5), "bfloat16": (0.016, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
+}  # fmt: skip
+
+
+class _Options(NamedTuple):
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    check_device: bool
+    check_dtype: bool
+    msg: str | Callable[[str], str] | None
+
+
+def assert_close(
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True, check_layout: bool = True,
+    check_stride: bool = False, msg: str | Callable[[str], str] | None = None,
+) -> None:  # fmt: skip
+    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected|, element by element.
+
+    Tolerances are given both or neither; by default they follow from the dtypes, torch's for each. Tensors, arrays and
+    numbers are compared, and sequences and mappings of them. msg replaces the message, or makes another of it.
+    Raises TypeError for what cannot be compared.
+    """
+    if (rtol is None) != (atol is None):
+        missing = "rtol" if rtol is None else "atol"
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+    _compare(actual, expected, _Options(rtol, atol, equal_nan, check_device, check_dtype, msg), ())
+
+
+def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...]) -> None:
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        missing, additional = set(expected) - set(actual), set(actual) - set(expected)
+        if missing or additional:
+            _fail(
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {sorted(missing, key=repr)}\n"
+                f"Additional keys in the actual mapping: {sorted(additional, key=repr)}", options, path,
+            )  # fmt: skip
+        for key in expected:
+            _compare(actual[key], expected[key], options, (*path, key))
+    elif _is_sequence(actual) and _is_sequence(expected):
+        if len(actual) != len(expected):
+            _fail(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", options, path)
+        for i, pair in enumerate(zip(actual, expected, strict=True)):
+            _compare(*pair, options, (*path, i))
+    elif actual is None and expected is None:
+        return
+    elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
+        _compare_numbers(actual, expected, options, path)
+    elif isinstance(actual, (Tensor, np.ndarray)) and isinstance(expected, (Tensor, np.ndarray)):
+        _compare_tensors(*(x if isinstance(x, Tensor) else from_host(x) for x in (actual, expected)), options, path)
+    else:
+        kinds = f"{type(actual)} and {type(expected)}"
+        raise TypeError(f"No comparison pair was able to handle inputs of type {kinds}.{_where(path)}")
+
+
+def _is_sequence(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+
+
+def _compare_numbers(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...]) -> None:
+    if isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
+        if actual is not expected and bool(actual) != bool(expected):
+            _fail(f"Booleans mismatch: {actual} is not {expected}", options, path)
+        return
+    if options.check_dtype and type(actual) is not type(expected):
+        _fail(f"The types of the values do not match: {type(actual)} != {type(expected)}", options, path)
+    kinds = [dtypes.of_number(np.asarray(x).item()) for x in (actual, expected)]
+    exact = {"float32": "float64", "complex64": "complex128"}  # a Python number has the wider one
+    rtol, atol = _tolerances(options, [exact.get(kind.name, kind.name) for kind in kinds])
+    if not np.isclose(actual, expected, rtol, atol, options.equal_nan):
+        _fail(_about_numbers("Scalars", actual, expected, rtol, atol), options, path)
+
+
+def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: tuple[Any, ...]) -> None:
+    for name, is_checked in (("shape", True), ("device", options.check_device), ("dtype", options.check_dtype)):
+        ours, theirs = getattr(actual, name), getattr(expected, name)
+        if is_checked and ours != theirs:
+            _fail(f"The values for attribute '{name}' do not match: {ours} != {theirs}.", options, path)
+    rtol, atol = _tolerances(options, [actual.dtype.name, expected.dtype.name])
+    given, wanted = (to_host(x.detach()) for x in (actual, expected))
+    common = np.promote_types(given.dtype, wanted.dtype)
+    if common.kind in "bu":
+        common = np.dtype(np.int64)
+    given, wanted = given.astype(common), wanted.astype(common)
+    matches = np.isclose(given, wanted, rtol, atol, options.equal_nan)
+    if matches.all():
+        return
+    if not given.shape:
+        _fail(_about_numbers("Scalars", given.item(), wanted.item(), rtol, atol), options, path)
+    _fail(_about_tensors(given, wanted, matches, rtol, atol), options, path)
+
+
+def _tolerances(options: _Options, kinds: list[str]) -> tuple[float, float]:
+    if options.rtol is not None and options.atol is not None:
+        return options.rtol, options.atol
+    pairs = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
+    return max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+
+
+def _about_numbers(what: str, actual: Any, expected: Any, rtol: float, atol: float) -> str:
+    difference = abs(actual - expected)
+    relative = float("inf") if expected == 0 else difference / abs(expected)
+    return (
+        f"{what} are not {'close' if rtol or atol else 'equal'}!\n\nExpected {expected} but got {actual}.\n"
+        f"Absolute difference: {difference}{_allowed(atol, rtol, atol)}\n"
+        f"Relative difference: {relative}{_allowed(rtol, rtol, atol)}"
+    )
+
+
+def _about_tensors(given: Any, wanted: Any, matches: Any, rtol: float, atol: float) -> str:
+    with np.errstate(all="ignore"):
+        absolute = np.abs(given - wanted)
+        relative = absolute / np.abs(wanted)
+        if given.dtype.kind == "i":
+            relative = relative.astype(np.float32)
+    absolute, relative = (np.where(matches, np.zeros_like(part), part) for part in (absolute, relative))
+    lines = [f"Mismatched elements: {(~matches).sum()} / {matches.size} ({(~matches).mean():.1%})"]
+    for name, part, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
+        place = tuple(int(i) for i in np.unravel_index(np.argmax(part), part.shape))
+        allowance = _allowed(allowed, rtol, atol)
+        lines.append(f"Greatest {name} difference: {part[place].item()} at index {place}{allowance}")
+    return f"Tensor-likes are not {'close' if rtol or atol else 'equal'}!\n\n" + "\n".join(lines)
+
+
+def _allowed(tolerance: float, rtol: float, atol: float) -> str:
+    return f" (up to {tolerance} allowed)" if rtol or atol else ""
+
+
+def _where(path: tuple[Any, ...]) -> str:
+    return f"\n\nThe failure occurred for item {''.join(f'[{key!r}]' for key in path)}" if path else ""
+
+
+def _fail(message: str, options: _Options, path: tuple[Any, ...]) -> None:
+    message += _where(path)
+    raise AssertionError(message if options.msg is None else options.msg(message) if callable(options.msg)
+                         else options.msg)  # fmt: skip

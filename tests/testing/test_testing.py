@@ -1,0 +1,50 @@
+"""assert_close says what torch's says; make_tensor draws what it is asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from tests.testing import comparisons
+
+RECORDED = json.loads((Path(__file__).parent / "messages.json").read_text())
+
+
+@pytest.mark.parametrize("name", comparisons.PAIRS)
+def test_messages_are_torchs(name: str) -> None:
+    assert comparisons.raised(torch, name) == RECORDED[name]
+
+
+def test_what_is_close_passes() -> None:
+    close = torch.testing.assert_close
+    close(torch.ones(2), torch.ones(2) + 1e-6)
+    close(torch.tensor([float("nan")]), torch.tensor([float("nan")]), equal_nan=True)
+    close({"a": [1, 2.0, None]}, {"a": [1, 2.0, None]})
+    close(torch.ones(2).bfloat16(), torch.ones(2).bfloat16() * 1.01)
+    close(np.ones(2), np.ones(2))
+    close(torch.ones(2), torch.ones(2).double(), check_dtype=False)
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "complex64", "int64", "uint8", "bool"])
+def test_made_tensors_lie_in_their_range(name: str) -> None:
+    dtype = getattr(torch, name)
+    made = torch.testing.make_tensor(50, 4, dtype=dtype, device="cpu")
+    assert made.shape == (50, 4) and made.dtype is dtype
+    real = made.real if dtype.is_complex else made
+    assert real.double().abs().max().item() <= 9
+    assert real.unique().numel() > 1
+
+
+def test_made_tensors_take_bounds() -> None:
+    made = torch.testing.make_tensor((30,), dtype=torch.float64, device="cpu", low=2, high=3, requires_grad=True)
+    assert made.requires_grad and made.min().item() >= 2 and made.max().item() < 3
+    whole = torch.testing.make_tensor((200,), dtype=torch.int32, device="cpu", low=-1, high=2, exclude_zero=True)
+    assert set(whole.tolist()) == {-1, 1}
+    with pytest.raises(ValueError, match="`requires_grad=True` is not supported"):
+        torch.testing.make_tensor(2, dtype=torch.int64, device="cpu", requires_grad=True)
+    with pytest.raises(ValueError, match="`low` must be less than `high`"):
+        torch.testing.make_tensor(2, dtype=torch.int64, device="cpu", low=3, high=2)
