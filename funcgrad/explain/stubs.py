@@ -48,7 +48,7 @@ _SCOPE: dict[str, Any] = _RESULTS | {
 def stubs() -> dict[Path, str]:
     """Return every stub file and its text."""
     written = {PACKAGE / "_tensor" / "tensor.pyi": tensor_stub(), PACKAGE / "__init__.pyi": front_door_stub()}
-    for prefix in ("nn.functional", "linalg", "special"):
+    for prefix in ("nn.functional", "linalg", "special", "fft"):
         path = Path(inspect.getfile(importlib.import_module(f"{PACKAGE.name}.{prefix}")))
         written[path.with_suffix(".pyi")] = namespace_stub(path, prefix)
     return written
@@ -261,7 +261,7 @@ def _declare_place(stub: Stub, place: str) -> None:
     """Declare a function of the table, or the hand-written one that has taken its place."""
     name = place.rpartition(".")[2]
     if place in FUNCTIONS:
-        _declare_function(stub, name, FUNCTIONS[place])
+        _declare_value(stub, name, FUNCTIONS[place])
     else:
         stub.function(name, row_signatures(place), _SCOPE)
 

@@ -34,7 +34,8 @@ def scaled_dot_product_attention(
     """
     kept = None
     if dropout_p > 0:
-        shape = (*query.shape[:-1], key.shape[-2])
+        batch = fg.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+        shape = (*batch, query.shape[-2], key.shape[-2])
         kept = kept_mask(shape, 1 - dropout_p, query.device).to(query.dtype) * (1 / (1 - dropout_p))
     return call(_ATTENTION, (query, key, value, attn_mask, kept), (is_causal, scale, enable_gqa))
 
