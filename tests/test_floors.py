@@ -19,15 +19,28 @@ FLOORS = (
     ("_tensor",),
     ("random", "profiler"),
     ("amp", "autograd", "fft", "linalg", "masked", "optim", "serialization", "signal", "sparse", "special", "utils"),
-    ("nn", "cuda", "backends", "version", "multiprocessing", "futures", "hub"),
-    ("accelerator", "ops", "compiling", "distributed", "distributions", "func", "jit", "mps", "onnx", "vision"),
-    ("compiler", "xpu"),
+    (
+        "nn",
+        "cuda",
+        "backends",
+        "version",
+        "functional",
+        "overrides",
+        "return_types",
+        "storage",
+        "types",
+        "multiprocessing",
+        "futures",
+        "hub",
+    ),
+    ("accelerator", "cpu", "ops", "compiling", "distributed", "distributions", "func", "jit", "mps", "onnx", "vision"),
+    ("__config__", "compiler", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MAY_IMPORT_JAX = {
-    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "ops", "func", "explain",
+    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "func", "explain",
 }  # fmt: skip
 MAY_IMPORT_OPTAX = {"optim"}
 FILES = sorted(PACKAGE.rglob("*.py"))

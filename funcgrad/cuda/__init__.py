@@ -10,6 +10,7 @@ from funcgrad._base.devices import device as Device
 from funcgrad._tensor import legacy, names
 from funcgrad._tensor.placement import available, current_gpu, set_current_gpu
 from funcgrad.cuda import amp as amp
+from funcgrad.cuda import nvtx, profiler
 from funcgrad.cuda.memory import (
     empty_cache,
     get_device_properties,
@@ -33,6 +34,7 @@ from funcgrad.random import generator as _generator
 
 globals().update(legacy.CUDA_TYPES)
 OutOfMemoryError = MemoryError
+AcceleratorError = RuntimeError  # what JAX raises for a device that fails is one
 has_half = True
 
 __all__ = [
@@ -44,7 +46,8 @@ __all__ = [
     "manual_seed_all",
     "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
     "memory_cached",
-    "memory_reserved", "memory_stats", "memory_summary", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "memory_reserved", "memory_stats", "memory_summary", "nvtx", "profiler",
+    "reset_max_memory_allocated", "reset_max_memory_cached",
     "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
     "set_rng_state_all", "set_stream", "stream", "synchronize",
 ]  # fmt: skip
