@@ -74,6 +74,9 @@ complex64 = dtype("complex64", np.complex64, COMPLEX)
 complex128 = dtype("complex128", np.complex128, COMPLEX)
 float8_e4m3fn = dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn, FLOAT)
 float8_e5m2 = dtype("float8_e5m2", ml_dtypes.float8_e5m2, FLOAT)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, FLOAT)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, FLOAT)
+float8_e8m0fnu = dtype("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOAT)
 
 ALIASES = {
     "bool": bool_, "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,

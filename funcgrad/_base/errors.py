@@ -4,6 +4,7 @@ RuntimeError                torch's usual choice: wrong shapes, a second backwar
 ├── FuncgradError           something only funcgrad can say
 │   ├── ForkedProcessError  a forked child touched XLA
 │   └── FlushError          a recorded program could not be run; the cause is chained
+├── LinAlgError             a matrix cannot be factored or solved with
 └── ShapeError              an op was given shapes or dtypes that it cannot take
 TypeError
 └── NotATensor              an argument is neither a tensor nor a number; operators then ask the other operand
@@ -23,6 +24,10 @@ class ForkedProcessError(FuncgradError):
 
 class FlushError(FuncgradError):
     """A recorded program could not be run; the cause is chained."""
+
+
+class LinAlgError(RuntimeError):
+    """A matrix cannot be factored or solved with."""
 
 
 class ShapeError(RuntimeError):

@@ -32,6 +32,7 @@ class memory_format(_Word):  # noqa: N801 - torch's own spelling
 
 
 strided = layout("strided")
-sparse_coo, sparse_csr = layout("sparse_coo"), layout("sparse_csr")
+sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc, jagged = layout("sparse_bsr"), layout("sparse_bsc"), layout("jagged")
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")

@@ -76,7 +76,7 @@ def norm_except_dim(v: Array, pow: float = 2, dim: int = 0) -> Array:
     return jnp.where(norm == 0, 0, safe ** (1 / pow)).astype(v.dtype)
 
 
-@op(grad="NativeChannelShuffleBackward0", names="native_channel_shuffle")
+@op(grad="NativeChannelShuffleBackward0", names="native_channel_shuffle nn.functional.native_channel_shuffle")
 def native_channel_shuffle(input: Array, groups: int) -> Array:
     """Deal the channels of each group out in turn. Shape: input (N, C, *), result the same."""
     batch, channels = input.shape[:2]

@@ -272,7 +272,7 @@ def _same_as_second(bias: Array, mat1: Array, mat2: Array) -> None:
             )
 
 
-@op(grad="AddmvBackward0", names="addmv .addmv .addmv_")
+@op(grad="AddmvBackward0", names="addmv .addmv addmv_ .addmv_")
 def addmv(input: Array, mat: Array, vec: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
     """Return beta * input + alpha * (mat @ vec), where `input` is expanded to the product."""
     if mat.ndim != 2 or vec.ndim != 1:

@@ -268,8 +268,7 @@ def sum_to_size(input: Array, size: Dims) -> Array:
     if not fits:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(input.shape)}}}.")
     dims = tuple(d for d in builtins.range(input.ndim) if d < ahead or (size[d - ahead] == 1 and input.shape[d] != 1))
-    summed = as_summed(input, None)
-    return jnp.sum(summed, dims, keepdims=True).reshape(size) if dims else summed
+    return jnp.sum(as_summed(input, None), dims, keepdims=True).reshape(size) if dims or not size else input
 
 
 @op(names="hash_tensor .hash_tensor")

@@ -68,12 +68,17 @@ def _digamma_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, 
     return _digamma(primals[0]), trigamma(primals[0]) * tangents[0]
 
 
+def _past_whole(input: Array) -> Array:
+    """Return what the input is past the nearest whole number: exact, unlike pi times a large number."""
+    return input - lax.stop_gradient(lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN))
+
+
 def trigamma(input: Array) -> Array:
     """The derivative of digamma, by reflection below 1/2: (pi / sin(pi x))^2 - trigamma(1 - x)."""
     low = input < 0.5
     right = special.polygamma(1, jnp.where(low, 1 - input, jnp.where(input == np.inf, 1, input)))
     right = jnp.where(input == np.inf, 0, right)
-    return jnp.where(low, (math.pi / lax.sin(math.pi * jnp.where(low, input, 0.5))) ** 2 - right, right)
+    return jnp.where(low, (math.pi / lax.sin(math.pi * _past_whole(jnp.where(low, input, 0.5)))) ** 2 - right, right)
 
 
 @op(grad="PolygammaBackward0", names="polygamma special.polygamma")

@@ -14,7 +14,7 @@ from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import front, strides
-from funcgrad._tensor.aliases import View
+from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.front import as_dtype
@@ -208,4 +208,22 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
     return resize_(input, the_template.shape)
 
 
+@method()
+def as_subclass(self: Tensor, cls: Any) -> Any:
+    """Return the tensor, its history and its storage under another class of Tensor."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise RuntimeError("cls must be a type that inherits from Tensor")
+    other = object.__new__(cls)
+    other._variable, other._slot = self._current(), self._slot
+    other._alias = self._alias if type(self._alias) is View else cell_of(self)
+    return other
+
+
+@method()
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """Return what a module's state becomes when `other` is loaded: `other`, or this tensor with its numbers."""
+    return other.detach() if assign else copy_(self.detach(), other)
+
+
+FUNCTIONS["dequantize"] = lambda input: input.float() if isinstance(input, Tensor) else [x.float() for x in input]
 FUNCTIONS["detach"], FUNCTIONS["detach_"] = Tensor.detach, Tensor.detach_

@@ -41,6 +41,10 @@ METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["share_memory_"] = METHODS["pin_memory"] = lambda self, device=None: self
 METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["to_dense"] = METHODS["dequantize"] = lambda self: self
+METHODS["to_mkldnn"] = METHODS["resolve_conj"]
+METHODS["record_stream"] = lambda self, stream=None: None
+METHODS["volatile"] = property(_always(False))
+METHODS["grad_dtype"] = property(lambda self: self.dtype)
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
 METHODS["itemsize"] = property(lambda self: self.dtype.itemsize)
 METHODS["names"] = property(lambda self: (None,) * len(self.shape))
@@ -121,7 +125,7 @@ def storage_offset(self: Tensor) -> int:
     return strides.offset_of(self)
 
 
-@method()
+@method("data_ptr", "const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """Return the address of the array; of a view, that of what it shows part of."""
     base = self._base

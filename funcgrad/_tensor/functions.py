@@ -17,6 +17,8 @@ from funcgrad._tape.modes import (
 )
 from funcgrad._tensor import (
     autocasting,
+    build_facts,
+    control_flow,
     copies,
     differences,
     foreach,
@@ -32,6 +34,7 @@ from funcgrad._tensor import (
     selections,
     sparse_layouts,
     storage,
+    symbolic,
     windows,
 )
 from funcgrad._tensor.creation import (
@@ -59,22 +62,24 @@ from funcgrad._tensor.creation import (
     zeros,
     zeros_like,
 )
-from funcgrad._tensor.interop import from_dlpack
+from funcgrad._tensor.interop import from_dlpack, from_file
 from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
     "Tensor", "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_like", "empty_permuted",
-    "empty_strided", "enable_grad",
-    "eye", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "inference_mode", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_storage", "is_tensor", "linspace", "logspace", "no_grad", "ones",
-    "ones_like", "promote_types", "range", "result_type", "scalar_tensor", "set_grad_enabled", "tensor",
-    "tril_indices", "triu_indices", "typename", "zeros", "zeros_like",
+    "empty_strided", "enable_grad", "eye", "from_dlpack", "from_file", "from_numpy", "frombuffer", "full",
+    "full_like", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_storage", "is_tensor",
+    "linspace", "logspace", "no_grad", "ones", "ones_like", "promote_types", "range", "result_type",
+    "scalar_tensor", "set_grad_enabled", "tensor", "tril_indices", "triu_indices", "typename", "zeros",
+    "zeros_like",
 ]  # fmt: skip
 
 # they enter their functions when they are imported
 HAND_WRITTEN = (
     autocasting,
+    build_facts,
+    control_flow,
     copies,
     differences,
     histograms,
@@ -86,6 +91,7 @@ HAND_WRITTEN = (
     selections,
     sparse_layouts,
     storage,
+    symbolic,
     windows,
 )
 methods.install()

@@ -1,25 +1,13 @@
-"""Names of old: torch.lu, and those that torch has taken out, whose errors say what to call instead."""
+"""Names of old: those that torch has taken out, whose errors say what to call instead, and those that still work."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-from funcgrad._ops.table import TABLE
-from funcgrad._tensor.call import call, write_out
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both
+from funcgrad._tensor.front import as_spread_dims
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, method
 from funcgrad._tensor.tensor import Tensor
-
-
-@both()
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803 - torch's own
-    """Return L and U in one matrix, and the pivots; with `get_infos` also whether each matrix could be factored.
-
-    An older spelling of `linalg.lu_factor`.
-    """
-    packed, pivots, info = call(TABLE["lu_factor_ex"], (A,), (pivot,))
-    parts = (packed, pivots, info) if get_infos else (packed, pivots)
-    return parts if out is None else write_out(tuple(out), parts)
-
 
 _REMOVED = {
     "eig": "`torch.linalg.eig`, which returns complex tensors",
@@ -43,3 +31,35 @@ for _name, _instead in _REMOVED.items():
     FUNCTIONS[_name] = _removed(_name, _instead)
     if _name != "matrix_rank":
         METHODS[_name] = FUNCTIONS[_name]
+
+
+@method()
+def reinforce(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Say what to call instead. Raises RuntimeError, as torch does."""
+    raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
+
+
+@method()
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Return the same elements in another shape. Torch warns that `resize_` or `reshape` say better what is meant."""
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    return self.reshape(as_spread_dims(sizes))
+
+
+@method()
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Return the same elements in the shape of another tensor."""
+    return resize(self, tuple(tensor.shape))
+
+
+def _without_device(kind: str) -> Any:
+    def move(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """Raise RuntimeError: JAX finds no such device on this machine."""
+        raise RuntimeError(f"JAX finds no {kind.upper()} device on this machine")
+
+    move.__name__ = move.__qualname__ = kind
+    return move
+
+
+for _name in ("ipu", "mtia", "xpu"):
+    METHODS[_name] = _without_device(_name)

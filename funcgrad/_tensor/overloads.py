@@ -193,6 +193,10 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     count = num_classes
     if num_classes == -1:
         count = int(input.max().item()) + 1
+    known = known_integers(input)
+    if known is not None and count >= 0 and not are_below(count, known):
+        wrong = "non-negative" if known.min() < 0 else "smaller than num_classes"
+        raise RuntimeError(f"Class values must be {wrong}.")
     return call(TABLE["one_hot"], (input,), (count,))
 
 
@@ -263,6 +267,13 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     """Replace every element by callable(element, the other's element), one Python call each."""
     array = to_host(self.detach())
     return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, to_host(tensor.detach()))))
+
+
+@method()
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace every element by callable(element, x's element, y's element), one Python call each."""
+    array, others = to_host(self.detach()), (to_host(x.detach()), to_host(y.detach()))
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, *others)))
 
 
 # Any number of tensors, given one by one or as a sequence

@@ -16,7 +16,7 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.creation import as_tensor, zeros
 from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.interop import from_host, to_host
-from funcgrad._tensor.registry import METHODS, both, function, method
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -155,6 +155,10 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return call(TABLE["where"], (mask != 0, self, 0))
 
 
+for _name in ("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices"):
+    FUNCTIONS[f"{_name}_copy"] = METHODS[_name]
+
+
 # Products by their old names
 
 
@@ -164,7 +168,7 @@ def smm(input: Tensor, mat2: Tensor) -> Tensor:
     return call(TABLE["mm"], (input, mat2))
 
 
-@both()
+@both("sspaddmm", "saddmm")
 def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Tensor:
     """Return beta * input + alpha * mat1 @ mat2."""
     return call(TABLE["addmm"], (input, mat1, mat2, beta, alpha))

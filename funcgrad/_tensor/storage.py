@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from funcgrad._base import dtypes
+from funcgrad._tensor import creation
+from funcgrad._tensor.conversions import TYPE_NAMES
 from funcgrad._tensor.facts import data_ptr
-from funcgrad._tensor.registry import method
+from funcgrad._tensor.registry import FUNCTIONS, method
 from funcgrad._tensor.tensor import Tensor
 
 
 class UntypedStorage:
     """The bytes behind a tensor: how many, and where."""
 
-    def __init__(self, tensor: Tensor) -> None:
-        self._whole = tensor if tensor._base is None else tensor._base
+    _dtype = dtypes.uint8
+
+    def __init__(self, given: Any = 0) -> None:
+        if not isinstance(given, Tensor):
+            given = creation.tensor(given, dtype=self._dtype) if _is_sequence(given) else _new(int(given), self._dtype)
+        self._whole: Tensor = given if given._base is None else given._base
 
     @property
     def device(self) -> Any:
@@ -36,8 +43,18 @@ class UntypedStorage:
         return self.size()
 
 
+def _is_sequence(given: Any) -> bool:
+    return isinstance(given, (list, tuple, range))
+
+
+def _new(count: int, dtype: Any) -> Tensor:
+    return creation.zeros(count, dtype=dtype)
+
+
 class TypedStorage(UntypedStorage):
     """The elements behind a tensor, that can be read and written by their place."""
+
+    _dtype = dtypes.float32
 
     @property
     def dtype(self) -> Any:
@@ -71,3 +88,19 @@ def storage(self: Tensor) -> TypedStorage:
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """Return the bytes of the tensor, or of what it is a view of."""
     return UntypedStorage(self)
+
+
+def _storage_of(dtype: Any, name: str) -> type[TypedStorage]:
+    return type(
+        f"{name}Storage", (TypedStorage,), {"_dtype": dtype, "__module__": "torch", "__doc__": TypedStorage.__doc__}
+    )
+
+
+FUNCTIONS.update((f"{name}Storage", _storage_of(dtype, name)) for dtype, name in TYPE_NAMES.items())
+FUNCTIONS["TypedStorage"], FUNCTIONS["UntypedStorage"] = TypedStorage, UntypedStorage
+
+
+@method()
+def storage_type(self: Tensor) -> Any:
+    """Return the class of the tensor's typed storage."""
+    return FUNCTIONS[f"{TYPE_NAMES[self.dtype]}Storage"]

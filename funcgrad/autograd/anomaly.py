@@ -36,6 +36,14 @@ class detect_anomaly(set_detect_anomaly):  # noqa: N801 - torch's own spelling
         super().__init__(True, check_nan)
 
 
+set_anomaly_enabled = set_detect_anomaly
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Tell whether anomaly detection looks for NaN."""
+    return Anomalies.check_nan
+
+
 def is_anomaly_enabled() -> bool:
     """Tell whether anomaly detection is on."""
     return Anomalies.on

@@ -1,5 +1,6 @@
 """torch.linalg: the table's rows under that name."""
 
+from funcgrad._base.errors import LinAlgError as LinAlgError
 from funcgrad._tensor.functions import lookup, names_under
 
 __getattr__ = lookup("linalg", globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.nn import functional, init
+from funcgrad.nn import functional, grad, init
 from funcgrad.nn.activation import (
     CELU,
     ELU,
@@ -324,7 +324,7 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
-    "functional",
+    "functional", "grad",
     "init",
     "modules",
     "utils",

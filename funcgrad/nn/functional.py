@@ -31,13 +31,12 @@ from funcgrad.random.dropout import (
 
 __all__ = [
     "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
-    "alpha_dropout", "batch_norm", "ctc_loss", "dropout", "dropout1d", "dropout2d", "dropout3d", "embedding",
-    "embedding_bag", "feature_alpha_dropout", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "gumbel_softmax", "instance_norm",
-    "linear_cross_entropy", "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
-    "multi_head_attention_forward",
-    "rrelu", "rrelu_", "scaled_dot_product_attention", "sigmoid", "triplet_margin_with_distance_loss", "upsample",
-    "upsample_bilinear", "upsample_nearest",
+    "alpha_dropout", "batch_norm", "conv_tbc", "ctc_loss", "dropout", "dropout1d", "dropout2d", "dropout3d",
+    "embedding", "embedding_bag", "feature_alpha_dropout", "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
+    "gumbel_softmax", "instance_norm", "linear_cross_entropy", "max_pool1d_with_indices", "max_pool2d_with_indices",
+    "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_", "scaled_dot_product_attention",
+    "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
 _of_table = lookup("nn.functional")
@@ -67,6 +66,7 @@ def embedding(
 
     With `max_norm` the rows that are looked up are first scaled, in `weight` itself, to that norm at most.
     """
+    check_known_rows(weight, 0, input)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
@@ -201,6 +201,12 @@ def ctc_loss(
     """
     lengths = [x if isinstance(x, Tensor) else tensor(x) for x in (input_lengths, target_lengths)]
     return _of_table("ctc_loss")(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Convolve in one dimension. Shape: input (T, N, C), weight (K, C, D), bias (D,), result (T', N, D)."""
+    moved = _of_table("conv1d")(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return moved.permute(2, 0, 1)
 
 
 def upsample(

@@ -7,6 +7,7 @@ from funcgrad.nn.attention_forward import (
     multi_head_attention_forward as multi_head_attention_forward,
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
+from funcgrad.nn.linear_cross_entropy import linear_cross_entropy as linear_cross_entropy
 from funcgrad.random.dropout import (
     alpha_dropout as alpha_dropout,
     dropout as dropout,
@@ -44,6 +45,7 @@ def batch_norm(
     momentum: float | Tensor = 0.1,
     eps: float = 1e-05,
 ) -> Tensor: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor: ...
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -170,32 +172,58 @@ def upsample(
 ) -> Tensor: ...
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
-def adaptive_avg_pool1d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
-def adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
-def adaptive_avg_pool3d(input: Tensor, output_size: Sequence[int | None] | int, inplace: bool = False) -> Tensor: ...
+def adaptive_avg_pool1d(
+    input: Tensor,
+    output_size: Sequence[int | None] | int,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def adaptive_avg_pool2d(
+    input: Tensor,
+    output_size: Sequence[int | None] | int,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def adaptive_avg_pool3d(
+    input: Tensor,
+    output_size: Sequence[int | None] | int,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def adaptive_max_pool1d(
     input: Tensor,
     output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def adaptive_max_pool2d(
     input: Tensor,
     output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def adaptive_max_pool3d(
     input: Tensor,
     output_size: Sequence[int | None] | int,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def affine_grid(
     theta: Tensor,
     size: int | Sequence[int],
     align_corners: bool | None = None,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def avg_pool1d(
     input: Tensor,
@@ -205,6 +233,8 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def avg_pool2d(
     input: Tensor,
@@ -215,6 +245,8 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def avg_pool3d(
     input: Tensor,
@@ -225,8 +257,17 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
+def bilinear(
+    input1: Tensor,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -234,6 +275,8 @@ def binary_cross_entropy(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def binary_cross_entropy_with_logits(
     input: Tensor,
@@ -243,10 +286,12 @@ def binary_cross_entropy_with_logits(
     reduce: bool | None = None,
     reduction: str = 'mean',
     pos_weight: Tensor | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
-def channel_shuffle(input: Tensor, groups: int, inplace: bool = False) -> Tensor: ...
+def channel_shuffle(input: Tensor, groups: int, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -255,6 +300,8 @@ def conv1d(
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def conv2d(
     input: Tensor,
@@ -264,6 +311,8 @@ def conv2d(
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def conv3d(
     input: Tensor,
@@ -273,6 +322,8 @@ def conv3d(
     padding: str | int | Sequence[int] = ...,
     dilation: int | Sequence[int] = ...,
     groups: int = 1,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor,
@@ -283,6 +334,8 @@ def conv_transpose1d(
     output_padding: int | Sequence[int] = ...,
     groups: int = 1,
     dilation: int | Sequence[int] = ...,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def conv_transpose2d(
     input: Tensor,
@@ -293,6 +346,8 @@ def conv_transpose2d(
     output_padding: int | Sequence[int] = ...,
     groups: int = 1,
     dilation: int | Sequence[int] = ...,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def conv_transpose3d(
     input: Tensor,
@@ -303,17 +358,21 @@ def conv_transpose3d(
     output_padding: int | Sequence[int] = ...,
     groups: int = 1,
     dilation: int | Sequence[int] = ...,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def cosine_embedding_loss(
-    input1: Tensor | complex,
-    input2: Tensor | complex,
-    target: Tensor | complex,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def cosine_similarity(x1: Tensor | complex, x2: Tensor | complex, dim: int = 1, eps: float = 1e-08) -> Tensor: ...
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, out: Any = None) -> Tensor: ...
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -323,8 +382,10 @@ def cross_entropy(
     reduce: bool | None = None,
     reduction: str = 'mean',
     label_smoothing: float = 0.0,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor: ...
 def fold(
     input: Tensor,
@@ -334,23 +395,29 @@ def fold(
     padding: int | Sequence[int] = ...,
     stride: int | Sequence[int] = ...,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def gaussian_nll_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
-    var: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
+    var: Tensor,
     full: bool = False,
     eps: float = 1e-06,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def gelu(input: Tensor, approximate: str = 'none', inplace: bool = False) -> Tensor: ...
-def glu(input: Tensor, dim: int = -1, inplace: bool = False) -> Tensor: ...
+def gelu(input: Tensor, approximate: str = 'none', inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def glu(input: Tensor, dim: int = -1, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def grid_sample(
     input: Tensor,
     grid: Tensor,
     mode: str = 'bilinear',
     padding_mode: str = 'zeros',
     align_corners: bool | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def group_norm(
     input: Tensor,
@@ -358,26 +425,39 @@ def group_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor: ...
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor: ...
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor: ...
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor: ...
+def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def hardsigmoid(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def hardswish(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def hardtanh(
+    input: Tensor,
+    min_val: float = -1.0,
+    max_val: float = 1.0,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor: ...
 def hinge_embedding_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     margin: float = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def huber_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     reduction: str = 'mean',
     delta: float = 1.0,
-    weight: Tensor | complex | None = None,
+    weight: Tensor | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def interpolate(
     input: Tensor,
@@ -388,6 +468,8 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def kl_div(
     input: Tensor,
@@ -396,14 +478,18 @@ def kl_div(
     reduce: bool | None = None,
     reduction: str = 'mean',
     log_target: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def l1_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
-    weight: Tensor | complex | None = None,
+    weight: Tensor | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def layer_norm(
     input: Tensor,
@@ -411,10 +497,12 @@ def layer_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor: ...
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor: ...
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Tensor: ...
 def local_response_norm(
     input: Tensor,
     size: int,
@@ -422,9 +510,18 @@ def local_response_norm(
     beta: float = 0.75,
     k: float = 1.0,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def log_softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
-def logsigmoid(input: Tensor, inplace: bool = False) -> Tensor: ...
+def log_softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: dtype | None = None,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def logsigmoid(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def lp_pool1d(
     input: Tensor,
     norm_type: float,
@@ -432,6 +529,8 @@ def lp_pool1d(
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def lp_pool2d(
     input: Tensor,
@@ -440,6 +539,8 @@ def lp_pool2d(
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def lp_pool3d(
     input: Tensor,
@@ -448,15 +549,19 @@ def lp_pool3d(
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def margin_ranking_loss(
-    input1: Tensor | complex,
-    input2: Tensor | complex,
-    target: Tensor | complex,
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
     margin: float = 0.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_pool1d(
     input: Tensor,
@@ -467,6 +572,8 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_pool2d(
     input: Tensor,
@@ -477,6 +584,8 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_pool3d(
     input: Tensor,
@@ -487,6 +596,8 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_unpool1d(
     input: Tensor,
@@ -495,6 +606,8 @@ def max_unpool1d(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = ...,
     output_size: int | Sequence[int] | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_unpool2d(
     input: Tensor,
@@ -503,6 +616,8 @@ def max_unpool2d(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = ...,
     output_size: int | Sequence[int] | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def max_unpool3d(
     input: Tensor,
@@ -511,15 +626,19 @@ def max_unpool3d(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = ...,
     output_size: int | Sequence[int] | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def mish(input: Tensor, inplace: bool = False) -> Tensor: ...
+def mish(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def mse_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
-    weight: Tensor | complex | None = None,
+    weight: Tensor | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def multi_margin_loss(
     input: Tensor,
@@ -530,6 +649,8 @@ def multi_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def multilabel_margin_loss(
     input: Tensor,
@@ -537,15 +658,20 @@ def multilabel_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def multilabel_soft_margin_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
-    weight: Tensor | complex | None = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
+def native_channel_shuffle(input: Tensor, groups: int, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -554,71 +680,119 @@ def nll_loss(
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, inplace: bool = False) -> Tensor: ...
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int = 1,
+    eps: float = 1e-12,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor: ...
-def pad(input: Tensor, pad: int | Sequence[int], mode: str = 'constant', value: complex | None = None) -> Tensor: ...
+def pad(
+    input: Tensor,
+    pad: int | Sequence[int],
+    mode: str = 'constant',
+    value: complex | None = None,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def pairwise_distance(
-    x1: Tensor | complex,
-    x2: Tensor | complex,
+    x1: Tensor,
+    x2: Tensor,
     p: float = 2.0,
     eps: float = 1e-06,
     keepdim: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def pdist(input: Tensor, p: float = 2, inplace: bool = False) -> Tensor: ...
-def pixel_shuffle(input: Tensor, upscale_factor: int, inplace: bool = False) -> Tensor: ...
-def pixel_unshuffle(input: Tensor, downscale_factor: int, inplace: bool = False) -> Tensor: ...
+def pdist(input: Tensor, p: float = 2, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def pixel_shuffle(input: Tensor, upscale_factor: int, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def pixel_unshuffle(input: Tensor, downscale_factor: int, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def poisson_nll_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     log_input: bool = True,
     full: bool = False,
     size_average: bool | None = None,
     eps: float = 1e-08,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def prelu(input: Tensor, weight: Tensor) -> Tensor: ...
-def relu(input: Tensor, inplace: bool = False) -> Tensor: ...
-def relu6(input: Tensor, inplace: bool = False) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor, *, out: Any = None) -> Tensor: ...
+def relu(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def relu6(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...
 def rms_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
     weight: Tensor | None = None,
     eps: float | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def selu(input: Tensor, inplace: bool = False) -> Tensor: ...
+def selu(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def selu_(input: Tensor) -> Tensor: ...
-def silu(input: Tensor, inplace: bool = False) -> Tensor: ...
+def silu(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def smooth_l1_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
     beta: float = 1.0,
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def soft_margin_loss(
-    input: Tensor | complex,
-    target: Tensor | complex,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
-def softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
-def softmin(input: Tensor, dim: int | None = None, dtype: dtype | None = None, inplace: bool = False) -> Tensor: ...
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, inplace: bool = False) -> Tensor: ...
-def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor: ...
-def softsign(input: Tensor, inplace: bool = False) -> Tensor: ...
-def tanh(input: Tensor, inplace: bool = False) -> Tensor: ...
-def tanhshrink(input: Tensor, inplace: bool = False) -> Tensor: ...
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor: ...
+def softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: dtype | None = None,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def softmin(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: dtype | None = None,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def softplus(
+    input: Tensor,
+    beta: float = 1.0,
+    threshold: float = 20.0,
+    inplace: bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def softsign(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def tanh(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def tanhshrink(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor: ...
 def triplet_margin_loss(
-    anchor: Tensor | complex,
-    positive: Tensor | complex,
-    negative: Tensor | complex,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
     margin: float = 1.0,
     p: float = 2.0,
     eps: float = 1e-06,
@@ -626,6 +800,8 @@ def triplet_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = 'mean',
+    *,
+    out: Any = None,
 ) -> Tensor: ...
 def unfold(
     input: Tensor,
@@ -634,4 +810,6 @@ def unfold(
     padding: int | Sequence[int] = ...,
     stride: int | Sequence[int] = ...,
     inplace: bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor: ...

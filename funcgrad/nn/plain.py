@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._base.dtypes import bool_
+from funcgrad._base.dtypes import bool_, uint8
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.front import as_dims
-from funcgrad._tensor.functions import arange, lookup, ones_like
+from funcgrad._tensor.functions import arange, empty, lookup, ones_like
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional
 from funcgrad.random.dropout import kept_mask
 
 __all__ = [
+    "_batch_norm_with_update", "_native_batch_norm_legit",
     "adaptive_max_pool1d", "affine_grid_generator", "batch_norm", "batch_norm_update_stats", "conv_tbc", "convolution",
     "embedding", "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gru",
     "instance_norm", "lstm", "lstm_cell", "max_pool1d_with_indices", "native_batch_norm", "native_dropout",
@@ -24,7 +25,7 @@ __all__ = [
 
 _plain = lookup("")
 _functional = lookup("nn.functional")
-max_pool1d_with_indices = functional.max_pool1d_with_indices
+max_pool1d_with_indices, conv_tbc = functional.max_pool1d_with_indices, functional.conv_tbc
 
 
 # Normalization and dropout
@@ -52,8 +53,8 @@ def native_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return what `batch_norm` gives, and the mean and inverse deviation of each channel that it used in training."""
     if out is not None:
-        given = (input, weight, bias, running_mean, running_var, training, momentum, eps)
-        return write_out(tuple(out), native_batch_norm(*given))
+        found = native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+        return write_out(tuple(out), found)
     if not training:
         row = TABLE["native_batch_norm_eval"]
         result, *empty = call(row, (input, running_mean, running_var, weight, bias), (eps,))
@@ -63,6 +64,23 @@ def native_batch_norm(
     if running_mean is not None and running_var is not None:
         rebind((running_mean, running_var), [statistic._current().detached() for statistic in moved])
     return result, mean.detach(), inverse.detach()
+
+
+def _native_batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *settings: Any, out: Any = None
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Do what `native_batch_norm` does. settings: running_mean and running_var, or neither; training, momentum, eps."""
+    running = (None, None) if len(settings) == 3 else ()
+    return native_batch_norm(input, weight, bias, *running, *settings, out=out)
+
+
+def _batch_norm_with_update(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor, running_var: Tensor,
+    momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Do what `native_batch_norm` does in training, and return also what cuDNN would need for a backward: nothing."""
+    results = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return (*results, empty((0,), dtype=uint8))
 
 
 def native_layer_norm(
@@ -136,12 +154,6 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 # Convolutions, pooling, grids
-
-
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """Convolve in one dimension. Shape: input (T, N, C), weight (K, C, D), bias (D,), result (T', N, D)."""
-    moved = _functional("conv1d")(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return moved.permute(2, 0, 1)
 
 
 def convolution(

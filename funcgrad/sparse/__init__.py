@@ -15,8 +15,9 @@ from funcgrad._tensor.sparse_layouts import sparse_coo_tensor
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
-    "DoubleTensor", "FloatTensor", "LongTensor", "addmm", "check_sparse_tensor_invariants", "log_softmax", "mm",
-    "sampled_addmm", "softmax", "spdiags", "sum",
+    "BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
+    "LongTensor", "ShortTensor", "addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm",
+    "softmax", "spdiags", "sum",
 ]  # fmt: skip
 
 _plain = lookup("")
@@ -91,7 +92,13 @@ def _of_type(name: str) -> Any:
     return make
 
 
-FloatTensor, DoubleTensor, LongTensor = map(_of_type, ("FloatTensor", "DoubleTensor", "LongTensor"))
+(
+    BFloat16Tensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor,
+) = map(
+    _of_type,
+    ("BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
+     "LongTensor", "ShortTensor"),
+)  # fmt: skip
 
 
 class check_sparse_tensor_invariants:  # noqa: N801 - torch's own spelling

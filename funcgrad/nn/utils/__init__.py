@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.nn.utils import parametrizations, parametrize, prune, rnn, stateless
+from funcgrad.nn.utils import fusion, parametrizations, parametrize, prune, rnn, stateless
 from funcgrad.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -11,12 +11,19 @@ from funcgrad.nn.utils.clip_grad import (
     get_total_norm,
 )
 from funcgrad.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from funcgrad.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
 from funcgrad.nn.utils.init import skip_init
 from funcgrad.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from funcgrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
-    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "fusion", "get_total_norm",
     "parameters_to_vector", "parametrizations", "parametrize", "prune", "remove_spectral_norm",
     "remove_weight_norm", "rnn",
     "skip_init", "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",

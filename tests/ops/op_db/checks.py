@@ -159,8 +159,8 @@ def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
 
     Left open: which of several equal elements an index points to, and the signs of singular vectors.
     """
-    if entry.name in ("svd_lowrank", "pca_lowrank"):
-        return lambda usv: [usv[1], (usv[0] * usv[1][..., None, :]) @ usv[2].conj().swapaxes(-1, -2)]
+    if entry.name in ("svd", "svd_lowrank", "pca_lowrank"):
+        return _put_together
     if entry.name not in ("topk", "kthvalue", "mode", "argsort", "sort") or sample.kwargs.get("stable"):
         return list
     places = list(sample.args[1:] if entry.name in ("topk", "kthvalue") else sample.args)
@@ -180,6 +180,13 @@ def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
         return [*values, np.take_along_axis(numbers, along, dim), indices.dtype.name, bool(repeated)]
 
     return settle
+
+
+def _put_together(found: list[Any]) -> list[Any]:
+    """Return U, S and V as S and the matrix that they are of."""
+    u, s, v = found
+    count = s.shape[-1]
+    return [u.shape, s, v.shape, (u[..., :count] * s[..., None, :]) @ v[..., :count].conj().swapaxes(-1, -2)]
 
 
 # Derivatives

@@ -1,0 +1,9 @@
+"""torch.functional: where torch keeps some of its plain functions (einsum, split, norm, ...); all of them are here."""
+
+from funcgrad._tensor.functions import lookup, names_under
+
+__getattr__ = lookup("", globals())
+
+
+def __dir__() -> list[str]:
+    return names_under("")
