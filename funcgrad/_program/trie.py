@@ -18,6 +18,7 @@ from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
+from funcgrad._program.journal import user_line
 from funcgrad._program.value import Aval, aval
 
 
@@ -68,8 +69,8 @@ class Call:
     """One instruction of a program: a node of the trie."""
 
     __slots__ = (
-        "arguments", "avals", "children", "depth", "first", "is_last", "key", "numbers", "op", "parent", "passes",
-        "patterns", "plans", "signature", "single", "statics",
+        "arguments", "avals", "children", "depth", "first", "is_last", "key", "line", "numbers", "op", "parent",
+        "passes", "patterns", "plans", "signature", "single", "statics",
     )  # fmt: skip
 
     def __init__(self, parent: Call | None, key: Any, signature: Signature | None, arguments: tuple[Any, ...]) -> None:
@@ -86,6 +87,7 @@ class Call:
         self.patterns: dict[Any, Any] = {}
         self.passes: dict[Any, Any] = {}  # backward passes that began here, by the graph's shape: see `_tape.memory`
         self.plans: dict[Any, Any] = {}  # by (wanted results, free leaves)
+        self.line = user_line()  # where it was recorded first
 
     def path(self) -> list[Call]:
         """Return the instructions from the first to this one."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._program.journal import user_line
 from funcgrad._program.record import array_of
 from funcgrad._tape.variable import Variable
 
@@ -21,7 +22,8 @@ class Anomalies:
 
 
 def remember_line(node: Any) -> None:
-    """Keep the stack of the forward call with its node."""
+    """Keep the stack of the forward call with its node, and the user's own line in it."""
+    node.metadata["line"] = user_line()
     node.metadata["traceback"] = [line for line in traceback.format_stack() if "/funcgrad/_" not in line]
 
 

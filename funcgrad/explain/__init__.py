@@ -9,9 +9,18 @@ from funcgrad._program.counters import Counters, counted, counters
 from funcgrad._program.journal import Compile, Journal, Run
 from funcgrad._program.record import thread
 from funcgrad._program.run import flush
-from funcgrad._program.trie import Call, Hole
+from funcgrad.explain.anomalies import AnomalyError, anomaly
+from funcgrad.explain.checking import Finding, Findings, check
+from funcgrad.explain.gradients import grads
+from funcgrad.explain.history import Graph, graph
+from funcgrad.explain.memory import memory
+from funcgrad.explain.programs import described, program
+from funcgrad.explain.watching import lines
 
-__all__ = ["Compile", "Counters", "Run", "compiles", "counted", "counters", "flush", "flushes", "pending", "watch"]
+__all__ = [
+    "AnomalyError", "Compile", "Counters", "Finding", "Findings", "Graph", "Run", "anomaly", "check", "compiles",
+    "counted", "counters", "flush", "flushes", "grads", "graph", "lines", "memory", "pending", "program", "watch",
+]  # fmt: skip
 
 
 def compiles() -> list[Compile]:
@@ -40,17 +49,4 @@ def pending() -> str:
 
     %n: the n-th result of the program. leaf n: an array that it is given. number n: a Python number that is an input.
     """
-    return "\n".join(map(_line, thread.program.cursor.path()))
-
-
-def _line(call: Call) -> str:
-    arguments, results = ", ".join(map(_argument, call.arguments)), ", ".join(map(str, call.avals))
-    return f"%{call.first} = {call.op.name}({arguments}) -> {results}"
-
-
-def _argument(argument: object) -> str:
-    if isinstance(argument, int):
-        return f"%{argument}" if argument >= 0 else f"leaf {-1 - argument}"
-    if isinstance(argument, Hole):
-        return f"number {argument.position}"
-    return str(getattr(argument, "number", argument))
+    return "\n".join(map(described, thread.program.cursor.path()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from funcgrad.func.batching import vmap
+from funcgrad.func.compare import Comparison, compare
 from funcgrad.func.derivatives import grad, grad_and_value, jvp, linearize, vjp
 from funcgrad.func.export import Exported, ExportError, export, load_state
 from funcgrad.func.jacobians import hessian, jacfwd, jacrev
@@ -10,6 +11,7 @@ from funcgrad.func.modules import functionalize, stack_module_state
 from funcgrad.nn.utils.stateless import functional_call
 
 __all__ = [
-    "ExportError", "Exported", "export", "functional_call", "functionalize", "grad", "grad_and_value", "hessian",
-    "jacfwd", "jacrev", "jvp", "linearize", "load_state", "stack_module_state", "vjp", "vmap",
+    "Comparison", "ExportError", "Exported", "compare", "export", "functional_call", "functionalize", "grad",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "load_state", "stack_module_state", "vjp",
+    "vmap",
 ]  # fmt: skip

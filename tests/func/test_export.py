@@ -109,8 +109,8 @@ def test_exporting_changes_nothing() -> None:
 def test_paths_are_readable() -> None:
     _, state = func.export(everything(), *[t[0] for t in data(1)])
     paths = arrays_of(state)
-    assert {"model/0/weight", "model/1/running_mean", "optimizer/exp_avg/0/weight", "optimizer/exp_avg_sq/4/bias",
-            "optimizer/step", "optimizer/lr", "optimizer/betas/0", "scheduler/steps", "random/cpu"} <= paths.keys()  # fmt: skip
+    assert {"model/0/weight", "model/1/running_mean", "optimizer/exp_avg/0/weight"} <= paths.keys()
+    assert {"optimizer/step", "optimizer/lr", "optimizer/betas/0", "scheduler/steps", "random/cpu"} <= paths.keys()
     assert "grad/0/weight" not in paths
     assert state["model"]["0"]["weight"].shape == (16, 8)
     _, state = func.export(accumulating(), *[t[0] for t in data(1)])

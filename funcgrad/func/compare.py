@@ -1,0 +1,278 @@
+"""compare: a stateful step and a functional one, run side by side from one state on the same data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from funcgrad._program.counters import counted
+from funcgrad._tensor.interop import to_jax
+from funcgrad._tensor.pytree import leaves_of
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.func.compare_page import page
+from funcgrad.func.export import Exported, State, export, flattened
+from funcgrad.func.holding import held
+
+KINDS = ("loss", "gradients", "parameters", "optimizer")
+_SAME = {"mu": "exp_avg", "nu": "exp_avg_sq", "trace": "momentum_buffer", "count": "step"}  # optax's words and torch's
+
+
+class Style(NamedTuple):
+    """How one of the two ran: losses, seconds and live bytes by step, how many programs it compiled, and its jaxpr."""
+
+    name: str
+    losses: list[float]
+    seconds: list[float]
+    live_bytes: list[int]
+    programs: int
+    jaxpr: str
+
+    @property
+    def usual(self) -> float:
+        """The median of the steps after the first, in seconds."""
+        return float(np.median(self.seconds[1:] or self.seconds))
+
+    @property
+    def compiling(self) -> float:
+        """What the first step took beyond a usual one, in seconds."""
+        return max(self.seconds[0] - self.usual, 0.0)
+
+
+class Parting(NamedTuple):
+    """Where two trajectories first part: the step (from 0; None: never), what, by how much, and the most later."""
+
+    kind: str
+    step: int | None
+    path: str
+    difference: float
+    largest: float
+
+
+class Comparison:
+    """What `compare` found: `print` it, or `save` it as a page that a browser shows."""
+
+    def __init__(self, styles: tuple[Style, Style], differences: list[dict[str, float]], unmatched: list[str]) -> None:
+        """differences: for each step, by path, the largest absolute difference."""
+        self.stateful, self.functional = styles
+        self.differences, self.unmatched = differences, unmatched
+        self.partings = [self._parting(kind) for kind in KINDS]
+
+    def by_kind(self, kind: str) -> list[float]:
+        """Return the largest difference of a kind for each step; NaN where nothing of that kind was compared."""
+        return [
+            max((d for path, d in row.items() if kind_of(path) == kind), default=float("nan"))
+            for row in self.differences
+        ]
+
+    def _parting(self, kind: str) -> Parting:
+        largest = float(np.nanmax([0.0, *self.by_kind(kind)]))
+        for step, row in enumerate(self.differences):
+            parted = {path: d for path, d in row.items() if kind_of(path) == kind and d != 0}
+            if parted:
+                path = max(parted, key=lambda p: parted[p])
+                return Parting(kind, step, path, parted[path], largest)
+        return Parting(kind, None, "", 0.0, largest)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return (what, stateful, functional) for the cost of both."""
+        both = self.stateful, self.functional
+        return [
+            ("time per step", *[f"{s.usual * 1e3:.3f} ms" for s in both]),
+            ("first step beyond that", *[f"{s.compiling:.2f} s" for s in both]),
+            ("programs compiled", *[str(s.programs) for s in both]),
+            ("most live bytes", *[f"{max(s.live_bytes):,}" for s in both]),
+            ("last loss", *[f"{s.losses[-1]:.6g}" for s in both]),
+        ]  # type: ignore[list-item]  # two entries after the label
+
+    def parted(self) -> list[str]:
+        """Return a sentence for each kind: where the two first part, and by how much."""
+        compared = {kind_of(path) for row in self.differences for path in row}
+        return [
+            f"{p.kind}: not compared" if p.kind not in compared
+            else f"{p.kind}: equal to the last bit in all {len(self.differences)} steps" if p.step is None
+            else f"{p.kind}: part at step {p.step + 1} in {p.path} by {p.difference:.2g}; at most {p.largest:.2g} later"
+            for p in self.partings
+        ]  # fmt: skip
+
+    def __repr__(self) -> str:
+        lines = [f"{'':<24}{'stateful':>18}{'functional':>18}"]
+        lines += [f"{what:<24}{one:>18}{other:>18}" for what, one, other in self.rows()]
+        lines += ["", *self.parted()]
+        if self.unmatched:
+            lines.append(f"only in one of the two: {', '.join(self.unmatched[:8])}")
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """Return a page with tables, plots and both jaxprs; it needs nothing else."""
+        return page(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+
+def compare(
+    stateful_step: Callable[..., Any],
+    functional_step: Callable[..., Any],
+    *,
+    data: Iterable[Sequence[Any]],
+    steps: int = 20,
+    state: State | None = None,
+) -> Comparison:
+    """Run both for `steps` steps from the same state on the same data; nothing of the stateful step's is changed.
+
+    stateful_step(*batch) -> loss changes its model and optimizer. functional_step(state, *batch) -> (state, loss), or
+    (state, loss, gradients), is a JAX function; jit it to compare its speed. data: batches, gone round where too few.
+    state: what the functional step starts from: nested containers whose paths end as `func.export` names the stateful
+    step's (optax's mu, nu, trace and count stand for exp_avg, exp_avg_sq, momentum_buffer and step). Default: that one.
+    """
+    batches = list(itertools.islice(itertools.cycle(list(data)), steps))
+    exported, own = export(stateful_step, *batches[0])
+    start = own if state is None else state
+    with held(exported.optimizers, exported.schedulers):
+        one, first = _ran("stateful", _imperative(stateful_step, exported, batches), exported, own, batches[0])
+    other, second = _ran("functional", _pure(functional_step, start, batches), functional_step, start, batches[0])
+    differences, unmatched = [], set[str]()
+    for left, right in zip(first, second, strict=True):
+        pairs, lonely = matched(left, right)
+        differences.append({path: _largest(left[path], right[partner]) for path, partner in pairs})
+        unmatched |= set(lonely)
+    return Comparison((one, other), differences, sorted(unmatched))
+
+
+Step = tuple[float, dict[str, np.ndarray[Any, Any]], float]
+
+
+def _imperative(step: Callable[..., Any], exported: Exported, batches: list[Any]) -> Iterator[Step]:
+    for batch in batches:
+        start = time.perf_counter()
+        result = step(*batch)
+        loss = _loss(result)
+        seconds = time.perf_counter() - start
+        tree = {path: np.asarray(array) for path, array in flattened(exported.state())}
+        grads = {path: t.grad for path, t in exported.places.paths.items() if t.is_leaf and t.grad is not None}
+        tree.update((f"grad/{path}", grad.detach().numpy()) for path, grad in grads.items())
+        yield loss, tree, seconds
+
+
+def _pure(step: Callable[..., Any], state: Any, batches: list[Any]) -> Iterator[Step]:
+    state = jax.tree.map(lambda x: jax.numpy.array(x, copy=True) if isinstance(x, jax.Array) else x, state)
+    for batch in batches:
+        arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
+        start = time.perf_counter()
+        state, result, *grads = step(state, *arrays)
+        loss = _loss(result)
+        jax.block_until_ready(state)
+        seconds = time.perf_counter() - start
+        tree = paths_of(state)
+        tree.update((f"grad/{path}", array) for path, array in paths_of(grads[0] if grads else {}).items())
+        yield loss, tree, seconds
+
+
+def _ran(
+    name: str, run: Iterator[Step], function: Any, state: Any, batch: Any
+) -> tuple[Style, list[dict[str, np.ndarray[Any, Any]]]]:
+    losses, seconds, live, trees = [], [], [], []
+    compiled = _Compiled()
+    with counted() as seen, compiled:
+        for loss, tree, spent in run:
+            losses.append(loss)
+            seconds.append(spent)
+            live.append(sum(array.nbytes for array in jax.live_arrays()))
+            trees.append({"loss": np.float64(loss), **tree})
+    arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
+    jaxpr = str(jax.make_jaxpr(function)(state, *arrays))
+    return Style(name, losses, seconds, live, seen.compiles or compiled.count, jaxpr), trees
+
+
+class _Compiled:
+    """Counts what JAX compiles inside a block."""
+
+    def __init__(self) -> None:
+        self.count, self._on = 0, False
+        jax.monitoring.register_event_duration_secs_listener(self._note)
+
+    def _note(self, event: str, *_: Any, **__: Any) -> None:
+        self.count += self._on and event.endswith("backend_compile_duration")
+
+    def __enter__(self) -> None:
+        self._on = True
+
+    def __exit__(self, *_: object) -> None:
+        self._on = False
+
+
+def _loss(result: Any) -> float:
+    numbers = [
+        x
+        for x in leaves_of(result)
+        if isinstance(x, (Tensor, jax.Array, float)) and math.prod(getattr(x, "shape", ())) == 1
+    ]
+    if not numbers:
+        raise TypeError("compare: both steps must return their loss, a tensor, array or float of one element")
+    return float(numbers[0])
+
+
+def paths_of(tree: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of any JAX tree by path."""
+    found = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {"/".join(filter(None, map(_word, path))): np.asarray(array) for path, array in found}
+
+
+def _word(key: Any) -> str:
+    return str(getattr(key, "key", getattr(key, "name", getattr(key, "idx", key))))
+
+
+def canonical(path: str) -> tuple[str, ...]:
+    """Return the words of a path in torch's language, without numbers of containers in front."""
+    words = [_SAME.get(word, word) for word in re.split(r"[/.]", path)]
+    return tuple(words)
+
+
+def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return pairs of paths that mean the same, and the paths that have no partner."""
+    pairs = [(path, path) for path in left if path in right]
+    open_left, open_right = [p for p in left if p not in right], [p for p in right if p not in left]
+    for path in list(open_left):
+        words = canonical(path)
+        fits = [other for other in open_right if _fits(words, canonical(other), left[path], right[other])]
+        if len(fits) == 1:
+            pairs.append((path, fits[0]))
+            open_left.remove(path)
+            open_right.remove(fits[0])
+    return pairs, [p for p in open_left + open_right if kind_of(p) in ("parameters", "optimizer")]
+
+
+def _fits(words: tuple[str, ...], other: tuple[str, ...], left: Any, right: Any) -> bool:
+    """Tell whether two paths end in the same words, agree on what is a gradient or a state, and have one shape."""
+    marks = {"grad", *_SAME.values()}
+    if np.shape(left) != np.shape(right) or marks & set(words) != marks & set(other):
+        return False
+    core, its = [w for w in words if w not in marks], [w for w in other if w not in marks and not w.isdigit()]
+    named = [w for w in core if not w.isdigit()]
+    return not its or named[-len(its) :] == its or its[-len(named) :] == named
+
+
+def kind_of(path: str) -> str:
+    """Return what is at a path: the loss, a gradient, an optimizer's state, or a parameter (or buffer)."""
+    words = canonical(path)
+    if path == "loss":
+        return "loss"
+    if words[0] == "grad":
+        return "gradients"
+    is_state = "optimizer" in words[0] or set(words) & set(_SAME.values()) or words[0] in ("scheduler", "random", "opt")
+    return "optimizer" if is_state else "parameters"
+
+
+def _largest(left: Any, right: Any) -> float:
+    if np.size(left) == 0:
+        return 0.0
+    return float(np.abs(np.asarray(left, np.float64) - np.asarray(right, np.float64)).max())
