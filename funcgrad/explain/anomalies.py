@@ -52,7 +52,8 @@ def anomaly() -> Iterator[None]:
 
     def judged(program: Program) -> None:
         leaves, call, numbers = list(program.leaves), program.cursor, list(program.numbers)
-        program.leaves = [(array, _held, known) for array, _, known in leaves]
+        held: Any = [(array, _held, known) for array, _, known in leaves]
+        program.leaves = held
         execute(program)
         _judge(waiting)
         floats = [a for a in program.outcome[0] if jnp.issubdtype(a.dtype, jnp.inexact)] if program.outcome else []

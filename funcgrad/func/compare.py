@@ -211,11 +211,8 @@ class _Compiled:
 
 
 def _loss(result: Any) -> float:
-    numbers = [
-        x
-        for x in leaves_of(result)
-        if isinstance(x, (Tensor, jax.Array, float)) and math.prod(getattr(x, "shape", ())) == 1
-    ]
+    found = [x for x in leaves_of(result) if isinstance(x, (Tensor, jax.Array, float))]
+    numbers = [x for x in found if math.prod(getattr(x, "shape", ())) == 1]
     if not numbers:
         raise TypeError("compare: both steps must return their loss, a tensor, array or float of one element")
     return float(numbers[0])
@@ -232,7 +229,7 @@ def _word(key: Any) -> str:
 
 
 def canonical(path: str) -> tuple[str, ...]:
-    """Return the words of a path in torch's language, without numbers of containers in front."""
+    """Return the words of a path in torch's language."""
     words = [_SAME.get(word, word) for word in re.split(r"[/.]", path)]
     return tuple(words)
 
@@ -242,23 +239,25 @@ def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str
     pairs = [(path, path) for path in left if path in right]
     open_left, open_right = [p for p in left if p not in right], [p for p in right if p not in left]
     for path in list(open_left):
-        words = canonical(path)
-        fits = [other for other in open_right if _fits(words, canonical(other), left[path], right[other])]
-        if len(fits) == 1:
-            pairs.append((path, fits[0]))
+        scores = {other: _likeness(path, other) for other in open_right if _may_be(path, other, left, right)}
+        best = [other for other, score in scores.items() if score and score == max(scores.values())]
+        if len(best) == 1:
+            pairs.append((path, best[0]))
             open_left.remove(path)
-            open_right.remove(fits[0])
+            open_right.remove(best[0])
     return pairs, [p for p in open_left + open_right if kind_of(p) in ("parameters", "optimizer")]
 
 
-def _fits(words: tuple[str, ...], other: tuple[str, ...], left: Any, right: Any) -> bool:
-    """Tell whether two paths end in the same words, agree on what is a gradient or a state, and have one shape."""
+def _may_be(path: str, other: str, left: dict[str, Any], right: dict[str, Any]) -> bool:
+    """Tell whether two paths agree on what is a gradient or a state, and have one shape."""
     marks = {"grad", *_SAME.values()}
-    if np.shape(left) != np.shape(right) or marks & set(words) != marks & set(other):
-        return False
-    core, its = [w for w in words if w not in marks], [w for w in other if w not in marks and not w.isdigit()]
-    named = [w for w in core if not w.isdigit()]
-    return not its or named[-len(its) :] == its or its[-len(named) :] == named
+    return np.shape(left[path]) == np.shape(right[other]) and not marks & (set(canonical(path)) ^ set(canonical(other)))
+
+
+def _likeness(path: str, other: str) -> int:
+    """Return in how many words at their end two paths agree."""
+    pairs = zip(reversed(canonical(path)), reversed(canonical(other)), strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def kind_of(path: str) -> str:

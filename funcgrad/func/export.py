@@ -71,6 +71,8 @@ class Exported:
         self.draws = False
         self.numbers: dict[str, Key] = {}
         self.calls: list[Any] = []
+        self._changed: list[Tensor] = []
+        self._with_grads: list[Tensor] = []
         self._look(args)
         order = self.calls
         self.schedule = Schedule(self.optimizers, order, horizon)
@@ -255,7 +257,9 @@ class Exported:
 
     def _run(self, args: Any) -> Any:
         self.calls = []
-        tensors = map_leaves(lambda x: from_jax(x) if isinstance(x, (jax.Array, np.ndarray)) else x, args)
+        tensors = map_leaves(
+            lambda x: from_jax(jax.numpy.asarray(x)) if isinstance(x, (jax.Array, np.ndarray)) else x, args
+        )
         try:
             with counted_calls(inner_schedulers(self.schedulers), self.calls):
                 return self.step(*tensors)
