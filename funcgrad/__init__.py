@@ -125,8 +125,8 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
     "__config__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributed",
-    "distributions", "explain", "fft", "func", "functional", "futures", "hub", "jit", "linalg", "masked", "mps", "multiprocessing",
-    "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization", "signal", "sparse",
+    "distributions", "explain", "fft", "func", "functional", "futures", "hub", "jit", "linalg", "masked", "mps",
+    "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization", "signal", "sparse",
     "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
