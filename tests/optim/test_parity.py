@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import funcgrad
+from tests.databases import Holds
 from tests.optim import cases
 from tests.optim.running import assert_close, give_gradients, parameter, recorded, trajectory
 
@@ -31,19 +32,38 @@ def test_recorded_options_are_those_of_torch(record: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
 @pytest.mark.parametrize(("name", "options"), EVERY, ids=[f"{name} {options}" for name, options in EVERY])
-def test_other_dtypes_equal_torch(record: Any, name: str, options: dict[str, Any], dtype: str) -> None:
+def test_trajectories_equal_torchs(
+    record: Any, name: str, options: dict[str, Any], dtype: str, record_property: Any
+) -> None:
     if dtype == "complex64" and name in ("Adafactor", "Muon"):
         pytest.skip("torch refuses complex parameters here")
-    wanted, _, _ = record.trajectory(name, options, dtype)
-    found, _, _ = trajectory(name, options, dtype)
-    for ours, theirs in zip(found[-1], wanted[-1], strict=True):
-        # torch computes with a float32 learning rate in float32; Muon's steps are made in bfloat16
-        rounds = name == "Muon" or (dtype == "float64" and isinstance(options.get("lr"), dict))
-        assert_close(ours, theirs, "float32" if rounds else dtype)
+    with Holds(record_property, "optim_db", name, ("trajectories",)) as holds, holds.judging("trajectories"):
+        wanted, _, _ = record.trajectory(name, options, dtype)
+        found, _, _ = trajectory(name, options, dtype)
+        for ours, theirs in zip(found[-1], wanted[-1], strict=True):
+            # torch computes with a float32 learning rate in float32; Muon's steps are made in bfloat16
+            rounds = name == "Muon" or (dtype == "float64" and isinstance(options.get("lr"), dict))
+            assert_close(ours, theirs, "float32" if rounds else dtype)
+
+
+@pytest.mark.parametrize("options", cases.SEARCHES)
+def test_lbfgs_goes_where_torchs_goes(record: Any, options: str, record_property: Any) -> None:
+    with Holds(record_property, "optim_db", "LBFGS", ("trajectories",)) as holds, holds.judging("trajectories"):
+        made = [
+            cases.fit(tensor, _leaf_of(tensor), kind, cases.SEARCHES[options])
+            for tensor, kind in ((t.tensor, t.optim.LBFGS) for t in (funcgrad, record.torch))
+        ]
+        assert made[0][1] == made[1][1]
+        assert_close(made[0][0], made[1][0], "float64" if options != "default" else "float32")
 
 
 @pytest.mark.parametrize("name", list(OPTIONS))
-def test_checkpoints_of_torch_go_on_here(record: Any, name: str) -> None:
+def test_checkpoints_of_torch_go_on_here(record: Any, name: str, record_property: Any) -> None:
+    with Holds(record_property, "optim_db", name, ("state_dict",)) as holds, holds.judging("state_dict"):
+        _go_on(record, name)
+
+
+def _go_on(record: Any, name: str) -> None:
     rows, _, theirs = record.trajectory(name, OPTIONS[name][-1])
     start, gradients = cases.problem(name)
     del start
@@ -67,3 +87,7 @@ def _as_ours(kept: Any) -> Any:
     if isinstance(kept, (list, tuple)):
         return type(kept)(_as_ours(inner) for inner in kept)
     return funcgrad.tensor(kept.numpy()) if type(kept).__module__ == "torch" else kept
+
+
+def _leaf_of(tensor: Any) -> Any:
+    return lambda array: tensor(array, requires_grad=True)
