@@ -39,14 +39,24 @@ COLUMNS = {
 }  # fmt: skip
 
 
-WORDS = """What each row is: `tiny` an MLP 8-16-16-2, batch 16; `mlp` 784-256-256-10, batch 64; `conv` two convolutions with pooling on
-28x28; `resnet` three residual blocks with BatchNorm on 32x32, batch 32; `gpt` 4 layers, width 128, context 64, batch 12;
-`deep` 12 layers of width 48; `lstm` 50 steps, hidden 64; `gan` two nets, two optimizers; `printed` the `mlp` whose loss
-is looked at before `backward()`; `look` and `look-conv` one answer to one sample under `no_grad`.
+PAGE = """# Performance
 
-What is left where a row is above 1: Python. A recorded op with history costs 3 to 5 us, so a step of the tiny MLP spends
-150 us in Python and 40 us in XLA, and one of `deep` (650 instructions) 2 ms. Loops and their lengths:
-`python -m tests.benchmarks.loops`, and decision 7.
+Written by `python -m tests.benchmarks.steps --docs`: the same imperative loop under funcgrad and under torch, and the
+step that an expert writes in JAX (jit, optax, donation, channels last, scan). Each engine in a process of its own, in
+turn; a ratio is the median over rounds of the ratio within a round. `item()` is called in every step.
+
+{machine}; {recorded}.
+
+{table}
+{columns}
+What the rows are: `tiny` an MLP 8-16-16-2, batch 16; `mlp` 784-256-256-10, batch 64; `conv` two convolutions with
+pooling on 28x28; `resnet` three residual blocks with BatchNorm on 32x32, batch 32; `gpt` 4 layers, width 128, context
+64, batch 12; `deep` 12 layers of width 48; `lstm` 50 steps, hidden 64; `gan` two nets, two optimizers; `printed` the
+`mlp` whose loss is looked at before `backward()`; `look` and `look-conv` one answer to one sample under `no_grad`.
+
+Where a row is above 1 hand-written step, it is Python: recording an op with history costs 3 to 5 us, so that a step of
+the tiny MLP spends 150 us in Python and 40 us in XLA, and one of `deep` (650 instructions) 2 ms. Loops and their
+lengths are measured by `python -m tests.benchmarks.loops`; see decision 7.
 """
 
 
@@ -164,21 +174,16 @@ def recording() -> str:
 def page(rows: dict[str, dict[str, float]], recorded: str) -> str:
     """Return docs/performance.md: the table, and on what it was measured."""
     columns = [column for column in COLUMNS if any(column in row for row in rows.values())]
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}"
-        for name in ("jax", "optax", "torch")
-        if importlib.util.find_spec(name)
-    )
-    head = f"| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}\n"
-    body = "".join(f"| {w} | {' | '.join(_figure(row.get(c)) for c in columns)} |\n" for w, row in rows.items())
-    notes = "".join(f"- **{column}**: {COLUMNS[column]}\n" for column in columns)
-    return (
-        "# Performance\n\nWritten by `python -m tests.benchmarks.steps --docs`: the same imperative loop under funcgrad and "
-        "under torch, and the step\nthat an expert writes in JAX (jit, optax, donation, channels last, scan). Each engine in "
-        "a process of its own, in turn; a ratio\nis the median over rounds of the ratio within a round. `item()` is called "
-        f"in every step.\n\n{datetime.date.today()}, {os.cpu_count()} CPU cores ({platform.machine()}), Python "
-        f"{platform.python_version()}, {versions}; {recorded}.\n\n{head}{body}\n{notes}\n{WORDS}"
-    )
+    packages = [name for name in ("jax", "optax", "torch") if importlib.util.find_spec(name)]
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    machine = f"{datetime.date.today()}, {os.cpu_count()} CPU cores ({platform.machine()})"
+    table = f"| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}\n"
+    for workload, row in rows.items():
+        table += f"| {workload} | {' | '.join(_figure(row.get(column)) for column in columns)} |\n"
+    return PAGE.format(
+        machine=f"{machine}, Python {platform.python_version()}, {versions}", recorded=recorded, table=table,
+        columns="".join(f"- **{column}**: {COLUMNS[column]}\n" for column in columns),
+    )  # fmt: skip
 
 
 def main() -> None:
