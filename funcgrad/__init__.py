@@ -126,8 +126,8 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 _ROOMS = (
     "__config__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributed",
     "distributions", "explain", "fft", "func", "functional", "futures", "hub", "jit", "linalg", "masked", "mps",
-    "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization", "signal", "sparse",
-    "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
+    "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization",
+    "signal", "sparse", "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
     "AcceleratorError": "cuda", "Event": "cuda", "GradScaler": "amp", "OutOfMemoryError": "cuda", "Stream": "cuda",
