@@ -200,7 +200,7 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
             f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}"
         )
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
-    if target.dtype not in (jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
+    if target.dtype not in (np.int64, jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
     _check_weight(weight, input.shape[axis])
     return target

@@ -24,7 +24,7 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.interop import from_host, from_jax, to_jax
 from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.func.holding import held, inner_schedulers
+from funcgrad.func.holding import copies_of, held, inner_schedulers
 from funcgrad.func.places import Places
 from funcgrad.func.schedules import Key, Schedule, counted_calls, numbers_from, numbers_of, set_number
 from funcgrad.optim.recorded import RuleOptimizer
@@ -74,9 +74,11 @@ class Exported:
         self._changed: list[Tensor] = []
         self._with_grads: list[Tensor] = []
         self._look(args)
-        order = self.calls
-        self.schedule = Schedule(self.optimizers, order, horizon)
+        self.order = self.calls
+        self.schedule = Schedule(self.optimizers, self.order, horizon)
         self.numbers = dict(self._number_paths())
+        self._begun = [(one, copies_of(vars(one))) for one in inner_schedulers(self.schedulers)]
+        self._first_numbers = numbers_of(self.optimizers)
 
     def __call__(self, state: State, *args: Any) -> tuple[State, Any]:
         """Return the state after one step from `state`, and what the step returns, with arrays for tensors."""
@@ -136,14 +138,22 @@ class Exported:
                 _bind(names, from_host(np.asarray(flat[path]))._current())
         for path, tensor in self.grads:
             tensor.grad = from_host(np.asarray(flat[path]))
+        self._set_schedulers(int(flat.get(_STEPS, 0)))
         for path, key in self.numbers.items():
             set_number(self.optimizers, key, float(flat[path]))
         if self.draws:
             default_generator.set_state(from_host(np.asarray(flat[_RANDOM])))
+
+    def _set_schedulers(self, steps: int) -> None:
+        """Bring the schedulers to where they are so many steps after the export."""
+        for scheduler, attributes in self._begun:
+            vars(scheduler).update(copies_of(attributes))
+        for key, number in self._first_numbers.items():
+            set_number(self.optimizers, key, number)
         for optimizer in self.optimizers:
             optimizer._opt_called = optimizer._opt_called if optimizer._opt_called is None else True
-        for _ in range(int(flat.get(_STEPS, 0))):
-            for scheduler in self.calls:
+        for _ in range(steps):
+            for scheduler in self.order:
                 scheduler.step()
 
     # Looking at the step once, before it is a function

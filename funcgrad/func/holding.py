@@ -50,7 +50,7 @@ def held(optimizers: Iterable[Any], schedulers: Iterable[Any]) -> Iterator[Held]
     flush()
     kept = Held()
     objects = [*optimizers, *inner_schedulers(schedulers)]
-    dicts = [(one, _shallow(vars(one))) for one in objects]
+    dicts = [(one, copies_of(vars(one))) for one in objects]
     groups = [(group, dict(group)) for one in optimizers for group in one.param_groups]
     random = default_generator.clone_state()
     try:
@@ -82,7 +82,7 @@ def _is_scheduler(x: Any) -> bool:
     return hasattr(x, "get_last_lr") and hasattr(x, "step")
 
 
-def _shallow(attributes: dict[str, Any]) -> dict[str, Any]:
+def copies_of(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of an object's attributes whose containers are copies too."""
     copied: dict[str, Any] = {}
     for name, value in attributes.items():
