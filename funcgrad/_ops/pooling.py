@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread
+from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims, Indices, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -347,10 +348,26 @@ def _max_unpool(
     if output_size is not None:
         sizes = _checked_output_size(output_size, sizes, steps)
     rows = whole.reshape(math.prod(whole.shape[:2]), -1)
-    zeros = jnp.zeros((rows.shape[0], math.prod(sizes)), input.dtype)
-    filled = zeros.at[jnp.arange(rows.shape[0])[:, None], indices.reshape(rows.shape)].set(rows, mode="drop")
-    result = filled.reshape(*whole.shape[:2], *sizes)
+    result = _filled(rows, indices.reshape(rows.shape), math.prod(sizes)).reshape(*whole.shape[:2], *sizes)
     return result if whole is input else result[0]
+
+
+@with_own_vjp(2)
+def _filled(rows: Array, places: Array, length: int) -> Array:
+    """Put numbers in their places among zeros; backward each gets its place's gradient, also where another won it."""
+    zeros = jnp.zeros((rows.shape[0], length), rows.dtype)
+    return zeros.at[jnp.arange(rows.shape[0])[:, None], places].set(rows, mode="drop")
+
+
+def _filled_forward(rows: Array, places: Array, length: int) -> tuple[Array, Array]:
+    return _filled(rows, places, length), places
+
+
+def _filled_backward(length: int, places: Array, gradient: Array) -> tuple[Array, None]:
+    return jnp.take_along_axis(gradient, places, -1, mode="fill", fill_value=0), None
+
+
+_filled.defvjp(_filled_forward, _filled_backward)
 
 
 def _checked_output_size(output_size: Dims, default: Dims, stride: Dims) -> Dims:
