@@ -28,7 +28,7 @@ def setup(state: Any) -> tuple[Callable[..., Any], Any]:
     optimizer = optax.sgd(RATE, MOMENTUM)
 
     def loss_of(weights: Any, images: jax.Array, labels: jax.Array) -> jax.Array:
-        return F.cross_entropy(forward(weights, images), labels)
+        return F.cross_entropy(forward(weights, images), labels.astype("int32"))
 
     @partial(jax.jit, donate_argnums=0)
     def step(state: Any, images: jax.Array, labels: jax.Array) -> tuple[Any, jax.Array, Any]:

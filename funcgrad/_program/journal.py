@@ -21,12 +21,13 @@ _PYTHON = sysconfig.get_paths()["stdlib"]
 
 
 class Compile(NamedTuple):
-    """One compile: the user's line, the number of instructions and results, and why (what had not been seen before)."""
+    """One compile: the user's line, the number of instructions and results, why, and the seconds that it took."""
 
     line: str
     instructions: int
     results: int
     reason: str
+    seconds: float = 0.0
 
 
 class Run(NamedTuple):

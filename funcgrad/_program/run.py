@@ -7,6 +7,7 @@ down. A leaf that nobody holds any more is donated where a result of its shape c
 from __future__ import annotations
 
 import os
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ from funcgrad._program import cache, record
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
+from funcgrad._program.reasons import reason
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
@@ -108,11 +110,26 @@ def _execute(program: Program) -> None:
 def _planned(program: Program, key: Key) -> Plan:
     call, (wanted, free) = program.cursor, key
     counters.compiles += 1
-    reason = "other results are wanted of a known program" if call.plans else "a program not seen before"
-    Journal.compiles.append(Compile(user_line(), call.depth, len(wanted), reason))
-    made = plan(call, wanted, free, [aval for _, _, aval in program.leaves])
+    avals = [aval for _, _, aval in program.leaves]
+    why = reason(call, avals)
+    made = plan(call, wanted, free, avals)
+    _note_when_run(made, Compile(user_line(), call.depth, len(wanted), why))
     forest.add(call, key, made)
     return made
+
+
+def _note_when_run(made: Plan, entry: Compile) -> None:
+    """Enter a compile into the journal with the time that its first run takes, in which XLA compiles."""
+    execute = made.execute
+
+    def first(*arguments: Any) -> list[Any]:
+        start = time.perf_counter()
+        results = execute(*arguments)
+        made.execute = execute
+        Journal.compiles.append(entry._replace(seconds=time.perf_counter() - start))
+        return results
+
+    made.execute = first
 
 
 _NO_TRACE = get_opaque_trace_state(convention="flax")

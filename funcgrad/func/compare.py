@@ -235,7 +235,7 @@ def canonical(path: str) -> tuple[str, ...]:
 
 
 def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return pairs of paths that mean the same, and the paths that have no partner."""
+    """Return pairs of paths that mean the same, and the paths of arrays that have no partner."""
     pairs = [(path, path) for path in left if path in right]
     open_left, open_right = [p for p in left if p not in right], [p for p in right if p not in left]
     for path in list(open_left):
@@ -245,7 +245,8 @@ def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str
             pairs.append((path, best[0]))
             open_left.remove(path)
             open_right.remove(best[0])
-    return pairs, [p for p in open_left + open_right if kind_of(p) in ("parameters", "optimizer")]
+    sizes = left | right
+    return pairs, [p for p in open_left + open_right if np.size(sizes[p]) > 1 and kind_of(p) != "gradients"]
 
 
 def _may_be(path: str, other: str, left: dict[str, Any], right: dict[str, Any]) -> bool:

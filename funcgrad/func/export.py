@@ -127,7 +127,7 @@ class Exported:
             if self.draws:
                 found[_RANDOM] = jax.device_put(np.array(default_generator.get_state().tolist(), np.uint8))
             if self.schedule.table:
-                found[_STEPS] = jax.device_put(np.int32(0))
+                found[_STEPS] = jax.device_put(np.int32(self._steps_taken()))
         return nested({path: _own(array) for path, array in found.items()})
 
     def load(self, state: State) -> None:
@@ -143,6 +143,12 @@ class Exported:
             set_number(self.optimizers, key, float(flat[path]))
         if self.draws:
             default_generator.set_state(from_host(np.asarray(flat[_RANDOM])))
+
+    def _steps_taken(self) -> int:
+        """Return how many steps the schedulers went since the export."""
+        first = self.order[0]
+        begun = next(attributes["last_epoch"] for one, attributes in self._begun if one is first)
+        return (first.last_epoch - begun) // self.order.count(first)
 
     def _set_schedulers(self, steps: int) -> None:
         """Bring the schedulers to where they are so many steps after the export."""
