@@ -65,6 +65,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.tensorboard.writer": ("funcgrad.utils.tensorboard",),
     "safetensors.torch": ("funcgrad.serialization.safetensors",),
     "torchvision.datasets.utils": ("funcgrad.hub",),
+    "torchvision.models._utils": ("funcgrad.vision.models.feature_extraction",),
     "torchvision.models._api": ("funcgrad.vision.models",),
     "torchvision.models.mobilenetv2": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),
     "torchvision.models.mobilenetv3": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),

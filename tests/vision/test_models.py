@@ -89,6 +89,25 @@ def test_shapes_of_the_larger_ones_fit() -> None:
     assert [x.shape[1] for x in training(torch.empty(1, 3, 224, 224, device="meta"))] == [5, 5, 5]
 
 
+def test_inception_has_its_helper_or_not() -> None:
+    counts = [sum(p.numel() for p in without_numbers("inception_v3", aux_logits=a).parameters()) for a in (False, True)]
+    assert counts[1] == 27161264
+    model = without_numbers("inception_v3", num_classes=5).train()
+    assert [x.shape for x in model(torch.empty(2, 3, 299, 299, device="meta"))] == [(2, 5), (2, 5)]
+
+
+def test_results_from_the_middle_come_by_name() -> None:
+    model = without_numbers("resnet18")
+    x = torch.empty(1, 3, 64, 64, device="meta")
+    getter = models.feature_extraction.IntermediateLayerGetter(model, {"layer1": "low", "layer3": "high"})
+    assert {name: value.shape for name, value in getter(x).items()} == {"low": (1, 64, 16, 16), "high": (1, 256, 4, 4)}
+    assert "layer4" not in getter
+    extract = models.feature_extraction.create_feature_extractor(model, {"layer2.0.conv1": "inside", "fc": "scores"})
+    assert {name: value.shape for name, value in extract(x).items()} == {"inside": (1, 128, 8, 8), "scores": (1, 1000)}
+    with pytest.raises(ValueError, match="layer9"):
+        models.feature_extraction.create_feature_extractor(model, ["layer9"])
+
+
 def test_initial_values_have_the_known_spread() -> None:
     model = models.resnet18(num_classes=3)
     assert model.conv1.weight.std().item() == pytest.approx((2.0 / (64 * 49)) ** 0.5, rel=0.02)  # He et al., fan out

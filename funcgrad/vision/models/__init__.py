@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from funcgrad.vision.models import densenet, efficientnet, mobilenet, resnet, squeezenet, vgg, vision_transformer
+from funcgrad.vision.models import (
+    densenet,
+    efficientnet,
+    feature_extraction,
+    inception,
+    mobilenet,
+    resnet,
+    squeezenet,
+    vgg,
+    vision_transformer,
+)
 from funcgrad.vision.models.alexnet import AlexNet
 from funcgrad.vision.models.densenet import DenseNet
 from funcgrad.vision.models.efficientnet import EfficientNet
 from funcgrad.vision.models.googlenet import GoogLeNet, GoogLeNetOutputs
+from funcgrad.vision.models.inception import Inception3, InceptionOutputs
 from funcgrad.vision.models.mobilenet import MobileNetV2, MobileNetV3
 from funcgrad.vision.models.resnet import ResNet
 from funcgrad.vision.models.squeezenet import SqueezeNet
@@ -28,30 +39,9 @@ globals().update(BUILDERS)
 globals().update(ENUMS)
 
 __all__ = [
-    "VGG",
-    "AlexNet",
-    "DenseNet",
-    "EfficientNet",
-    "GoogLeNet",
-    "GoogLeNetOutputs",
-    "MobileNetV2",
-    "MobileNetV3",
-    "ResNet",
-    "SqueezeNet",
-    "VisionTransformer",
-    "Weights",
-    "WeightsEnum",
-    "densenet",
-    "efficientnet",
-    "get_model",
-    "get_model_builder",
-    "get_model_weights",
-    "get_weight",
-    "list_models",
-    "mobilenet",
-    "resnet",
-    "squeezenet",
-    "vgg",
-    "vision_transformer",
+    "VGG", "AlexNet", "DenseNet", "EfficientNet", "GoogLeNet", "GoogLeNetOutputs", "Inception3", "InceptionOutputs",
+    "MobileNetV2", "MobileNetV3", "ResNet", "SqueezeNet", "VisionTransformer", "Weights", "WeightsEnum", "densenet",
+    "efficientnet", "feature_extraction", "get_model", "get_model_builder", "get_model_weights", "get_weight",
+    "inception", "list_models", "mobilenet", "resnet", "squeezenet", "vgg", "vision_transformer",
 ]  # fmt: skip
 __all__ += [*BUILDERS, *ENUMS]

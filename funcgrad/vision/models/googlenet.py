@@ -113,7 +113,7 @@ class GoogLeNet(nn.Module):
 
     def forward(self, x: Tensor) -> Any:
         """Return the classes' scores, or `GoogLeNetOutputs`."""
-        x = self.maxpool1(self.conv1(_renormalised(x) if self.transform_input else x))
+        x = self.maxpool1(self.conv1(renormalised(x) if self.transform_input else x))
         x = self.maxpool2(self.conv3(self.conv2(x)))
         x = self.inception4a(self.maxpool3(self.inception3b(self.inception3a(x))))
         aux1 = self.aux1(x) if self.aux1 is not None and self.training else None
@@ -124,7 +124,7 @@ class GoogLeNet(nn.Module):
         return GoogLeNetOutputs(scores, aux2, aux1) if self.training and self.aux_logits else scores
 
 
-def _renormalised(x: Tensor) -> Tensor:
+def renormalised(x: Tensor) -> Tensor:
     """Return a picture normalised with ImageNet's mean and deviation as if with 0.5 and 0.5."""
     mean, deviation = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     return fg.stack([x[:, i] * (deviation[i] / 0.5) + (mean[i] - 0.5) / 0.5 for i in range(3)], 1)
