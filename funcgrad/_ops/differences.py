@@ -37,11 +37,9 @@ def gradient_along(
     """
     if is_integer(input):
         input = input.astype(dtypes.get_default_dtype().numpy)
-    length, real = input.shape[dim], jnp.finfo(input.dtype).dtype
+    length = input.shape[dim]
     if coordinates is None:
-        steps = jnp.broadcast_to(
-            jnp.asarray(spacing, input.dtype if isinstance(spacing, complex) else real), length - 1
-        )
+        steps = jnp.broadcast_to(jnp.asarray(spacing).astype(input.dtype), length - 1)
     else:
         steps = jnp.diff(coordinates.astype(input.dtype))
     steps = steps.reshape(-1, *(1,) * (input.ndim - 1 - dim))

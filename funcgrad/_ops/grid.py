@@ -139,15 +139,6 @@ def _cubic_shares(t: Array, a: float = -0.75) -> list[Array]:
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
-_MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
-
-
-@op(grad=_grid_sample_grad, names="grid_sampler grid_sampler_2d grid_sampler_3d")
-def grid_sampler(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
-    """What `grid_sample` gives, the modes being told by their numbers: 0, 1, 2 in the order given there."""
-    return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
-
-
 def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(

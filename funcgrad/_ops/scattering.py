@@ -210,11 +210,14 @@ def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Array
     own_zero, sent_zero = start == 0, new == 0
     zeros = add_at(own_zero.astype(np.int32), places, sent_zero.astype(np.int32))
     nonzero = _product(jnp.where(own_zero, 1, start), places, jnp.where(sent_zero, 1, new))
+    lone = add_at(jnp.where(own_zero, start, 0), places, jnp.where(sent_zero, new, 0))  # 0, with a gradient
 
-    def of_others(number: Array, is_zero: Array, count: Array, product: Array) -> Array:
-        """Return the product of all other factors: zero where another one is zero."""
-        return jnp.where(count == is_zero, product / jnp.where(is_zero, 1, number), 0)
+    def of_others(number: Array, is_zero: Array, count: Array, product: Array, lone: Array) -> Array:
+        """Return the product of all other factors: zero where another one is zero, which still has a gradient."""
+        others = product / jnp.where(is_zero, 1, number)
+        with_zero = (lone - jnp.where(is_zero, number, 0)) * others
+        return jnp.where(count == is_zero, others, jnp.where(count - is_zero == 1, with_zero, 0))
 
-    own = of_others(start, own_zero, zeros, nonzero)
-    sent = of_others(new, sent_zero, read_at(zeros, places), read_at(nonzero, places))
+    own = of_others(start, own_zero, zeros, nonzero, lone)
+    sent = of_others(new, sent_zero, *(read_at(x, places) for x in (zeros, nonzero, lone)))
     return _product(start, places, new), _shifted(places, tangents, own, sent)

@@ -82,6 +82,11 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "nn.functional.logsigmoid": _usual(),
     "softmax": _along(),
+    "_softmax_backward_data": [
+        sample(given(3, 4), given(3, 4, low=0.1, high=0.9), 1, kind("float32")).but(graph=False),
+        sample(given(), given(), 0, kind("float32")).but(graph=False),
+    ],
+    "_log_softmax_backward_data": [sample(given(3, 4), given(3, 4), -1, kind("float32")).but(graph=False)],
     "nn.functional.softmax": [sample(given(3, 4), dim=1)],
     "log_softmax": _along(),
     "nn.functional.log_softmax": [sample(given(3, 4), dim=1)],

@@ -201,6 +201,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, dtype="int64"), -1),
     ],
     "logaddexp": [
+        sample(given(2, 3, dtype="complex64"), given(3, dtype="complex64")),
         sample(given(2, 3), given(3)),
         sample(values([1000.0, -1000.0, 0.0]), values([1000.0, -1001.0, -_INF])),
     ],

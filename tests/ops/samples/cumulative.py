@@ -36,7 +36,11 @@ _BEST = [
 SAMPLES: dict[str, list[Sample]] = {
     "cumsum": [*_runs(), *_INTEGERS],
     "cumprod": [*_runs(), *_INTEGERS, sample(values([[1.0, 0.0, 2.0, 0.0, 3.0], [2.0, 3.0, 4.0, 5.0, 6.0]]), 1)],
-    "logcumsumexp": [*_runs(), sample(values([100.0, 100.0, -1000.0]), 0).but(rtol=1e-4)],
+    "logcumsumexp": [
+        *_runs(),
+        sample(given(3, 4, dtype="complex64"), 1),
+        sample(values([100.0, 100.0, -1000.0]), 0).but(rtol=1e-4),
+    ],
     "cummax": _BEST,
     "cummin": _BEST,
     "diff": [

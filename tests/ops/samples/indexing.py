@@ -8,7 +8,22 @@ _PLACES = values([[0, 2, 1], [1, 1, 0]], "int64")
 _REPEATED = values([0, 2, 0], "int64")
 
 SAMPLES: dict[str, list[Sample]] = {
+    "_unsafe_masked_index": [
+        sample(
+            given(3, 4), values([True, False], "bool"), [values([1, 7], "int64"), values([1, 9], "int64")], 2.5
+        ).but(graph=False),
+    ],
+    "_unsafe_masked_index_put_accumulate": [
+        sample(
+            given(3, 4),
+            values([[True, False]], "bool"),
+            [values([[0], [1], [2]], "int64"), values([1, 9], "int64")],
+            given(3, 2),
+        ).but(graph=False),
+    ],
     "gather": [
+        sample(given(3, 4), 0, values([], grad=False)),
+        sample(given(2, 2), 1, values([[0, 23]], "int64")).but(fails=True),
         sample(given(3, 4), 0, _PLACES),
         sample(given(3, 4), 1, _PLACES),
         sample(given(2, 3), -1, values([[0], [2]], "int64")),
@@ -93,6 +108,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3), 0, _REPEATED, given(3), "wrong").but(fails=True),
     ],
     "index_reduce": [
+        sample(given(), 0, values([0], "int64"), given(), "amax"),
         sample(given(3, 2), 0, _REPEATED, given(3, 2), "prod"),
         sample(given(3, 2), 0, _REPEATED, given(3, 2), "mean"),
         sample(given(3, 2), 0, _REPEATED, given(3, 2), "amax", include_self=False),

@@ -77,6 +77,9 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(4, 9, dtype="float16"), 1),
     ],
     "cov": [
+        sample(given(5), fweights=given(5, 5, dtype="int64")).but(fails=True),
+        sample(given(5), fweights=values([1, 1, -1, 1, 1], "int64")).but(fails=True),
+        sample(given(5), aweights=given(5, dtype="int64")).but(fails=True),
         sample(given(3, 5)).but(graph=False),
         sample(given(5)).but(graph=False),
         sample(given(3, 5), correction=0).but(graph=False),

@@ -160,7 +160,13 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, grad=False), 1.0).but(fails=True),
         sample(given(2, 3, 3, grad=False), 1.0).but(fails=True),
     ],
+    "_chunk_cat": [
+        sample([given(5, 2), given(3, 4)], 0, 2).but(graph=False),
+        sample([given(2, 3), given(2, 4)], -1, 3).but(graph=False),
+        sample([given(2, 3), given(4)], -1, 3).but(fails=True),
+    ],
     "gradient": [
+        sample(given(3, 4), spacing=None).but(graph=False),
         sample(given(3, 4)).but(graph=False),
         sample(given(5), spacing=0.5, edge_order=2).but(graph=False),
         sample(given(3, 4), spacing=(2, 0.5), dim=(1, 0)).but(graph=False),

@@ -78,6 +78,12 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(_IMAGE, _points(2, 4, 3, 2), mode="linear").but(fails=True),
         sample(_VOLUME, _points(1, 2, 3, 4, 3), mode="bicubic").but(fails=True),
     ],
+    "grid_sampler": [sample(_IMAGE, _points(2, 4, 3, 2), 0, 1, True)],
+    "grid_sampler_2d": [
+        sample(_IMAGE, _points(2, 4, 3, 2), 1, 2, False),
+        sample(_IMAGE, _points(2, 4, 3, 2), 2, 0, True),
+    ],
+    "grid_sampler_3d": [sample(_VOLUME, _points(1, 2, 3, 4, 3), 0, 0, False)],
     "nn.functional.affine_grid": [
         sample(given(2, 2, 3), (2, 3, 4, 5), align_corners=False),
         sample(given(2, 2, 3), (2, 3, 4, 5), align_corners=True),
