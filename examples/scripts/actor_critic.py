@@ -14,8 +14,8 @@ from torch.distributions import Categorical
 parser = argparse.ArgumentParser(description="actor-critic example")
 parser.add_argument("--gamma", type=float, default=0.99)
 parser.add_argument("--seed", type=int, default=543)
-parser.add_argument("--episodes", type=int, default=60)
-parser.add_argument("--log-interval", type=int, default=10)
+parser.add_argument("--episodes", type=int, default=25)
+parser.add_argument("--log-interval", type=int, default=5)
 args = parser.parse_args()
 
 

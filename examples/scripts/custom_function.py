@@ -1,4 +1,4 @@
-"""New operations by torch.autograd.Function: a Legendre polynomial, a straight-through estimator, reversed gradients."""
+"""New operations by autograd.Function: a Legendre polynomial, a straight-through estimator, reversed gradients."""
 
 import math
 
@@ -71,7 +71,10 @@ class LinearFunction(Function):
 
 
 torch.manual_seed(0)
-inputs = (torch.randn(4, 3, dtype=torch.double, requires_grad=True), torch.randn(5, 3, dtype=torch.double, requires_grad=True))
+inputs = (
+    torch.randn(4, 3, dtype=torch.double, requires_grad=True),
+    torch.randn(5, 3, dtype=torch.double, requires_grad=True),
+)
 print("gradcheck of the linear function:", gradcheck(LinearFunction.apply, inputs, eps=1e-6, atol=1e-4))
 points = torch.linspace(-1, 1, 5, dtype=torch.double, requires_grad=True)
 print("gradcheck of the polynomial:", gradcheck(LegendrePolynomial3.apply, (points,)))

@@ -62,4 +62,6 @@ clean = torch.from_numpy(test_images)
 noisy = torch.clamp(clean + noise_factor * torch.randn(clean.shape), 0.0, 1.0)
 output = model(noisy)
 output = output.view(len(noisy), 1, 8, 8).detach().numpy()
-print(f"error before {np.mean((noisy.numpy() - test_images) ** 2):.6f} after {np.mean((output - test_images) ** 2):.6f}")
+print(
+    f"error before {np.mean((noisy.numpy() - test_images) ** 2):.6f} after {np.mean((output - test_images) ** 2):.6f}"
+)

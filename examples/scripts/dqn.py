@@ -114,7 +114,7 @@ def optimize_model():
 
 durations = []
 loss = None
-for i_episode in range(60):
+for i_episode in range(40):
     state = torch.tensor(env.reset(), dtype=torch.float32, device=device).unsqueeze(0)
     for t in range(1000):
         action = select_action(state)
@@ -136,7 +136,7 @@ for i_episode in range(60):
         if terminated or truncated:
             durations.append(t + 1)
             break
-    if (i_episode + 1) % 10 == 0:
+    if (i_episode + 1) % 5 == 0:
         last = torch.tensor(durations[-10:], dtype=torch.float).mean()
         print(f"episode {i_episode + 1}: duration {durations[-1]}, mean of the last ten {last:.2f}, loss {loss:.6f}")
 print("Complete")

@@ -1,4 +1,4 @@
-"""Gradient accumulation: large batches in small pieces, warm-up, early stopping, and a fresh start from a checkpoint."""
+"""Gradient accumulation: large batches in small pieces, warm-up, early stopping, a fresh start from a checkpoint."""
 
 import argparse
 import copy
@@ -63,7 +63,10 @@ def main():
     model = nn.Sequential(nn.Linear(30, 32), nn.LayerNorm(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 1))
     no_decay = ["bias", "1.weight"]
     grouped = [
-        {"params": [p for n, p in model.named_parameters() if not any(nd in n for nd in no_decay)], "weight_decay": 0.01},
+        {
+            "params": [p for n, p in model.named_parameters() if not any(nd in n for nd in no_decay)],
+            "weight_decay": 0.01,
+        },
         {"params": [p for n, p in model.named_parameters() if any(nd in n for nd in no_decay)], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(grouped, lr=args.learning_rate, eps=1e-8)

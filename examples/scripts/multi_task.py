@@ -82,5 +82,8 @@ for epoch in range(12):
             rmse = (outputs["progress"] - targets["progress"]).pow(2).mean().sqrt()
             accuracy = (outputs["third"].argmax(-1) == targets["third"]).float().mean()
     total, progress, third = (sums / len(train_loader)).tolist()
-    print(f"epoch {epoch:2d} total {total:.5f} progress {progress:.5f} third {third:.5f} rmse {rmse:.5f} acc {accuracy:.4f}")
+    print(
+        f"epoch {epoch:2d} total {total:.5f} progress {progress:.5f} third {third:.5f} "
+        f"rmse {rmse:.5f} acc {accuracy:.4f}"
+    )
 print({name: round(p.item(), 5) for name, p in model.log_vars.items()})

@@ -79,7 +79,9 @@ print("truth ends at", true_y[-1].numpy().round(4))
 
 
 def get_batch():
-    choices = np.random.choice(np.arange(args.data_size - args.batch_time, dtype=np.int64), args.batch_size, replace=False)
+    choices = np.random.choice(
+        np.arange(args.data_size - args.batch_time, dtype=np.int64), args.batch_size, replace=False
+    )
     s = torch.from_numpy(choices)
     batch_y0 = true_y[s]
     batch_t = t[: args.batch_time]
@@ -103,4 +105,7 @@ for itr in range(1, args.niters + 1):
         with torch.no_grad():
             pred_y = odeint(func, true_y0, t)
             loss = torch.mean(torch.abs(pred_y - true_y))
-            print(f"Iter {itr:04d} | Total Loss {loss.item():.6f} | average {loss_meter.avg:.6f} | {time.time() - end:.2f} s")
+            print(
+                f"Iter {itr:04d} | Total Loss {loss.item():.6f} | "
+                f"average {loss_meter.avg:.6f} | {time.time() - end:.2f} s"
+            )

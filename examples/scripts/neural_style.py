@@ -69,7 +69,7 @@ def gram_matrix(input):
     return G.div(a * b * c * d)
 
 
-def run_style_transfer(content_img, style_img, num_steps=60, style_weight=1e4, content_weight=1.0):
+def run_style_transfer(content_img, style_img, num_steps=40, style_weight=1e4, content_weight=1.0):
     cnn(style_img)
     style_targets = {name: gram_matrix(features[name]).detach() for name in style_layers}
     cnn(content_img)
@@ -94,9 +94,7 @@ def run_style_transfer(content_img, style_img, num_steps=60, style_weight=1e4, c
             loss.backward()
             run[0] += 1
             if run[0] % 10 == 1:
-                print(
-                    f"run [{run[0]}]: Style Loss : {style_score.item():6f} Content Loss: {content_score.item():6f}"
-                )
+                print(f"run [{run[0]}]: Style Loss : {style_score.item():6f} Content Loss: {content_score.item():6f}")
             return style_score + content_score
 
         optimizer.step(closure)

@@ -51,7 +51,9 @@ np.random.seed(0)
 
 
 def nets():
-    return nn.Sequential(nn.Linear(2, 64), nn.LeakyReLU(), nn.Linear(64, 64), nn.LeakyReLU(), nn.Linear(64, 2), nn.Tanh())
+    return nn.Sequential(
+        nn.Linear(2, 64), nn.LeakyReLU(), nn.Linear(64, 64), nn.LeakyReLU(), nn.Linear(64, 2), nn.Tanh()
+    )
 
 
 def nett():
@@ -81,7 +83,10 @@ with torch.no_grad():
 # the same family of maps from ready-made transforms
 base = distributions.Independent(distributions.Normal(torch.zeros(2), torch.ones(2)), 1)
 scale = torch.tensor([0.5, 2.0], requires_grad=True)
-warp = [distributions.transforms.AffineTransform(torch.tensor([1.0, -1.0]), scale), distributions.transforms.TanhTransform()]
+warp = [
+    distributions.transforms.AffineTransform(torch.tensor([1.0, -1.0]), scale),
+    distributions.transforms.TanhTransform(),
+]
 squashed = distributions.TransformedDistribution(base, warp)
 points = squashed.rsample((256,)).clamp(-0.999, 0.999)
 entropy = -squashed.log_prob(points.detach()).mean()

@@ -10,7 +10,7 @@ import torch.nn as nn
 from torch.autograd import Variable
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--iterations", type=int, default=150)
+parser.add_argument("--iterations", type=int, default=60)
 parser.add_argument("--batch_size", type=int, default=128)
 parser.add_argument("--lr", type=float, default=1e-3)
 parser.add_argument("--b1", type=float, default=0.5)
@@ -100,7 +100,7 @@ for iteration in range(opt.iterations):
     g_loss = -torch.mean(discriminator(generator(z)))
     g_loss.backward()
     optimizer_G.step()
-    if iteration % 10 == 0:
+    if iteration % 5 == 0:
         print(
             f"[{iteration}/{opt.iterations}] [D loss: {d_loss.item():.6f}] [G loss: {g_loss.item():.6f}] "
             f"[GP: {gradient_penalty.item():.6f}]"

@@ -16,6 +16,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor.call import call, call_in_place, write_out
+from funcgrad._tensor.known_places import check_known_classes, check_known_places, check_known_rows
 from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.tensor import Tensor
@@ -102,20 +103,6 @@ def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
     return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
 
 
-def check_known_places(input: Any, dim: Any, index: Any) -> None:
-    """Refuse places out of range where the host knows them: a program sees their values too late."""
-    known = index._variable.value.array if isinstance(index, Tensor) else None
-    if type(known) is not np.ndarray or not known.size or not isinstance(input, Tensor) or type(dim) is not int:
-        return
-    rank = len(input.shape)
-    if not rank or not -rank <= dim < rank:
-        return
-    size, low, high = input.shape[dim], int(known.min()), int(known.max())
-    if low < 0 or high >= size:
-        wrong = low if low < 0 else high
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim % rank} with size {size}")
-
-
 def as_frozen(given: Any) -> Any:
     """Return a hashable form of a static argument."""
     if isinstance(given, (list, tuple)):
@@ -135,7 +122,11 @@ def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_PLACED = {"gather", "scatter", "scatter_add", "scatter_reduce"}  # torch looks at every place before it starts
+_CHECKED = {  # torch looks at every place before it starts
+    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "check_known_places(input, dim, index)"),
+    **dict.fromkeys(("index_select", "index_add"), "check_known_rows(input, dim, index)"),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), "check_known_classes(input, target, ignore_index)"),
+}
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
     *("all", "any", "cumprod", "cumsum", "logical_and", "logical_not", "logical_or", "logical_xor", "mean", "nanmean"),
@@ -184,8 +175,8 @@ class Form:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
         if "keepdims" in self.renamed:
             lines.append("    if keepdims is not None: keepdim = keepdims")
-        if self.op.name in _PLACED:
-            lines.append("    check_known_places(input, dim, index)")
+        if self.op.name in _CHECKED:
+            lines.append(f"    {_CHECKED[self.op.name]}")
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
         if self.takes_out:
@@ -325,6 +316,7 @@ _SCOPE.update(
     (f.__name__, f)
     for f in (
         call, call_in_place, call_in_place_near, call_near, write_out, as_int, as_dims, as_spread_dims, by_name,
-        as_float, as_frozen, check_known_places, as_dtype, tensors_of, named, in_order,
+        as_float, as_frozen, as_dtype, check_known_classes, check_known_places, check_known_rows, tensors_of, named,
+        in_order,
     )
 )  # fmt: skip

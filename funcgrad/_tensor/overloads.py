@@ -17,6 +17,7 @@ from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
+from funcgrad._tensor.known_places import are_below, check_known_places, known_integers
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -147,13 +148,9 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
     A place out of range is noticed where the numbers of `index` are not yet on the device.
     """
-    result = call(TABLE["gather"], (input, index), (as_int(dim, "gather(): argument 'dim' (position 2)"), sparse_grad))
-    places = index._current().value.array if isinstance(index, Tensor) else None
-    if type(places) is np.ndarray and places.size and input.ndim:
-        size = input.shape[dim]
-        wrong = next((int(i) for i in (places.min(), places.max()) if not 0 <= i < size), None)
-        if wrong is not None:
-            raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    along = as_int(dim, "gather(): argument 'dim' (position 2)")
+    result = call(TABLE["gather"], (input, index), (along, sparse_grad))
+    check_known_places(input, along, index)
     return result if out is None else write_out(out, result, False)
 
 

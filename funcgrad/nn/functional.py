@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
+from funcgrad._tensor.known_places import check_known_rows
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention

@@ -242,3 +242,12 @@ def test_check_is_silent_about_a_whole_script(tmp_path: Path) -> None:
     write(tmp_path, "script.py", "import torch.nn as nn\nnn.Linear(1, 1)\n")
     answer = funcgrad(tmp_path, "--check", "script.py")
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "script.py: no missing names\n", "")
+
+
+def test_jax_stays_out_of_the_log_that_a_script_sets_up(tmp_path: Path) -> None:
+    source = """
+    import logging, sys, torch
+    logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(message)s", level=logging.INFO)
+    logging.info("sum %.1f", torch.ones(3).sum())
+    """
+    assert output_of(tmp_path, source, JAX_PLATFORMS="") == ["INFO sum 3.0"]
