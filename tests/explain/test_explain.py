@@ -167,10 +167,10 @@ def test_a_compile_says_which_dimension_changed_where_and_how_long_it_took() -> 
         return (x.cosh() * 3).sum().item()
 
     for rows in (13, 7):
-        forward(torch.ones(rows, 3))
+        forward(torch.tensor([[0.5] * 3] * rows))
     made = explain.compiles()[-1]
     place = f"{__file__}:{forward.__code__.co_firstlineno + 1}"
     assert made.reason == f"batch changed 13 -> 7 at {place}"
     assert made.seconds > 0
-    forward(torch.ones(7, 3, dtype=torch.float64))
+    forward(torch.tensor([[0.5] * 3] * 7, dtype=torch.float64))
     assert explain.compiles()[-1].reason == f"dtype changed float32 -> float64 at {place}"
