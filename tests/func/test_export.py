@@ -119,15 +119,14 @@ def test_paths_are_readable() -> None:
 
 def test_eight_seeds_train_at_once() -> None:
     xs, ys = data(5)
-    states, expected = [], []
+    exports, expected = [], []
     for seed in range(8):
         torch.manual_seed(seed)
         step = everything()
-        pure, state = func.export(step, xs[0], ys[0])
-        states.append(state)
+        exports.append(func.export(step, xs[0], ys[0]))
         expected.append([step(x, y).item() for x, y in zip(xs, ys, strict=True)])
-    state = jax.tree.map(lambda *leaves: jax.numpy.stack(leaves), *states)
-    jitted = jax.jit(jax.vmap(pure, in_axes=(0, None, None)))
+    state = jax.tree.map(lambda *leaves: jax.numpy.stack(leaves), *[state for _, state in exports])
+    jitted = jax.jit(jax.vmap(exports[0][0], in_axes=(0, None, None)))
     for i in range(5):
         state, losses = jitted(state, xs[i].jax(), ys[i].jax())
         np.testing.assert_allclose(losses, [row[i] for row in expected], rtol=1e-4)

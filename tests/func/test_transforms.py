@@ -177,7 +177,7 @@ def test_a_tensor_that_escapes_vmap_says_so() -> None:
     kept: list[torch.Tensor] = []
     func.vmap(lambda x: kept.append(x) or x)(torch.ones(3))
     with pytest.raises(RuntimeError, match="left the function"):
-        kept[0] + 1
+        _ = kept[0] + 1
     with pytest.raises(RuntimeError, match="left the function"):
         kept[0].tolist()
 
