@@ -1,0 +1,74 @@
+"""torch's plain layer functions do what nn's modules and functions do, in torch's own order of arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad.nn import functional
+from funcgrad.nn import grad as conv_grad
+
+
+@pytest.mark.parametrize(("kind", "function"), [("LSTM", "lstm"), ("GRU", "gru")])
+def test_recurrent_functions_are_the_modules(kind: str, function: str) -> None:
+    module = getattr(nn, kind)(4, 5, num_layers=2, bidirectional=True)
+    x, h = torch.randn(3, 2, 4), torch.randn(4, 2, 5)
+    states = (h, h * 0.5) if kind == "LSTM" else h
+    expected, ends = module(x, states)
+    output, *found = getattr(torch, function)(x, states, list(module.parameters()), True, 2, 0.0, False, True, False)
+    assert torch.allclose(output, expected)
+    assert torch.allclose(found[0], ends[0] if kind == "LSTM" else ends)
+
+
+def test_batch_norm_moves_the_running_statistics() -> None:
+    x, weight, bias = torch.randn(6, 3), torch.rand(3), torch.rand(3)
+    mean, variance = torch.zeros(3), torch.ones(3)
+    result = torch.batch_norm(x, weight, bias, mean, variance, True, 0.5, 1e-5, False)
+    assert torch.allclose(result, functional.batch_norm(x, None, None, weight, bias, True), atol=1e-6)
+    assert torch.allclose(mean, 0.5 * x.mean(0), atol=1e-6)
+    assert torch.allclose(variance, 0.5 + 0.5 * x.var(0), atol=1e-6)
+
+
+def test_native_norms_return_what_they_used_without_history() -> None:
+    x = torch.randn(2, 3, 4, requires_grad=True)
+    result, mean, inverse = torch.native_layer_norm(x, (4,), None, None, 1e-5)
+    assert result.requires_grad
+    assert not mean.requires_grad
+    assert torch.allclose((x - mean) * inverse, result, atol=1e-6)
+
+
+def test_a_bag_is_told_for_each_index() -> None:
+    weight = torch.arange(10.0).reshape(5, 2)
+    result, bag, sizes, _ = torch.embedding_bag(weight, torch.tensor([0, 1, 4]), torch.tensor([0, 2]), mode=0)
+    assert result.tolist() == [[2.0, 4.0], [8.0, 9.0]]
+    assert (bag.tolist(), sizes.tolist()) == ([0, 0, 1], [2, 1])
+
+
+def test_gradients_of_convolutions_by_name_are_autograds() -> None:
+    x, weight = torch.randn(2, 4, 7, 7, requires_grad=True), torch.randn(6, 2, 3, 3, requires_grad=True)
+    y = functional.conv2d(x, weight, stride=2, padding=1, groups=2)
+    given = torch.randn_like(y)
+    of_x, of_weight = torch.autograd.grad(y, (x, weight), given)
+    assert torch.allclose(conv_grad.conv2d_input(x.shape, weight, given, 2, 1, 1, 2), of_x, atol=1e-5)
+    assert torch.allclose(conv_grad.conv2d_weight(x, weight.shape, given, 2, 1, 1, 2), of_weight, atol=1e-4)
+
+
+@pytest.mark.parametrize("is_linear", [False, True])
+def test_fused_layers_do_what_both_did(is_linear: bool) -> None:
+    layer = nn.Linear(4, 3) if is_linear else nn.Conv2d(4, 3, 2, bias=False)
+    norm = nn.BatchNorm1d(3) if is_linear else nn.BatchNorm2d(3)
+    x = torch.randn(8, 4) if is_linear else torch.randn(8, 4, 5, 5)
+    norm(layer(x))
+    layer.eval()
+    norm.eval()
+    fuse = nn.utils.fuse_linear_bn_eval if is_linear else nn.utils.fuse_conv_bn_eval
+    assert torch.allclose(fuse(layer, norm)(x), norm(layer(x)), atol=1e-5)
+
+
+def test_aten_names_are_the_same_functions() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert torch.ops.aten.add.Tensor(x, x).tolist() == [2.0, 4.0]
+    assert torch.ops.aten.slice(x, 0, 1).tolist() == [2.0]
+    with pytest.raises(AttributeError, match="no attribute 'no_such'"):
+        torch.ops.aten.no_such(x)
