@@ -37,9 +37,7 @@ class GradScaler:
     ) -> None:  # fmt: skip
         self._device, self._enabled = device, enabled
         if enabled and device == "cuda" and not available("cuda"):
-            warnings.warn(
-                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
-            )
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
             self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:

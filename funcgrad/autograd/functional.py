@@ -142,9 +142,7 @@ class _Call:
         for place, (vector, tensor) in enumerate(zip(given, like, strict=True)):
             if vector.shape != tensor.shape:
                 prefix = f"Entry {place} in v" if len(like) > 1 else "v"
-                raise RuntimeError(
-                    f"{prefix} has invalid size: should be {tensor.shape} but got {vector.shape}."
-                )
+                raise RuntimeError(f"{prefix} has invalid size: should be {tensor.shape} but got {vector.shape}.")
         return [_required(vector, self.create_graph) if self.create_graph else vector for vector in given]
 
     def derivatives(

@@ -65,10 +65,14 @@ def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...
     elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         _compare_numbers(actual, expected, options, path)
     elif isinstance(actual, (Tensor, np.ndarray)) and isinstance(expected, (Tensor, np.ndarray)):
-        _compare_tensors(*(x if isinstance(x, Tensor) else from_host(x) for x in (actual, expected)), options, path)
+        _compare_tensors(_tensor(actual), _tensor(expected), options, path)
     else:
         kinds = f"{type(actual)} and {type(expected)}"
         raise TypeError(f"No comparison pair was able to handle inputs of type {kinds}.{_where(path)}")
+
+
+def _tensor(given: Any) -> Tensor:
+    return given if isinstance(given, Tensor) else from_host(given)
 
 
 def _is_sequence(given: Any) -> bool:
