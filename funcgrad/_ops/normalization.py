@@ -185,6 +185,8 @@ def local_response_norm(input: Array, size: int, alpha: float = 1e-4, beta: floa
     """input / (k + alpha * mean of squares over `size` neighbouring channels)^beta. Shape: input (N, C, *)."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if not input.size:
+        return input
     edges = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
     padded = jnp.pad(jnp.square(input), edges)
     total = functools.reduce(lax.add, [lax.slice_in_dim(padded, i, i + input.shape[1], 1, 1) for i in range(size)])
