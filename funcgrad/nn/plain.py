@@ -70,7 +70,7 @@ def _native_batch_norm_legit(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, *settings: Any, out: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Do what `native_batch_norm` does. settings: running_mean and running_var, or neither; training, momentum, eps."""
-    running = (None, None) if len(settings) == 3 else ()
+    running: tuple[Any, ...] = (None, None) if len(settings) == 3 else ()
     return native_batch_norm(input, weight, bias, *running, *settings, out=out)
 
 

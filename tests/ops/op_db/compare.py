@@ -62,9 +62,9 @@ def compare(ours: list[Any], theirs: list[Any], yardstick: Yardstick, numbers: b
         if isinstance(their, np.ndarray):
             if our is None and not their.any():
                 continue  # a gradient of zeros that one side does not spell out
-            _compare_kinds(where, our, their)
+            array = _of_same_kind(where, our, their)
             if numbers:
-                _compare_numbers(where, our, their, yardstick, place)
+                _compare_numbers(where, array, their, yardstick, place)
         elif numbers and not _same(our, their):
             raise DifferenceError(f"{where}{our!r}, torch {their!r}")
 
@@ -80,13 +80,14 @@ def _same(our: Any, their: Any) -> bool:
     return our == their
 
 
-def _compare_kinds(where: str, our: Any, their: np.ndarray) -> None:
+def _of_same_kind(where: str, our: Any, their: np.ndarray) -> np.ndarray:
     if not isinstance(our, np.ndarray):
         raise DifferenceError(f"{where}{our!r}, torch has a tensor of shape {list(their.shape)}")
     if our.shape != their.shape:
         raise DifferenceError(f"{where}shape {list(our.shape)}, torch {list(their.shape)}")
     if our.dtype != their.dtype:
         raise DifferenceError(f"{where}dtype {our.dtype}, torch {their.dtype}")
+    return our
 
 
 def _compare_numbers(where: str, our: np.ndarray, their: np.ndarray, yardstick: Yardstick, index: int) -> None:

@@ -29,6 +29,11 @@ def left_out() -> dict[str, str]:
     return _table("Ops that are left out")
 
 
+def is_left_out(entry: Any) -> bool:
+    """Tell whether an entry, or this variant of it, is left out."""
+    return entry.name in left_out() or title(entry) in left_out()
+
+
 @functools.cache
 def set_aside(name: str) -> tuple[str, ...]:
     """Return the checks in which torch itself is wrong about an entry, as docs/differences.md has them."""
