@@ -30,6 +30,7 @@ def test_compressed_rows_and_columns_say_the_same() -> None:
 def test_gradients_flow_into_the_values() -> None:
     values = torch.tensor(VALUES, requires_grad=True)
     torch.sparse.mm(torch.sparse_coo_tensor(INDICES, values, (2, 3)), torch.eye(3)[:, :2]).sum().backward()
+    assert values.grad is not None
     assert values.grad.tolist() == [0.0, 1.0, 0.0, 0.0]
 
 
