@@ -161,6 +161,8 @@ def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
     """
     if entry.name in ("svd", "svd_lowrank", "pca_lowrank"):
         return _put_together
+    if entry.name in ("linalg.eig", "linalg.eigh"):
+        return _without_phases
     if entry.name not in ("topk", "kthvalue", "mode", "argsort", "sort") or sample.kwargs.get("stable"):
         return list
     places = list(sample.args[1:] if entry.name in ("topk", "kthvalue") else sample.args)
@@ -180,6 +182,12 @@ def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
         return [*values, np.take_along_axis(numbers, along, dim), indices.dtype.name, bool(repeated)]
 
     return settle
+
+
+def _without_phases(found: list[Any]) -> list[Any]:
+    """Return eigenvalues, and for each eigenvector v the matrix v v^H: its sign or phase is left open."""
+    values, vectors = found
+    return [values, np.einsum("...ik,...jk->...kij", vectors, np.conj(vectors))]
 
 
 def _put_together(found: list[Any]) -> list[Any]:
