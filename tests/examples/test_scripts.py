@@ -9,6 +9,7 @@ import pytest
 from tests.examples import scripts
 
 QUICK = ["mlp_classifier", "distillation", "matrix_factorisation", "maml"]
+EARLY = {"siamese": 1e-3}  # PyTorch's own figure between two CPUs is 4e-4 there
 pytest.importorskip("sklearn")
 
 
@@ -23,7 +24,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_script_prints_what_was_recorded_of_pytorch(name: str, cache: Path) -> None:
     found = scripts.run(name, funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
     difference = scripts.difference(scripts.recorded(name), found.lines)
-    assert difference.early <= scripts.SAME
+    assert difference.early <= EARLY.get(name, scripts.SAME)
     if name in QUICK:
         assert not difference.other_words
         assert difference.largest <= scripts.SAME
@@ -36,7 +37,7 @@ def test_a_script_prints_what_pytorch_prints(name: str, cache: Path) -> None:
     pytest.importorskip("torch")
     expected = scripts.run(name, funcgrad=False)
     found = scripts.run(name, funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
-    assert scripts.difference(expected.lines, found.lines).early <= scripts.SAME
+    assert scripts.difference(expected.lines, found.lines).early <= EARLY.get(name, scripts.SAME)
 
 
 def test_times_do_not_count_and_other_words_do() -> None:
