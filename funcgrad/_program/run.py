@@ -90,7 +90,10 @@ def _execute(program: Program) -> None:
     call, leaves = program.cursor, program.leaves
     free = tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
     key: Key = (tuple([value.slot for value in program.promised]), free)
-    planned = call.plans.get(key) or _planned(program, key)
+    planned, compiled, start = call.plans.get(key), None, 0.0
+    if planned is None:
+        start = time.perf_counter()
+        planned, compiled = _planned(program, key)
     given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
     program.promised = [program.promised[i] for i in planned.order]
     counters.runs = planned.used = counters.runs + 1
@@ -105,31 +108,18 @@ def _execute(program: Program) -> None:
         if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):
             program.failure = error
         raise
+    if compiled is not None:
+        Journal.compiles.append(compiled._replace(seconds=time.perf_counter() - start))
 
 
-def _planned(program: Program, key: Key) -> Plan:
+def _planned(program: Program, key: Key) -> tuple[Plan, Compile]:
     call, (wanted, free) = program.cursor, key
     counters.compiles += 1
     avals = [aval for _, _, aval in program.leaves]
     why = reason(call, avals)
     made = plan(call, wanted, free, avals)
-    _note_when_run(made, Compile(user_line(), call.depth, len(wanted), why))
     forest.add(call, key, made)
-    return made
-
-
-def _note_when_run(made: Plan, entry: Compile) -> None:
-    """Enter a compile into the journal with the time that its first run takes, in which XLA compiles."""
-    execute = made.execute
-
-    def first(*arguments: Any) -> list[Any]:
-        start = time.perf_counter()
-        results = execute(*arguments)
-        made.execute = execute
-        Journal.compiles.append(entry._replace(seconds=time.perf_counter() - start))
-        return results
-
-    made.execute = first
+    return made, Compile(user_line(), call.depth, len(wanted), why)
 
 
 _NO_TRACE = get_opaque_trace_state(convention="flax")
