@@ -15,7 +15,8 @@ from funcgrad._base import dtypes
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad.serialization import safetensors
 
-KINDS = [kind for kind in dtypes.ALL if kind is not dtypes.complex128]
+NAMELESS = ("complex128", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")  # the format has no name for them
+KINDS = [kind for kind in dtypes.ALL if kind.name not in NAMELESS]
 
 
 def tensors() -> dict[str, Any]:
