@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
-_KEPT = 128
+_KEPT, _LONGEST = 128, 2048  # programs to compare with, and instructions: longer ones would hold much memory
 _before: OrderedDict[tuple[str, ...], tuple[Call, tuple[Aval, ...]]] = OrderedDict()  # by the names of the ops
 
 
@@ -16,6 +16,8 @@ def reason(last: Call, leaves: Sequence[Aval]) -> str:
     """Return why the program that ends with `last` has to be compiled: "batch changed 64 -> 7 at train.py:41"."""
     if last.plans:
         return "other results are wanted of a known program"
+    if last.depth > _LONGEST:
+        return "a program not seen before"
     path = last.path()
     ops = tuple([call.op.name for call in path])
     earlier = _before.pop(ops, None)
