@@ -76,14 +76,14 @@ def run(name: str, *, funcgrad: bool, environment: dict[str, str] | None = None,
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})}
     lines, times, start = [], [], time.perf_counter()
     with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryDirectory() as folder:
-        child = subprocess.Popen(words, cwd=folder, env=known, stdout=subprocess.PIPE, stderr=errors, text=True)
-        assert child.stdout is not None
-        for line in child.stdout:
-            lines.append(line.rstrip())
-            times.append(time.perf_counter() - start)
-            if times[-1] > timeout:
-                child.kill()
-        if child.wait():
+        with subprocess.Popen(words, cwd=folder, env=known, stdout=subprocess.PIPE, stderr=errors, text=True) as child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                lines.append(line.rstrip())
+                times.append(time.perf_counter() - start)
+                if times[-1] > timeout:
+                    child.kill()
+        if child.returncode:
             errors.seek(0)
             raise RuntimeError(f"{' '.join(words[2:])} failed:\n{errors.read()[-3000:]}")
     return Output(lines, times, time.perf_counter() - start)
