@@ -14,7 +14,7 @@ from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
 from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Operand, op
 
 
 def _mse_loss_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -253,7 +253,7 @@ def _gaussian_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
 
 @op(grad=_gaussian_nll_loss_grad, promote="common", names="nn.functional.gaussian_nll_loss")
 def gaussian_nll_loss(
-    input: Array, target: Array, var: Array, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: Array, target: Array, var: Operand, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Array:
     """(log(var) + (input - target)^2 / var) / 2 with var at least eps; full adds log(2 pi) / 2.
 

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 _PACKAGE = str(Path(__file__).parent.parent)
-_FOREIGN = (_PACKAGE, *(str(Path(module.__file__).parent) for module in (jax, np)), "<")
+_FOREIGN = (_PACKAGE, *(str(Path(module.__path__[0])) for module in (jax, np)), "<")
 _PYTHON = sysconfig.get_paths()["stdlib"]
 
 

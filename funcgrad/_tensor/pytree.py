@@ -24,9 +24,9 @@ class _Opaque(Value):
     __slots__ = ()
 
 
-def register(kind: type[Tensor]) -> None:
+def register(cls: type[Tensor]) -> None:
     """Make JAX see tensors of this class as trees with one leaf, their array."""
-    jax.tree_util.register_pytree_node(kind, _flatten, _unflatten)
+    jax.tree_util.register_pytree_node(cls, _flatten, _unflatten)
 
 
 def _flatten(tensor: Tensor) -> tuple[tuple[Any], tuple[type[Tensor], bool]]:

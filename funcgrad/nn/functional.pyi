@@ -401,7 +401,7 @@ def fold(
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
-    var: Tensor,
+    var: Tensor | complex,
     full: bool = False,
     eps: float = 1e-06,
     reduction: str = 'mean',

@@ -199,12 +199,14 @@ def test_eager_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(fused, eager, atol=1e-6)
 
 
-def test_a_long_program_is_run_in_pieces() -> None:
+def test_a_long_program_is_run_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "length", 200)
+    monkeypatch.setattr(forest, "_roots", {})  # a Call knows from its beginning whether it is the last
     x = torch.zeros(2)
     with counted() as cost:
-        for _ in range(settings.length * 2 + 10):
+        for _ in range(410):
             x = x + 1
-        assert x.tolist() == [settings.length * 2 + 10] * 2
+        assert x.tolist() == [410] * 2
     assert cost.runs == 3
 
 
