@@ -69,7 +69,9 @@ class Block:
 
 
 def _kind(node: Any) -> Any:
-    return getattr(node, "signature", None) or type(node)
+    """Return what is equal for nodes of the same call; their signatures may have been made anew in between."""
+    signature = getattr(node, "signature", None)
+    return type(node) if signature is None else (signature.op.name, signature.statics, signature.arguments)
 
 
 def _made(results: Sequence[Variable], since: int) -> list[Any]:

@@ -224,7 +224,8 @@ NO_SAMPLES: dict[str, str] = {
     **dict.fromkeys(("T", "mT", "mH", "H"), "properties of Tensor: tests/tensor has them"),
     "zero": "only a method that works in place: tests/tensor has it",
     **dict.fromkeys(
-        ("native_dropout_backward", "max_pool2d_with_indices_backward"), "only under torch.ops.aten: op_db has them"
+        ("native_dropout_backward", "max_pool2d_with_indices_backward", "upsample_bilinear2d_aa"),
+        "only under torch.ops.aten: op_db has them",
     ),
 }
 
