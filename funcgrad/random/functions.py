@@ -174,6 +174,8 @@ def multinomial(
     they are computed already).
     """
     _check_multinomial(input, num_samples, replacement)
+    if out is not None and out.dtype is not dtypes.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type_name(out.dtype)}")
     with no_grad():
         rows = input if input.ndim == 2 else input.unsqueeze(0)
         drawn = draw.multinomial(rows, int(num_samples), replacement, generator)
