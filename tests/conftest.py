@@ -13,7 +13,7 @@ import pytest
 import funcgrad
 from tests.databases import summaries
 
-SHARE = 12  # compiling each row in each spelling takes an hour on two cores
+SHARE = 24  # compiling each row in each spelling takes an hour on two cores
 
 
 @pytest.fixture(autouse=True)

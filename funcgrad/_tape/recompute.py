@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from funcgrad._program.trie import is_open
 from funcgrad._tape.variable import Variable
 
 
@@ -69,9 +70,13 @@ class Block:
 
 
 def _kind(node: Any) -> Any:
-    """Return what is equal for nodes of the same call; their signatures may have been made anew in between."""
+    """Return what is equal for nodes of the same call: their signatures may have been made anew in between, and a
+    number may have become an input of the program."""
     signature = getattr(node, "signature", None)
-    return type(node) if signature is None else (signature.op.name, signature.statics, signature.arguments)
+    if signature is None:
+        return type(node)
+    known = tuple([type(a.number) if is_open(a) else a for a in signature.arguments])
+    return signature.op.name, signature.statics, known
 
 
 def _made(results: Sequence[Variable], since: int) -> list[Any]:

@@ -46,7 +46,7 @@ def memory() -> Holders:
         lanes = getattr(optimizer, "_lanes", {}).values()
         states = [t for kept in optimizer.state.values() if isinstance(kept, dict) for t in kept.values()]
         _claim(claimed, "optimizer states", [*[name for lane in lanes for name in lane.names], *states])
-    nodes = [x for x in objects if isinstance(x, GradNode)]
+    nodes = [x for x in objects if issubclass(type(x), GradNode)]
     for node in nodes:
         for value in _saved(node):
             if value.array is not None:
