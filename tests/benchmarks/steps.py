@@ -54,9 +54,8 @@ pooling on 28x28; `resnet` three residual blocks with BatchNorm on 32x32, batch 
 64, batch 12; `deep` 12 layers of width 48; `lstm` 50 steps, hidden 64; `gan` two nets, two optimizers; `printed` the
 `mlp` whose loss is looked at before `backward()`; `look` and `look-conv` one answer to one sample under `no_grad`.
 
-Where a row is above 1 hand-written step, it is Python: recording an op with history costs 3 to 5 us, so that a step of
-the tiny MLP spends 150 us in Python and 40 us in XLA, and one of `deep` (650 instructions) 2 ms. Loops and their
-lengths are measured by `python -m tests.benchmarks.loops`; see decision 7.
+Where a row is well above 1 hand-written step, most of it is Python, which records each op (the figure above). Loops and
+their lengths are measured by `python -m tests.benchmarks.loops`; see decision 7.
 """
 
 
