@@ -9,12 +9,12 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import Distribution, checks_value
-from funcgrad.distributions.utils import Parameter, broadcast_all
+from funcgrad.distributions.utils import AroundLoc, Parameter, broadcast_all
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(AroundLoc, Distribution):
     """Density exp(-|x - loc| / scale) / (2 scale)."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -24,16 +24,6 @@ class Laplace(Distribution):
     def __init__(self, loc: Parameter, scale: Parameter, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """loc."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -10,13 +10,13 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import Distribution, checks_value
 from funcgrad.distributions.triangular import half_log_det, squared_distance, times_vector
-from funcgrad.distributions.utils import lazy_property, standard_normal
+from funcgrad.distributions.utils import AroundLoc, lazy_property, standard_normal
 from funcgrad.linalg import cholesky, solve_triangular
 
 __all__ = ["LowRankMultivariateNormal"]
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(AroundLoc, Distribution):
     """N(loc, W W^T + D), W = cov_factor and D the diagonal matrix of cov_diag.
 
     Its inverse and determinant come from the small matrix C = I + W^T D^-1 W (Woodbury), so that the cost grows with
@@ -49,16 +49,6 @@ class LowRankMultivariateNormal(Distribution):
     def _scaled_factor(self) -> Tensor:
         """Return D^(-1/2) W."""
         return self._unbroadcasted_cov_factor / self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
-
-    @property
-    def mean(self) -> Tensor:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """loc."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Tensor:  # type: ignore[override]  # computed once

@@ -18,12 +18,12 @@ from funcgrad.distributions.triangular import (
     squared_distance,
     times_vector,
 )
-from funcgrad.distributions.utils import standard_normal
+from funcgrad.distributions.utils import AroundLoc, standard_normal
 
 __all__ = ["MultivariateNormal"]
 
 
-class MultivariateNormal(GivenMatrix, Distribution):
+class MultivariateNormal(AroundLoc, GivenMatrix, Distribution):
     """N(loc, covariance) of vectors; exactly one of the three matrices is given.
 
     Shape: loc (*batch, n), matrices (*batch, n, n); scale_tril L gives the covariance L L^T, and is the cheapest.
@@ -54,16 +54,6 @@ class MultivariateNormal(GivenMatrix, Distribution):
         self.loc = loc.expand((*batch, -1))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         self._unbroadcasted_scale_tril = factor_of(name, matrix)
-
-    @property
-    def mean(self) -> Tensor:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """loc."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -11,13 +11,13 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import checks_value
 from funcgrad.distributions.exp_family import ExponentialFamily
-from funcgrad.distributions.utils import Parameter, broadcast_all, standard_normal
+from funcgrad.distributions.utils import AroundLoc, Parameter, broadcast_all, standard_normal
 from funcgrad.random.functions import normal
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(AroundLoc, ExponentialFamily):
     """N(loc, scale^2).
 
     >>> encoded = Normal(mean, log_std.exp())
@@ -33,16 +33,6 @@ class Normal(ExponentialFamily):
     def __init__(self, loc: Parameter, scale: Parameter, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """loc."""
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:

@@ -26,6 +26,22 @@ Parameter = Tensor | bool | int | float
 euler_constant: Final[float] = 0.57721566490153286060
 
 
+class AroundLoc:
+    """A distribution that lies symmetrically around `loc`: its mean and its mode."""
+
+    loc: Tensor
+
+    @property
+    def mean(self) -> Tensor:
+        """loc."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """loc."""
+        return self.loc
+
+
 def broadcast_all(*values: Parameter) -> tuple[Tensor, ...]:
     """Return all as tensors of one shape; numbers take dtype and device of the first tensor.
 

@@ -11,14 +11,14 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import Distribution, checks_value
-from funcgrad.distributions.utils import Parameter, broadcast_all, lazy_property
+from funcgrad.distributions.utils import AroundLoc, Parameter, broadcast_all, lazy_property
 from funcgrad.random.functions import rand
 from funcgrad.special import i0e, i1e
 
 __all__ = ["VonMises"]
 
 
-class VonMises(Distribution):
+class VonMises(AroundLoc, Distribution):
     """Angles x with density exp(k cos(x - loc)) / (2 pi I0(k)), k being the concentration."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
@@ -27,16 +27,6 @@ class VonMises(Distribution):
     def __init__(self, loc: Parameter, concentration: Parameter, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """loc, the mean direction."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """loc."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Tensor:  # type: ignore[override]  # computed once
