@@ -14,13 +14,15 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.trie import signature_of
-from funcgrad._program.value import Aval, of_array
+from funcgrad._program.value import CONSTANT, Aval, Value, of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call
+from funcgrad._tensor.interop import host_numbers, is_on_host
 from funcgrad._tensor.tensor import Tensor
 
 _SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
+_MANY = 8  # so many pieces are a batch put together of samples
 
 Numbers = np.ndarray[Any, Any]
 
@@ -47,28 +49,41 @@ ON_HOST: dict[Op, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]]
     TABLE["to_dtype"]: _in_dtype, TABLE["cat"]: _joined, TABLE["stack"]: _stacked,
     **dict.fromkeys((TABLE[name] for name in ("view", "reshape", "squeeze", "unsqueeze", "flatten")), _in_shape),
 }  # fmt: skip
+_JOINING = frozenset((TABLE["cat"], TABLE["stack"]))
 
 
 def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
     """Do what `call` does: by numpy where the host has all inputs, they are small, and none has a history."""
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
-    if settings.eager or not variables or not all(map(_is_near, variables)):
+    if settings.eager or not _are_near(op, variables):
         return call(op, inputs, statics)
     values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
     (result,) = signature_of(op, tuple([value.aval for value in values]), statics).avals
     if any(_is_cut(value.aval, result) for value in values):
         return call(op, inputs, statics)
-    made = Tensor._of(Variable(of_array(ON_HOST[op]([value.array for value in values], statics, result))))
+    arrays = [value.array if type(value.array) is np.ndarray else host_numbers(value) for value in values]
+    made = Tensor._of(Variable(of_array(ON_HOST[op](arrays, statics, result))))  # type: ignore[arg-type]  # nor here
     if op.write_back is not None:
         made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
 
 
-def _is_near(variable: Variable | None) -> bool:
-    if variable is None or variable.node is not None:
+def _are_near(op: Op, variables: Sequence[Variable | None]) -> bool:
+    """Tell whether numpy should do it: it has all numbers, or may have those of a batch of samples for the asking."""
+    values = [variable.value for variable in variables if variable is not None and variable.node is None]
+    if not values or len(values) < len(variables) or any(value.aval.nbytes > _SMALL for value in values):
         return False
-    array = variable.value.array
-    return type(array) is np.ndarray and array.nbytes <= _SMALL
+    here = sum(type(value.array) is np.ndarray for value in values)
+    if here == len(values) or op not in _JOINING:
+        return here == len(values)
+    return (here > 0 or len(values) >= _MANY) and all(_is_given(value, len(values)) for value in values)
+
+
+def _is_given(value: Value, count: int) -> bool:
+    """Tell whether a piece's numbers cost nothing; of many pieces also those of the CPU's own, which are worth it."""
+    if value.array is None:
+        return value.program is CONSTANT and value.slot.host is not None
+    return type(value.array) is np.ndarray or (count >= _MANY and is_on_host(value))
 
 
 def _is_cut(given: Aval, result: Aval) -> bool:

@@ -91,6 +91,22 @@ def test_a_batch_put_together_of_samples_is_one_input_whichever_they_are() -> No
         assert seen.compiles == (chosen == [0, 1, 2])
 
 
+def test_a_batch_of_memories_is_one_input_whatever_was_computed_or_read_before() -> None:
+    weight = torch.randn(3, 2)
+    samples = [torch.zeros(1, 3), *[torch.tensor([[i, 2.0, 3.0]]) for i in range(6)]]
+    samples += [(x + 1).detach() for x in samples]  # what a model computed
+    torch.explain.flush()
+    for x in samples:
+        for _ in range(2):
+            (x @ weight).sum().item()  # programs read it, more than once
+    for seed in range(4):
+        chosen = torch.randint(0, len(samples), (10,), generator=torch.Generator().manual_seed(seed)).tolist()
+        with torch.explain.counted() as seen:
+            total = (torch.cat([samples[i] for i in chosen]) @ weight).sum()
+            assert total.item() == pytest.approx(sum((samples[i] @ weight).sum().item() for i in chosen), abs=1e-4)
+        assert seen.compiles == (seed == 0)
+
+
 @pytest.mark.parametrize(
     "move",
     [
