@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
 
@@ -199,7 +200,7 @@ def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) ->
     """Return what `lu_factor` does, and for each matrix the place (from 1) of the first zero on U's diagonal, or 0."""
     packed, pivots = lu_factor(A, pivot=pivot)
     is_zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
-    info = jnp.where(is_zero.any(-1), is_zero.argmax(-1) + 1, 0)
+    info = jnp.where(is_zero.any(-1), place_of_largest(is_zero, -1)[..., 0] + 1, 0)
     return packed, pivots, info.astype(np.int32)
 
 

@@ -16,6 +16,7 @@ from jax import lax
 
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.decompositions import adjoint_of, needs_matrix
+from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Indices, op
 
 _ALPHA = (1 + math.sqrt(17)) / 8
@@ -38,7 +39,7 @@ def _pivot(rest: Array, k: Array) -> tuple[Array, Array]:
     places = jnp.arange(rest.shape[-1])
     own = _lengths(rest[k, k])
     below = jnp.where(places > k, _lengths(rest[:, k]), 0)
-    row, largest = jnp.argmax(below), jnp.max(below)
+    row, largest = place_of_largest(below, 0)[0], jnp.max(below)
     beside = jnp.max(jnp.where((places >= k) & (places != row), _lengths(rest[row]), 0))
     at_once = (own >= _ALPHA * largest) | (largest == 0)
     at_once |= own * beside >= _ALPHA * largest * largest
@@ -115,7 +116,9 @@ def ldl_factor_ex(
     """Return what `ldl_factor` does, and for each matrix the place (from 1) of the first zero pivot, or 0."""
     packed, pivots = _batched_factors(A, hermitian, "torch.linalg.ldl_factor_ex")
     is_zero = (jnp.diagonal(packed, axis1=-2, axis2=-1) == 0) & (pivots > 0)
-    info = jnp.where(is_zero.any(-1), is_zero.argmax(-1) + 1, 0) if A.size else jnp.zeros(A.shape[:-2])
+    if not A.size:
+        return packed, pivots, jnp.zeros(A.shape[:-2], np.int32)
+    info = jnp.where(is_zero.any(-1), place_of_largest(is_zero, -1)[..., 0] + 1, 0)
     return packed, pivots, info.astype(np.int32)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread
+from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims, Indices, op
 from funcgrad._ops.windows import Windows, batched, windows
@@ -279,7 +280,7 @@ def _adaptive_max_pool(
     rows = whole.reshape(*whole.shape[:2], -1)[..., _members(sizes, wanted)]
     inside = jnp.asarray(_inside(sizes, wanted))
     masked = jnp.where(inside, rows, jnp.asarray(_lowest(input), input.dtype))
-    first = jnp.argmax(masked, -1, keepdims=True)
+    first = place_of_largest(masked, -1)
     result = jnp.take_along_axis(masked, first, -1)[..., 0]
     members = jnp.broadcast_to(jnp.asarray(_members(sizes, wanted)), masked.shape)
     place = jnp.take_along_axis(members, first, -1)[..., 0]

@@ -14,6 +14,7 @@ from jax import lax
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of, dims_of
+from funcgrad._ops.extremes import place_of_largest, place_of_smallest
 from funcgrad._ops.table import Array, Dims, DType, op
 
 Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
@@ -148,13 +149,6 @@ def picked(input: Array, index: Array, dim: int) -> Array:
     return jnp.sum(jnp.where(here, input, 0), dim, keepdims=True, dtype=input.dtype)
 
 
-def _place_of(find: Any, input: Array, dim: int) -> Array:
-    """Return the first place of the largest or smallest along `dim`, kept, int32: XLA's int64 argmax is slower."""
-    if input.ndim == 0:
-        return jnp.zeros((), np.int32)
-    return jnp.expand_dims(find(input.astype(np.uint8) if is_bool(input) else input, dim, np.int32), dim)
-
-
 def with_place(input: Array, place: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """Return the values at a kept int32 `place` along `dim`, and the place as int64."""
     values, place = picked(input, place, dim), place.astype(np.int64)
@@ -168,7 +162,7 @@ def max_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array
     """The largest along `dim` and where it first is; that place gets the gradient."""
     dim = dim_of(input.ndim, dim)
     require_elements(input, (dim,), "max")
-    return with_place(input, _place_of(lax.argmax, input, dim), dim, keepdim)
+    return with_place(input, place_of_largest(input, dim), dim, keepdim)
 
 
 @op(grad="MinBackward0", names="", results="values indices")
@@ -176,7 +170,7 @@ def min_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array
     """The smallest along `dim` and where it first is; that place gets the gradient."""
     dim = dim_of(input.ndim, dim)
     require_elements(input, (dim,), "min")
-    return with_place(input, _place_of(lax.argmin, input, dim), dim, keepdim)
+    return with_place(input, place_of_smallest(input, dim), dim, keepdim)
 
 
 def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool) -> Array:
@@ -186,24 +180,24 @@ def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
             )
-        place = _place_of(find, input.reshape(-1), 0).astype(np.int64)
+        place = find(input.reshape(-1), 0).astype(np.int64)
         return place.reshape((1,) * input.ndim if keepdim else ())
     dim = dim_of(input.ndim, dim)
     require_elements(input, (dim,), name)
-    place = _place_of(find, input, dim).astype(np.int64)
+    place = find(input, dim).astype(np.int64)
     return place if keepdim or input.ndim == 0 else jnp.squeeze(place, dim)
 
 
 @op()
 def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     """Where the largest first is along `dim` (default: in the flattened input)."""
-    return _argument(lax.argmax, "argmax", input, dim, keepdim)
+    return _argument(place_of_largest, "argmax", input, dim, keepdim)
 
 
 @op()
 def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     """Where the smallest first is along `dim` (default: in the flattened input)."""
-    return _argument(lax.argmin, "argmin", input, dim, keepdim)
+    return _argument(place_of_smallest, "argmin", input, dim, keepdim)
 
 
 @op(grad="AminmaxBackward0", results="min max")

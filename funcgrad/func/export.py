@@ -28,27 +28,31 @@ from funcgrad.func.holding import copies_of, held, inner_schedulers
 from funcgrad.func.places import Places
 from funcgrad.func.schedules import Key, Schedule, counted_calls, numbers_from, numbers_of, set_number
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.random.draw import Traced
-from funcgrad.random.generator import default_generator
+from funcgrad.random.generator import default_generator, drawn_by, key_now
+from funcgrad.random.traced import Traced
 
 State: TypeAlias = dict[str, Any]
-_RANDOM, _STEPS = "random/cpu", "scheduler/steps"
+_RANDOM, _KEY, _STEPS = "random/cpu", "random/key", "scheduler/steps"
 
 
 class ExportError(FuncgradError, RuntimeError):
     """A step cannot be a pure function: Python would have to look at a number that is not known yet."""
 
 
-def export(step: Callable[..., Any], *args: Any, horizon: int = 10_000) -> tuple[Exported, State]:
+def export(step: Callable[..., Any], *args: Any, horizon: int = 10_000, random: str = "host") -> tuple[Exported, State]:
     """Return (pure, state): pure(state, *args) -> (state after the step, what the step returns), a JAX function.
 
     args: an example of what the step is called with; tensors and arrays among them are the function's arguments, the
     rest is fixed. state: nested dicts of arrays, by the names in the step: `state["model"]["0"]["weight"]`,
     `state["optimizer"]["exp_avg"]["0"]["weight"]`, `state["optimizer"]["lr"]`. Nothing is trained by this call.
     horizon: for how many steps schedules are worked out; then their last numbers stay.
+    random: "host": what the step draws on the CPU is torch's, by a call out of the program; "device": it is drawn by
+    JAX from a key, `state["random"]["key"]`, so the step can be serialised by `jax.export` and runs on accelerators.
     ExportError: the step branches on data or reads a number, with the line that does.
     """
-    exported = Exported(step, args, horizon)
+    if random not in ("host", "device"):
+        raise ValueError(f'export: random is "host" or "device", but got {random!r}')
+    exported = Exported(step, args, horizon, random == "device")
     return exported, exported.state()
 
 
@@ -60,7 +64,7 @@ def load_state(exported: Exported, state: State) -> None:
 class Exported:
     """The pure function of a step. Calling it changes nothing but its result."""
 
-    def __init__(self, step: Callable[..., Any], args: tuple[Any, ...], horizon: int) -> None:
+    def __init__(self, step: Callable[..., Any], args: tuple[Any, ...], horizon: int, by_key: bool = False) -> None:
         self.step, self.example = step, args
         self.__name__ = getattr(step, "__name__", "step")
         self.places = Places(step)
@@ -68,7 +72,7 @@ class Exported:
         self.schedulers = list(self.places.schedulers.values())
         self.paths: dict[str, list[Tensor]] = {path: [tensor] for path, tensor in self.places.paths.items()}
         self.grads: list[tuple[str, Tensor]] = []
-        self.draws = False
+        self.draws, self.key = False, key_now() if by_key or default_generator.stream is None else None
         self.numbers: dict[str, Key] = {}
         self.calls: list[Any] = []
         self._changed: list[Tensor] = []
@@ -143,6 +147,8 @@ class Exported:
             set_number(self.optimizers, key, float(flat[path]))
         if self.draws:
             default_generator.set_state(from_host(np.asarray(flat[_RANDOM])))
+        if self.key is not None and default_generator.stream is None:
+            default_generator.key = self.key.clone()
 
     def _steps_taken(self) -> int:
         """Return how many steps the schedulers went since the export."""
@@ -172,7 +178,10 @@ class Exported:
             with held(self.optimizers, self.schedulers) as kept, self._drawing(None):
                 for names in self.paths.values():
                     _bind(names, Variable(of_array(_as_traced(names[0], arrays[0]))))
+                key = self._bound_key(arrays[0])
                 self._run(with_leaves(args, _merged(args, arrays)))
+                if self.key is not None and self.key._variable is not key:
+                    self.paths[_KEY] = [self.key]
                 for i, optimizer in enumerate(self.optimizers):
                     stepped[i] = [p for p in optimizer.state if isinstance(p, Tensor)]
                 changed = kept.changed()
@@ -186,6 +195,12 @@ class Exported:
         self._enter_states()
         self._enter_unnamed()
         self.grads = self._grads_that_are_read(args)
+
+    def _bound_key(self, traced: Any) -> Variable | None:
+        if self.key is None:
+            return None
+        _bind([self.key], Variable(of_array(_as_traced(self.key, traced))))
+        return self.key._variable
 
     def _make_states(self, optimizer: Any, params: list[Tensor]) -> None:
         """Make the state that the first step would make, an array each, and the order in which steps read it.
@@ -266,7 +281,8 @@ class Exported:
         before, drawing = Traced.present, Traced(random)
         Traced.present = drawing
         try:
-            yield drawing
+            with drawn_by(self.key):
+                yield drawing
         finally:
             self.draws = self.draws or drawing.used
             Traced.present = before

@@ -5,58 +5,39 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Arrays, Mask, Op
-from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue, of_array
+from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue
 from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
-from funcgrad._tape.variable import Variable
 from funcgrad._tensor.call import call, scalar_type_name
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import counting, keyed, sampling
-from funcgrad.random.generator import Generator, default_generator, generator_of
-from funcgrad.random.mersenne import STATE_BYTES, MersenneTwister
+from funcgrad.random.generator import Generator, generator_of
+from funcgrad.random.mersenne import MersenneTwister
+from funcgrad.random.traced import Sample, Traced
 
 
-class Traced:
-    """The host's stream as an array that goes along with a traced step: `state` are the bytes of `get_state`.
-
-    state None: the step is only looked at, and all that counts is whether it draws.
-    """
-
-    present: ClassVar[Traced | None] = None
-
-    def __init__(self, state: Any) -> None:
-        self.state, self.used = state, False
-
-    def draw(
-        self, sampler: Sampler, generator: Generator, shape: Sequence[int], dtype: DType, numbers: tuple[Any, ...]
-    ) -> Tensor:
-        """Return what the host will draw each time the step is run: the same numbers as without the trace."""
-        if generator is not default_generator:
-            raise RuntimeError("a step that is exported draws from the default generator only, not from its own")
-        self.used = True
-        if self.state is None:
-            return from_host(np.zeros(tuple(shape), dtype.numpy))
-
-        def on_host(state: Any) -> tuple[Any, Any]:
-            stream = MersenneTwister()
-            stream.set_state_bytes(np.asarray(state).tobytes())
-            drawn = sampler.host(stream, math.prod(shape), dtype.numpy, *numbers).reshape(tuple(shape))
-            return drawn, np.frombuffer(stream.state_bytes(), np.uint8)
-
-        shapes = jax.ShapeDtypeStruct(tuple(shape), dtype.numpy), jax.ShapeDtypeStruct((STATE_BYTES,), np.uint8)
-        drawn, self.state = jax.pure_callback(on_host, shapes, self.state, vmap_method="sequential")
-        return Tensor._of(Variable(of_array(drawn)))
+def from_stream(
+    sample: Sample, generator: Generator, inputs: Sequence[Tensor], shape: Sequence[int], dtype: DType, device: Any
+) -> Tensor:
+    """Return what the host draws, `sample(stream, *arrays of the inputs)`; it waits for the inputs' numbers."""
+    if Traced.present is not None:
+        return Traced.present.draw(sample, generator, inputs, shape, dtype)
+    arrays = [to_host(tensor) for tensor in inputs]
+    assert generator.stream is not None
+    with generator.stream.lock:
+        drawn = sample(generator.stream, *arrays)
+    return from_host(drawn.reshape(tuple(shape)), device=device)
 
 
 class Sampler(NamedTuple):
@@ -95,7 +76,11 @@ def draw(
     if levels.thread.batches:
         return _draw_in_batches(sampler, generator, shape, dtype, numbers, device)
     if Traced.present is not None and generator.stream is not None:
-        return Traced.present.draw(sampler, generator, shape, dtype, numbers)
+
+        def sample(stream: MersenneTwister) -> Any:
+            return sampler.host(stream, math.prod(shape), dtype.numpy, *numbers)
+
+        return Traced.present.draw(sample, generator, (), shape, dtype)
     if generator.stream is None:
         return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
     return from_host(draw_array(sampler, generator, shape, dtype, numbers), device=device)
@@ -147,11 +132,12 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
     if generator.stream is None:
         drawn = by_key(sampler.op, generator, tuple(parameters), (tuple(first.shape), first.dtype))
     else:
-        numbers = [to_host(p) for p in parameters]
-        flat = numbers if sampler is DIRICHLET else [array.reshape(-1) for array in numbers]
-        with generator.stream.lock:
-            made = sampler.host(generator.stream, *flat, first.dtype.numpy)
-        drawn = from_host(made.reshape(first.shape), device=first.device)
+
+        def sample(stream: MersenneTwister, *numbers: Any) -> Any:
+            flat = numbers if sampler is DIRICHLET else [array.reshape(-1) for array in numbers]
+            return sampler.host(stream, *flat, first.dtype.numpy)
+
+        drawn = from_stream(sample, generator, parameters, first.shape, first.dtype, first.device)
     return drawn if grad is None else with_zero_gradient(parameters, drawn, grad)
 
 
@@ -163,10 +149,12 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
         return Tensor._leaf(record(_LESS, (uniform_each, p), (dtype,))[0])
     if generator.stream is None:
         return by_key(_BERNOULLI_EACH, generator, (p,), (tuple(shape), dtype))
-    with generator.stream.lock:
-        uniform = sampling.uniforms_against(generator.stream, math.prod(shape), p.dtype.numpy)
-    compared = record(_LESS, (from_host(uniform.reshape(shape), device=p.device), p), (dtype,))
-    return Tensor._leaf(compared[0])
+
+    def sample(stream: MersenneTwister) -> Any:
+        return sampling.uniforms_against(stream, math.prod(shape), p.dtype.numpy)
+
+    uniform = from_stream(sample, generator, (), shape, p.dtype, p.device)
+    return Tensor._leaf(record(_LESS, (uniform, p), (dtype,))[0])
 
 
 def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
@@ -174,13 +162,19 @@ def multinomial(weights: Tensor, count: int, replacement: bool, generator: Gener
     generator = generator or generator_of(weights.device)
     if generator.stream is None:
         return by_key(_MULTINOMIAL, generator, (weights,), (count, replacement and count > 1))
-    with generator.stream.lock:
-        if replacement and count > 1:
-            drawn = counting.places_with_replacement(generator.stream, to_host(weights), count)
-            return from_host(drawn, device=weights.device)
-        noise = sampling.exponential(generator.stream, weights.shape.numel(), weights.dtype.numpy)
-    raced = record(_LARGEST, (weights, from_host(noise.reshape(weights.shape), device=weights.device)), (count,))
-    return Tensor._leaf(raced[0])
+    if replacement and count > 1:
+
+        def places(stream: MersenneTwister, array: Any) -> Any:
+            return counting.places_with_replacement(stream, array, count)
+
+        shape = (*weights.shape[:-1], count)
+        return from_stream(places, generator, (weights,), shape, dtypes.int64, weights.device)
+
+    def race(stream: MersenneTwister) -> Any:
+        return sampling.exponential(stream, weights.shape.numel(), weights.dtype.numpy)
+
+    noise = from_stream(race, generator, (), weights.shape, weights.dtype, weights.device)
+    return Tensor._leaf(record(_LARGEST, (weights, noise), (count,))[0])
 
 
 def _less(uniform: Array, p: Array, dtype: DType) -> Array:
@@ -191,7 +185,7 @@ def _largest(weights: Array, noise: Array, count: int) -> Array:
     """Return the places of the largest weight / noise: exponentials race, in the order of drawing one by one."""
     scores = weights / noise
     if count == 1:
-        return jnp.argmax(scores, axis=-1, keepdims=True).astype(np.int64)
+        return place_of_largest(scores, -1).astype(np.int64)
     return lax.top_k(scores, count)[1].astype(np.int64)
 
 

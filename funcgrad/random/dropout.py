@@ -15,11 +15,12 @@ from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE, Array, Mask, Op, Scalar
 from funcgrad._tensor.call import call, call_in_place, scalar_type_name
 from funcgrad._tensor.functions import full_like, zeros_like
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
 from funcgrad.random.generator import Generator, generator_of
+from funcgrad.random.mersenne import MersenneTwister
 
 _ALPHA = 1.7580993408473766  # scale * alpha of SELU, Klambauer et al. 2017
 
@@ -176,12 +177,15 @@ def _slopes(input: Tensor, lower: float, upper: float, generator: Generator | No
     generator = generator or generator_of(input.device)
     if generator.stream is None:
         return draw.draw(draw.UNIFORM, generator, input.shape, input.dtype, (lower, upper), input.device)
-    negative = to_host(input) <= 0
-    with generator.stream.lock:
-        drawn = sampling.uniform(generator.stream, int(negative.sum()), np.dtype(np.float64), lower, upper)
-    slopes = np.ones(negative.shape, input.dtype.numpy)
-    slopes[negative] = drawn.astype(slopes.dtype)
-    return from_host(slopes, device=input.device)
+
+    def sample(stream: MersenneTwister, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        negative = array <= 0
+        drawn = sampling.uniform(stream, int(negative.sum()), np.dtype(np.float64), lower, upper)
+        slopes = np.ones(negative.shape, input.dtype.numpy)
+        slopes[negative] = drawn.astype(slopes.dtype)
+        return slopes
+
+    return draw.from_stream(sample, generator, (input,), input.shape, input.dtype, input.device)
 
 
 def _check_probability(p: float) -> None:

@@ -194,6 +194,27 @@ def as_in(taken: list[tuple[Generator, Any]]) -> Iterator[None]:
         _stand(before)
 
 
+def key_now() -> Tensor:
+    """Return a key that follows from where the CPU's default generator stands, which stays where it is."""
+    if default_generator.key is not None:
+        return default_generator.key.clone()
+    following = default_generator.clone_state().stream
+    assert following is not None
+    return from_host(following.words32(2))
+
+
+@contextmanager
+def drawn_by(key: Tensor | None) -> Iterator[None]:
+    """Let the CPU's default generator draw from a key inside, which moves on; None: nothing changes."""
+    before = default_generator.stream, default_generator.key
+    if key is not None:
+        default_generator.stream, default_generator.key = None, key
+    try:
+        yield
+    finally:
+        default_generator.stream, default_generator.key = before
+
+
 def _stand(taken: list[tuple[Generator, Any]]) -> None:
     for generator, state in taken:
         if generator.stream is not None:

@@ -11,7 +11,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, random
+from jax.scipy.special import ndtri
 
+from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Dims, DType, Scalar
 from funcgrad.random.sampling import largest_integer
 
@@ -21,14 +23,14 @@ Drawn = tuple[Array, Array]
 def uniform(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) -> Drawn:
     """Draw from [low, high)."""
     use, following = _split(key)
-    drawn, kind = _real_draw(random.uniform, use, shape, dtype)
+    drawn, kind = _real_draw(_uniform, use, shape, dtype)
     return _joined(drawn * _as(high - low, kind) + _as(low, kind), shape, dtype), following
 
 
 def normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> Drawn:
     """Draw from N(mean, std^2); the parts of a complex number share the variance."""
     use, following = _split(key)
-    drawn, kind = _real_draw(random.normal, use, shape, dtype)
+    drawn, kind = _real_draw(_normal, use, shape, dtype)
     spread = std / np.sqrt(2) if dtype.is_complex else std
     return _joined(drawn * _as(spread, kind) + _as(mean, kind), shape, dtype), following
 
@@ -44,7 +46,7 @@ def integers(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) -
     use, following = _split(key)
     first = _word(low)
     span = _word(high) - first
-    bits = random.bits(use, shape, np.uint64)
+    bits = _bits64(use, shape)
     drawn = jnp.where(span == 0, bits, lax.rem(bits, jnp.broadcast_to(jnp.maximum(span, 1), shape)))
     return (drawn + first).astype(np.int64).astype(dtype.numpy), following
 
@@ -69,7 +71,7 @@ def bernoulli(key: Array, p: Scalar, shape: Dims, dtype: DType) -> Drawn:
 def bernoulli_each(key: Array, p: Array, shape: Dims, dtype: DType) -> Drawn:
     """Draw 1 with each element's own probability, else 0."""
     use, following = _split(key)
-    return (random.uniform(use, shape, p.dtype) < p).astype(dtype.numpy), following
+    return (_uniform(use, shape, p.dtype) < p).astype(dtype.numpy), following
 
 
 def exponential(key: Array, rate: Scalar, shape: Dims, dtype: DType) -> Drawn:
@@ -122,7 +124,8 @@ def multinomial(key: Array, weights: Array, count: int, replacement: bool) -> Dr
     use, following = _split(key)
     scores = jnp.log(weights.astype(np.float32))
     if replacement:
-        drawn = random.categorical(use, scores, shape=(count, weights.shape[0])).T
+        noise = random.gumbel(use, (count, *weights.shape), np.float32)
+        drawn = place_of_largest(scores + noise, -1)[..., 0].T
     else:
         drawn = lax.top_k(scores + random.gumbel(use, weights.shape, np.float32), count)[1]
     return drawn.astype(np.int64), following
@@ -132,6 +135,28 @@ def _split(key: Array) -> tuple[Array, Array]:
     """Return a key to draw with and the raw words of the generator's next key."""
     following, use = random.split(random.wrap_key_data(key, impl="threefry2x32"))
     return use, random.key_data(following)
+
+
+def _bits64(key: Array, shape: Dims) -> Array:
+    """Return 64 random bits each. Two draws of 32: JAX's own of 64 is cut short where a user's jit lowers it, as x64 is
+    off there."""
+    words = random.bits(key, (*shape, 2), np.uint32).astype(np.uint64)
+    return (words[..., 0] << np.uint64(32)) | words[..., 1]
+
+
+def _uniform(key: Array, shape: Dims, kind: Any) -> Array:
+    """Draw from [0, 1)."""
+    if kind != np.float64:
+        return random.uniform(key, shape, kind)
+    return (_bits64(key, shape) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _normal(key: Array, shape: Dims, kind: Any) -> Array:
+    """Draw from N(0, 1)."""
+    if kind != np.float64:
+        return random.normal(key, shape, kind)
+    words = (_bits64(key, shape) >> np.uint64(12)).astype(np.float64)
+    return ndtri((words + 0.5) * 2.0**-52)  # never 0 or 1, which have no finite quantile
 
 
 def _real_draw(draw: Callable[..., Array], use: Array, shape: Dims, dtype: DType) -> tuple[Array, np.dtype[Any]]:

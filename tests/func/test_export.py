@@ -144,6 +144,67 @@ def test_the_step_is_serialised() -> None:
     np.testing.assert_allclose(after["model"]["0"]["weight"], pure.state()["model"]["0"]["weight"], rtol=1e-6)
 
 
+def drawing() -> Step:
+    """A step that draws in each way there is."""
+    model = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.2), nn.RReLU(), nn.Linear(16, 3))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        noisy = x + 0.1 * torch.randn_like(x) * torch.bernoulli(torch.full((32, 8), 0.5))
+        chosen = torch.multinomial(torch.ones(32), 16)
+        weight = torch.poisson(torch.ones(3)) + torch.multinomial(torch.ones(3).double(), 3, True)
+        loss = nn.functional.cross_entropy(model(noisy[chosen]), y[chosen]) * weight.sum() * torch.randint(1, 9, ())
+        loss = loss + torch.randperm(5)[0] * torch.rand((), dtype=torch.float64)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def test_all_that_a_step_draws_is_drawn_anew_in_each_step() -> None:
+    torch.manual_seed(0)
+    step = drawing()
+    xs, ys = data(3)
+    pure, state = func.export(step, xs[0], ys[0])
+    jitted, found = jax.jit(pure), []
+    for x, y in zip(xs, ys, strict=True):
+        state, loss = jitted(state, x.jax(), y.jax())
+        found.append(float(loss))
+    assert found == pytest.approx([step(x, y).item() for x, y in zip(xs, ys, strict=True)], rel=1e-5)
+
+
+def test_a_step_that_draws_on_the_device_is_serialised_and_follows_its_key() -> None:
+    pytest.importorskip("flatbuffers")  # what jax.export writes with
+    torch.manual_seed(0)
+    step = drawing()
+    x, y = (t[0] for t in data(1))
+    before = torch.get_rng_state().tolist()
+    pure, state = func.export(step, x, y, random="device")
+    assert state["random"].keys() == {"key"} and torch.get_rng_state().tolist() == before
+    saved = jax.export.export(jax.jit(pure))(state, x.jax(), y.jax()).serialize()
+    after, loss = jax.export.deserialize(saved).call(state, x.jax(), y.jax())
+    assert not np.array_equal(after["random"]["key"], state["random"]["key"])
+    assert float(jax.jit(pure)(state, x.jax(), y.jax())[1]) == float(loss)
+    assert float(pure({**state, "random": after["random"]}, x.jax(), y.jax())[1]) != pytest.approx(float(loss))
+    assert float(step(x, y)) != pytest.approx(float(loss))  # torch's numbers, from the CPU's stream
+    with pytest.raises(ValueError, match="'cpu'"):
+        func.export(step, x, y, random="cpu")
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64])
+def test_places_of_64_bits_are_found_inside_of_a_users_own_jit(name: str, dtype: torch.dtype) -> None:
+    """There JAX's x64 switch is off when the program is lowered."""
+    x = torch.tensor([[1, 5, 5], [-3, 7, 2]]).to(dtype)
+    step = lambda t: getattr(t, name)(1)  # noqa: E731
+    pure, state = func.export(step, x)
+    with jax.enable_x64(True):
+        given = x.jax()
+    assert np.asarray(jax.jit(pure)(state, given)[1]).tolist() == step(x).tolist()
+
+
 def test_a_state_is_put_back() -> None:
     torch.manual_seed(0)
     step = everything()
