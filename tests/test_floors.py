@@ -40,7 +40,8 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MAY_IMPORT_JAX = {
-    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "func", "explain",
+    "_ops", "_program", "_tape", "_tensor", "random", "profiler", "optim", "cuda", "accelerator", "distributed",
+    "func", "explain",
 }  # fmt: skip
 MAY_IMPORT_OPTAX = {"optim"}
 FILES = sorted(PACKAGE.rglob("*.py"))

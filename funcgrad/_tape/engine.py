@@ -15,7 +15,7 @@ from funcgrad._program import record
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.memory import Start, replay, shape_of
-from funcgrad._tape.modes import enable_grad, no_grad
+from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.variable import Names, Variable
 
@@ -33,11 +33,24 @@ class Pass:
         self.pending: dict[Node, list[Variable | None]] = {}
         self.waiting: list[tuple[int, Node]] = []
         self.slots: dict[GradSlot, None] = {}
+        self.roots: list[tuple[Edge, Variable]] = []
+
+    def __enter__(self) -> None:
+        self.outer, thread.running = thread.running, self
+
+    def __exit__(self, *_: object) -> None:
+        thread.running = self.outer
+
+    def nodes(self) -> set[Node]:
+        """Return the nodes that gradients reach in this pass."""
+        edges = [edge for edge, _ in self.roots]
+        reached = _reached(edges)
+        return reached if self.targets is None else reached & self._leading_to_targets(edges)
 
     def run(self, roots: Iterable[tuple[Edge, Variable]]) -> dict[Edge, Variable]:
         """Send the gradients of the roots backwards; return those of the targets."""
-        with enable_grad() if self.history else no_grad():
-            roots = list(roots)
+        with enable_grad() if self.history else no_grad(), self:
+            self.roots = roots = list(roots)
             if self.history or self.targets is not None or len(roots) > 1 or Anomalies.on or settings.strict:
                 self._walk(roots)
             else:
@@ -149,20 +162,23 @@ class Pass:
     def _leading_to_targets(self, edges: Iterable[Edge]) -> set[Node]:
         """Return the nodes from which a target can be reached, the targets' own included."""
         assert self.targets is not None
-        order: list[Node] = []
-        seen: set[Node] = set()
-        waiting = [node for node, _ in edges if node is not None]
-        while waiting:
-            node = waiting.pop()
-            if node not in seen:
-                seen.add(node)
-                order.append(node)
-                waiting += [next_node for next_node, _ in node.edges if next_node is not None]
         wanted = {node for node, _ in self.targets}
-        for node in sorted(order, key=lambda n: 0 if type(n) is GradSlot else n.order):
+        for node in sorted(_reached(edges), key=lambda n: 0 if type(n) is GradSlot else n.order):
             if any(next_node in wanted for next_node, _ in node.edges):
                 wanted.add(node)
         return wanted
+
+
+def _reached(edges: Iterable[Edge]) -> set[Node]:
+    """Return the nodes behind edges."""
+    seen: set[Node] = set()
+    waiting = [node for node, _ in edges if node is not None]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting += [next_node for next_node, _ in node.edges if next_node is not None]
+    return seen
 
 
 class InputsPass(Pass):

@@ -124,7 +124,10 @@ class BatchLevel(Level):
 
 
 class TangentLevel(Level):
-    """The level of jvp: a value goes along with its derivative in one direction."""
+    """The level of jvp: a value goes along with its derivative in one direction.
+
+    Histories reach the leaves below it too: their gradients are values at this level, with a derivative of their own.
+    """
 
     __slots__ = ()
 
@@ -206,7 +209,8 @@ def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> li
     own = [level.is_own(x) for x in inputs]
     known = tuple([known_of(x.value if type(x) is Variable else x, exact=True) for x in inputs])
     signature = signature_of(op, known, statics)
-    places = tuple(i for i, x in enumerate(inputs) if own[i] and x.node is not None)
+    kept = own if type(level) is not TangentLevel else [type(x) is Variable for x in inputs]
+    places = tuple(i for i, x in enumerate(inputs) if kept[i] and x.node is not None)
     keeps_history = places and modes.grad and op.grad is not None
     if type(level) is Level and not keeps_history:
         return apply(op, level.below(inputs, own), statics)

@@ -14,7 +14,6 @@ from funcgrad._program.record import Program, thread
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Value
 from funcgrad._tape.nodes import GradNode, GradSlot
-from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Variable
 
 
@@ -37,7 +36,7 @@ def shape_of(program: Program, node: Any, index: int, gradient: Variable) -> Sha
     for at in nodes:
         if at.program is not program or at.saved is None or at.hooks or at.pre_hooks or at.retained:
             return None
-        if type(at.saved) is Remade:  # the block must be run again by Python, with whatever it does besides
+        if type(at.saved) is not tuple:  # Python makes it again, with whatever it does besides
             return None
         key.append(at.first)
         key.append(at.pullback)

@@ -16,6 +16,8 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
+        self.saved_hooks: list[Any] = []  # what changes the form of saved tensors; the last is in force
+        self.running: Any = None  # the backward pass under way
 
 
 thread = _Thread()

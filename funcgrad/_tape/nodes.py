@@ -11,7 +11,6 @@ from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval, Value
-from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 
 SECOND_TIME = (
@@ -139,13 +138,14 @@ AccumulateGrad = GradSlot
 
 
 class GradNode(Node):
-    """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it."""
+    """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it.
+
+    saved: a tuple, or what gives it back when asked for its `tensors` (Remade, Packed); None once it is freed.
+    """
 
     __slots__ = ("edges", "first", "program", "pullback", "saved", "signature")
 
-    def __init__(
-        self, signature: Signature, pullback: Any, saved: tuple[Any, ...], edges: tuple[Any, ...], result: Value
-    ) -> None:
+    def __init__(self, signature: Signature, pullback: Any, saved: Any, edges: tuple[Any, ...], result: Value) -> None:
         self.order = _sequence()
         self.hooks = self.pre_hooks = self.retained = None
         self.signature = signature
@@ -166,7 +166,7 @@ class GradNode(Node):
         if settings.strict and "guard" in self.metadata:
             self.metadata["guard"]()
         saved = self.saved
-        if type(saved) is Remade:
+        if type(saved) is not tuple:
             saved = saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways say it
         return self.pullback.pull(saved, cotangents, apply)
 
@@ -192,7 +192,7 @@ class GradNode(Node):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
-        kept = self.saved.tensors((), False) if type(self.saved) is Remade else self.saved
+        kept = self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
         saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
         return Names.wrap(saved) if isinstance(saved, Variable) else saved
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
@@ -11,6 +11,15 @@ from funcgrad._tape.engine import Edge, InputsPass, Pass
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
+
+
+class GradientEdge(NamedTuple):
+    """Where in the graph a gradient arrives: at which result of which node. It stands for a tensor among `inputs`."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
 
 _UNUSED = (
     "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
@@ -38,13 +47,13 @@ def run_backward(
     if inputs is None:
         Pass(retain=retain, history=create_graph).run(roots)
         return
-    listed = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    listed = [inputs] if isinstance(inputs, (Tensor, GradientEdge)) else list(inputs)
     if not listed:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     targets = [_target(t) for t in listed]
     found = InputsPass(retain=retain, history=create_graph, targets=targets).run(roots)
     for tensor, edge in zip(listed, targets, strict=True):
-        if type(edge[0]) is not GradSlot and edge in found:
+        if isinstance(tensor, Tensor) and type(edge[0]) is not GradSlot and edge in found:
             slot = tensor._gather_in(tensor._current())
             slot.grad = Tensor._of(found[edge])
 
@@ -97,7 +106,9 @@ def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variabl
     return given
 
 
-def _target(tensor: Tensor) -> Edge:
+def _target(tensor: Tensor | GradientEdge) -> Edge:
+    if isinstance(tensor, GradientEdge):
+        return tensor.node, tensor.output_nr
     variable = tensor._current()
     if variable.node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")

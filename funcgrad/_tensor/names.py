@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad._program.record import record as record_values
 from funcgrad._program.run import flush as run_what_is_recorded
-from funcgrad._program.value import InsideTransform
+from funcgrad._program.value import InsideTransform, of_array
 from funcgrad._tape.apply import only_record
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.interop import value_on
@@ -66,3 +66,8 @@ def assign_host(tensor: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
     aval = tensor._current().value.aval
     host = np.ascontiguousarray(array, aval.dtype.numpy).reshape(aval.shape)
     return tensor._write(Variable(value_on(host, aval.placement)))
+
+
+def assign_jax(tensor: Tensor, array: jax.Array) -> Tensor:
+    """Bind a tensor to a JAX array of its shape and dtype, which becomes the tensor's own; views write through."""
+    return tensor._write(Variable(of_array(array)))

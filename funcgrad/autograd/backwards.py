@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad._tape.levels import BatchLevel
-from funcgrad._tensor.differentiate import gradients_of, run_backward
+from funcgrad._tensor.differentiate import GradientEdge, gradients_of, run_backward
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -68,8 +68,8 @@ def _whole(level: BatchLevel, gradient: Tensor, count: int) -> Tensor:
     return Tensor._of(level.lower(variable)) if level.is_own(variable) else gradient.expand(count, *gradient.shape)
 
 
-def _listed(tensors: Any) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+def _listed(tensors: Any) -> list[Any]:
+    return [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else list(tensors)
 
 
 def _gradients(roots: Sequence[Tensor], given: Any) -> list[Any]:

@@ -12,6 +12,7 @@ import threading
 from typing import Any, NamedTuple
 
 from funcgrad._tape.levels import TangentLevel
+from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -72,7 +73,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             f"Expected tangent to have the shape of its primal, {tuple(tensor.shape)}, but got {tuple(tangent.shape)}"
         )
-    return Tensor._of(_levels.open[-1].along(tensor._current(), tangent._current()))
+    primal = tensor._current()
+    moving = _levels.open[-1].along(primal, tangent._current())
+    return Tensor._of(Variable(moving.value, primal.node, primal.index))
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

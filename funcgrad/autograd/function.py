@@ -9,10 +9,11 @@ from typing import Any
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, Node, named
+from funcgrad._tape.packing import Packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.tensor import Tensor, variables_of
 
 
 class FunctionNode(Node):
@@ -26,7 +27,7 @@ class FunctionNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        self._saved: tuple[Any, ...] = ()
+        self._saved: Any = ()
         self._freed = False
         self._materialize = True
         self._non_differentiable: tuple[Tensor, ...] = ()
@@ -42,6 +43,8 @@ class FunctionNode(Node):
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
         self._saved = tensors
+        if thread.saved_hooks and tensors:
+            self._saved = Packed(tuple(variables_of(tensors)))
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Accepted for torch's sake: forward mode goes through JAX."""
@@ -50,7 +53,9 @@ class FunctionNode(Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._freed:
             raise RuntimeError(SECOND_TIME)
-        return self._saved
+        if type(self._saved) is not Packed:
+            return self._saved
+        return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
 
     @property
     def saved(self) -> Any:
@@ -215,5 +220,3 @@ class _Barrier(Node):
 def _barred(tensor: Tensor) -> Tensor:
     variable = tensor._current()
     return Tensor._of(Variable(variable.value, _Barrier(variable.aval)))
-
-

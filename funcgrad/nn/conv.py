@@ -247,9 +247,7 @@ class _LazyConv(LazyModuleMixin):
     def _make_parameters(self, bias: bool, device: Any, dtype: Any) -> None:
         module: Any = self
         module.weight = UninitializedParameter(device=device, dtype=dtype)
-        module.bias = UninitializedParameter(device=device, dtype=dtype) if bias else None
-        if not bias:
-            module.register_parameter("bias", None)
+        module.register_parameter("bias", UninitializedParameter(device=device, dtype=dtype) if bias else None)
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Make the parameters for inputs of this shape."""

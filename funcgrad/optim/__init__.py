@@ -19,6 +19,7 @@ from funcgrad.optim.radam import RAdam
 from funcgrad.optim.rmsprop import RMSprop
 from funcgrad.optim.rprop import Rprop
 from funcgrad.optim.sgd import SGD
+from funcgrad.optim.sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
@@ -37,6 +38,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
     "swa_utils",
 ]  # fmt: skip

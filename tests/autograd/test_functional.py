@@ -44,3 +44,16 @@ def test_forward_over_reverse() -> None:
         assert tangent is not None
         (gradient,) = torch.autograd.grad(tangent, x)
     assert gradient.tolist() == [12.0, 18.0]
+
+
+def test_a_backward_inside_a_dual_level_gives_gradients_that_move() -> None:
+    forward_ad = torch.autograd.forward_ad
+    x, w = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    with forward_ad.dual_level():
+        moving = forward_ad.make_dual(x, torch.tensor(1.0))
+        result = moving**3 * w
+        assert result.requires_grad
+        both = torch.autograd.grad(result, (x, w), retain_graph=True)
+        assert [[n.item() for n in forward_ad.unpack_dual(g)] for g in both] == [[36.0, 36.0], [8.0, 12.0]]
+        result.backward()
+    assert (x.grad.item(), w.grad.item()) == (36.0, 8.0)

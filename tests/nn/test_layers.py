@@ -47,3 +47,10 @@ def test_initial_values_are_torchs(name: str) -> None:
         warnings.simplefilter("ignore", UserWarning)
         found = numbers(initial.made(funcgrad, name))
     np.testing.assert_allclose(found, INITIAL[name], rtol=1e-5, atol=1e-6)
+
+
+def test_a_lazy_convolution_may_have_no_bias() -> None:
+    for kind in (funcgrad.nn.LazyConv2d, funcgrad.nn.LazyConvTranspose2d):
+        layer = kind(4, 3, bias=False)
+        assert layer(funcgrad.ones(1, 2, 5, 5)).shape[1] == 4
+        assert layer.bias is None and list(layer.state_dict()) == ["weight"]

@@ -44,15 +44,14 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      "products in 8-bit floats with scales, for one kind of GPU"),
     (r"torch\.nn\.functional", r"GRID_SAMPLE\w+|assert_int_or_pair|grad", _INTERNAL),
     (r"torch\.optim.*", r"Optimizer|Module|swap_in\w+", _INTERNAL),
-    (r"torch\.optim", r"SparseAdam", "needs sparse gradients"),
     (r"torch\.utils",
      r".*(privateuse1|backend|cpp_backtrace|weak|throughput|Throughput|set_module|deterministic|swap).*", _INTERNAL),
     (r"torch\.utils\.data", r".*", "data pipes, which torch itself has set aside"),
     (r"torch\.utils\.checkpoint", r".*", _INTERNAL),
     (r"torch\.utils\.hooks", r"BackwardHook|unserializable_hook|warn_if_has_hooks", _INTERNAL),
     (r"torch\.autograd",
-     r"Profiler\w+|Kineto\w*|kineto\w+|profiler_\w+|DeviceType|\w*multithreading\w*|is_view_replay\w+|"
-     r"enforce_\w+|is_tensor_like|NestedIOFunction|SavedTensor|variable|grad_mode|anomaly_mode", _INTERNAL),
+     r"Profiler\w+|Kineto\w*|kineto\w+|profiler_\w+|DeviceType|is_multithreading\w*|is_view_replay\w+|"
+     r"enforce_\w+|is_tensor_like|NestedIOFunction|SavedTensor|anomaly_mode", _INTERNAL),
     (r"torch\.masked", r".*", "masked tensors, a prototype of torch's; masked reductions are here"),
     (r"torch\.signal\.windows|torch\.random", r"windows|thread_safe_generator", _INTERNAL),
     (r"torch\.distributions\.transforms", r".*", _INTERNAL),

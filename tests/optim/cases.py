@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 STEPS = 8
-SHAPES: dict[str, list[tuple[int, ...]]] = {"Muon": [(3, 4), (5, 2)]}
+SHAPES: dict[str, list[tuple[int, ...]]] = {"Muon": [(3, 4), (5, 2)], "SparseAdam": [(3, 4), (5,)]}
 
 
 def problem(optimizer: str, dtype: str = "float32") -> tuple[list[np.ndarray], list[list[np.ndarray | None]]]:
@@ -23,6 +23,9 @@ def problem(optimizer: str, dtype: str = "float32") -> tuple[list[np.ndarray], l
 
     params = [array(shape) for shape in shapes]
     gradients: list[list[Any]] = [[array(shape) for shape in shapes] for _ in range(STEPS)]
+    if optimizer == "SparseAdam":
+        for step, (of_matrix, of_vector) in enumerate(gradients):
+            of_matrix[step % 3] = of_vector[step % 5] = 0
     gradients[3][1] = gradients[4][1] = None
     return params, gradients
 

@@ -31,7 +31,7 @@ def options_of_torch() -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for info in optim_db:
         name = info.optim_cls.__name__
-        if name not in ("SparseAdam", "LBFGS"):
+        if name != "LBFGS":
             found[name] = [_plain(one.kwargs) for one in info.optim_inputs_func(device="cpu")]
     found["SGD"].append({"momentum": 0.9, "dampening": 0.5, "nesterov": False, "maximize": True})
     found["Muon"].append({"adjust_lr_fn": "match_rms_adamw", "nesterov": False})
@@ -56,10 +56,17 @@ def trajectory(name: str, options: dict[str, Any], dtype: str = "float32") -> tu
     rows = []
     for step in gradients:
         for param, gradient in zip(params, step, strict=True):
-            param.grad = None if gradient is None else torch.tensor(gradient)
+            param.grad = gradient_of(name, gradient)
         optimizer.step()
         rows.append([param.detach().numpy().copy() for param in params])
     return rows, params, optimizer
+
+
+def gradient_of(name: str, array: np.ndarray | None) -> Any:
+    """Return a gradient as the optimizer wants it."""
+    if array is None:
+        return None
+    return torch.tensor(array).to_sparse(1) if name == "SparseAdam" else torch.tensor(array)
 
 
 def record_trajectories() -> dict[str, Any]:
@@ -69,7 +76,7 @@ def record_trajectories() -> dict[str, Any]:
         for options in all_options:
             rows, params, optimizer = trajectory(name, options)
             after = [[_rounded(array) for array in rows[step - 1]] for step in AFTER]
-            state = [{k: _rounded(v.numpy()) for k, v in optimizer.state[param].items()} for param in params]
+            state = [{k: _rounded(np.asarray(v)) for k, v in optimizer.state[param].items()} for param in params]
             found.setdefault(name, []).append({"options": options, "after": after, "state": state})
     return found
 

@@ -1,0 +1,59 @@
+"""Saved tensors in another form: what a pair of hooks makes of them when they are saved, and back in backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from funcgrad._tape.modes import no_grad, thread
+from funcgrad._tape.variable import Names, Variable
+
+
+class Hooks(NamedTuple):
+    """pack(tensor) gives what is kept in its place; unpack of that gives the tensor back."""
+
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any], Any]
+
+
+class Packed:
+    """What a node holds instead of what it saved while hooks were in force (tuples of Variables, in tuples or not)."""
+
+    __slots__ = ("kept", "unpack")
+
+    def __init__(self, saved: tuple[Any, ...]) -> None:
+        hooks: Hooks = thread.saved_hooks[-1]
+        self.unpack = hooks.unpack
+        with no_grad():
+            self.kept = _each(saved, lambda variable: _Kept(hooks.pack(Names.wrap(variable)), variable))
+
+    def tensors(self, cotangents: Sequence[Variable | None], history: bool) -> tuple[Any, ...]:
+        """Return what the node had saved, each with the history that it had."""
+        return _each(self.kept, lambda kept: kept.unpacked(self.unpack))
+
+
+class _Kept:
+    """One saved tensor in its other form, and whose result it was."""
+
+    __slots__ = ("form", "index", "node")
+
+    def __init__(self, form: Any, variable: Variable) -> None:
+        self.form, self.node, self.index = form, variable.node, variable.index
+
+    def unpacked(self, unpack: Callable[[Any], Any]) -> Variable:
+        given = unpack(self.form)
+        try:
+            value = Names.unwrap(given).value
+        except AttributeError:
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(given).__name__}"
+            ) from None
+        return Variable(value, self.node, self.index)
+
+
+def _each(saved: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Change the tensors in (nested) tuples; numbers and Nones stay."""
+    return tuple([
+        _each(x, change) if type(x) is tuple else change(x) if type(x) in (Variable, _Kept) else x for x in saved
+    ])  # fmt: skip

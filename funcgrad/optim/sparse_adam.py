@@ -1,0 +1,72 @@
+"""SparseAdam: Adam that leaves the rows alone, means and all, of which a batch said nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import require
+from funcgrad.optim.optimizer import Group, ParamsT
+from funcgrad.optim.recorded import RuleOptimizer
+from funcgrad.optim.rule import Layout, State, descended, number, numbers
+
+
+def sparse_adam(
+    arrays: Arrays, lr: Operand, beta1: Operand, beta2: Operand, eps: Operand, layout: Layout
+) -> tuple[Array, ...]:
+    """param -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * mean / (sqrt(mean of squares) + eps), where grad is not 0."""
+    lr, beta1, beta2, eps = numbers(lr, beta1, beta2, eps)
+
+    def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
+        step = state["step"] + 1
+        rate = number(lr * jnp.sqrt(1 - beta2**step) / (1 - beta1**step))
+        touched = [_touched(grad) for grad in grads]
+
+        def mean(old: list[Array], terms: list[Array], beta: Any) -> list[Array]:
+            return [jnp.where(t, o + (x - o) * (1 - beta), o) for t, o, x in zip(touched, old, terms, strict=True)]
+
+        means = mean(state["exp_avg"], grads, beta1)
+        squares = mean(state["exp_avg_sq"], [grad * grad for grad in grads], beta2)
+        each = zip(touched, means, squares, strict=True)
+        updates = [jnp.where(t, m / (jnp.sqrt(square) + eps), 0) for t, m, square in each]
+        return descended(params, updates, rate), {"step": step, "exp_avg": means, "exp_avg_sq": squares}
+
+    return layout.update(arrays, rule)
+
+
+def _touched(grad: Array) -> Array:
+    """Return which rows (elements of a vector) have a gradient, in a shape that broadcasts."""
+    return (grad != 0).any(axis=tuple(range(1, grad.ndim)), keepdims=True)
+
+
+class SparseAdam(RuleOptimizer):
+    """Adam for tables of which a batch uses a few rows, as `Embedding(sparse=True)` does.
+
+    A gradient here is dense: a row that is all zero counts as one that is not stored.
+    Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 2, for the rows that occur.
+    """
+
+    _op = Op(sparse_adam, grad="SparseAdamBackward0", numbers="inputs")
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:
+        require(bool(lr > 0.0), f"Invalid learning rate: {lr}")
+        require(eps > 0.0, f"Invalid epsilon value: {eps}")
+        for place, beta in enumerate(betas):
+            require(0.0 <= beta < 1.0, f"Invalid beta parameter at index {place}: {beta}")
+        super().__init__(params, {"lr": lr, "betas": tuple(betas), "eps": eps, "maximize": maximize})
+
+    def _slots(self, group: Group) -> tuple[str, ...]:
+        return ("exp_avg", "exp_avg_sq")
+
+    def _numbers(self, group: Group) -> tuple[Any, ...]:
+        return group["lr"], *group["betas"], group["eps"]
