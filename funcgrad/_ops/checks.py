@@ -30,6 +30,12 @@ def require_floating(array: Array, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
+def require_real(array: Array, kernel: str) -> None:
+    """Raise torch's error for an op that has no kernel for complex numbers."""
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+
+
 def require_width(kernel: str, *arrays: Array) -> None:
     """Raise torch's error for an op that has no kernel for 16-bit floats."""
     for array in arrays:

@@ -183,7 +183,7 @@ _LEFT_NAMES = "bitwise_left_shift .bitwise_left_shift .bitwise_left_shift_ .__ls
 _RIGHT_NAMES = "bitwise_right_shift .bitwise_right_shift .bitwise_right_shift_ .__rshift__ .__rrshift__ .__irshift__"
 
 
-@op(names="bitwise_not .bitwise_not .bitwise_not_ .__invert__")
+@op(names="bitwise_not .bitwise_not .bitwise_not_")
 def bitwise_not(input: Array) -> Array:
     """~input; `not` for truth values. Raises NotImplementedError for floats."""
     return _on_bits("bitwise_not", lambda x, _: lax.bitwise_not(x), input, input)

@@ -107,7 +107,7 @@ def _take_along_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
 
 @op(grad=_take_along_node)
 def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Array:
-    """Gather along `dim`, the other dimensions broadcast; without `dim`, from the flattened tensor."""
+    """Gather along `dim`, the other dimensions broadcast; without `dim`, from the flattened tensor; places wrap."""
     if indices.dtype != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_name(indices)}")
     if dim is None:
@@ -126,7 +126,8 @@ def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Ar
 
 
 def _from_front(indices: Array, size: int) -> Array:
-    return jnp.where(indices < 0, indices + size, indices)
+    """Count from the front; torch counts on from either end, so that no place is out of range."""
+    return jnp.remainder(indices, size) if size else indices
 
 
 def _is_vector(index: Array, name: str) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_real, scalar_name
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.extremes import place_of_largest, place_of_smallest
 from funcgrad._ops.table import Array, Dims, DType, op
@@ -122,6 +122,7 @@ def max_all(input: Array) -> Array:
             "max(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
+    require_real(input, "max_all")
     return jnp.max(input)
 
 
@@ -133,6 +134,7 @@ def min_all(input: Array) -> Array:
             "min(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
+    require_real(input, "min_all")
     return jnp.min(input)
 
 

@@ -1,4 +1,4 @@
-"""Rows that invert matrices and solve equations. A singular matrix gives inf or NaN, where torch raises LinAlgError."""
+"""Rows that invert matrices and solve equations. Of singular ones they make inf or NaN; the functions refuse those."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.decompositions import adjoint_of, hermitian_from, needs_matrix, rank_threshold
+from funcgrad._ops.decompositions import adjoint_of, hermitian_from, lu_factor_ex, needs_matrix, rank_threshold
 from funcgrad._ops.table import Array, Indices, op
 
 _needs_square = partial(needs_matrix, square=True)
 
 
-def _failed(result: Array) -> Array:
-    """Return 1 for each matrix that holds no finite numbers: XLA does not say at which place it failed."""
-    return (~jnp.isfinite(result).all((-2, -1))).astype(np.int32)
+def _zero_pivot(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+    """Return for each matrix the place, from 1, of the first zero on U's diagonal, or 0; XLA merges both LUs."""
+    return lu_factor_ex(lax.stop_gradient(A))[2]
 
 
 @op(
@@ -37,9 +37,8 @@ def inv(A: Array) -> Array:  # noqa: N803 - torch's own spelling
 
 @op(grad="LinalgInvExBackward0", names="linalg.inv_ex", results="inverse info", keep="residuals")
 def inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
-    """Return the inverses of square matrices, and for each whether it failed."""
-    result = inv(A)
-    return result, _failed(result)
+    """Return the inverses of square matrices, and for each the place (from 1) of the first zero pivot, or 0."""
+    return inv(A), _zero_pivot(A)
 
 
 @op(grad="LinalgDetBackward0", names="linalg.det det .det", keep="residuals")
@@ -115,10 +114,8 @@ def solve(A: Array, B: Array, *, left: bool = True) -> Array:  # noqa: N803 - to
 
 @op(grad="LinalgSolveExBackward0", names="linalg.solve_ex", results="result info", keep="residuals")
 def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
-    """Return what `linalg.solve` does, and for each matrix whether it failed."""
-    result = _solved(A, B, left, "linalg.solve")
-    wide = result if result.ndim >= A.ndim else result[..., None]
-    return result, _failed(wide)
+    """Return what `linalg.solve` does, and for each matrix the place (from 1) of the first zero pivot, or 0."""
+    return _solved(A, B, left, "linalg.solve"), _zero_pivot(A)
 
 
 @op(grad="LinalgSolveTriangularBackward0", names="linalg.solve_triangular")
@@ -170,9 +167,9 @@ def cholesky(input: Array, upper: bool = False) -> Array:
 
 @op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky_ex", results="L info", keep="residuals")
 def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
-    """Return what `linalg.cholesky` does, and for each matrix whether it failed."""
+    """Return what `linalg.cholesky` does, and for each matrix 1 where it failed: XLA does not say at which place."""
     result = linalg_cholesky(A, upper=upper)
-    return result, _failed(result)
+    return result, (~jnp.isfinite(result).all((-2, -1))).astype(np.int32)
 
 
 @op(grad="CholeskySolveBackward0", names="cholesky_solve .cholesky_solve")

@@ -15,10 +15,11 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.table import TABLE, Op, Parameter
+from funcgrad._tensor import known_places
 from funcgrad._tensor.call import call, call_in_place, write_out
-from funcgrad._tensor.known_places import check_known_classes, check_known_places, check_known_rows
 from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
+from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -96,6 +97,11 @@ def named(label: str, given: Any, axis: Any) -> Any:
     return found
 
 
+def no_tensor(operator: str, given: Any) -> TypeError:
+    """Return the error for a reflected operator that is called unbound, on what is no tensor."""
+    return TypeError(f"descriptor '{operator}' for 'Tensor' objects doesn't apply to a '{type(given).__name__}' object")
+
+
 def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
     """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
     if sum(isinstance(x, Tensor) for x in inputs) != count:
@@ -122,9 +128,18 @@ def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_CHECKED = {  # torch looks at every place before it starts
+_FIRST = {  # what functions do before they call their row: look at numbers that are known, for the most part
     **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "check_known_places(input, dim, index)"),
-    **dict.fromkeys(("index_select", "index_add"), "check_known_rows(input, dim, index)"),
+    **dict.fromkeys(("index_select", "index_add", "index_reduce"), "check_known_rows(input, dim, index)"),
+    **dict.fromkeys(("take", "put"), "check_known_elements(input, index)"),
+    **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_known_divisor(input, other)"),
+    "div": "if rounding_mode is not None: check_known_divisor(input, other)",
+    "index_copy": "check_known_slices(input, dim, index, 'index_copy_(): ')",
+    "index_fill": "check_known_slices(input, dim, index, wraps=True)",
+    "multi_margin_loss": "check_known_targets(input, target)",
+    "view": "if size and type(size[0]) is DType or 'dtype' in named: "
+    "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
+    "histc": "check_known_range(input, min, max)",
     **dict.fromkeys(("cross_entropy", "nll_loss"), "check_known_classes(input, target, ignore_index)"),
 }
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
@@ -175,23 +190,35 @@ class Form:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
         if "keepdims" in self.renamed:
             lines.append("    if keepdims is not None: keepdim = keepdims")
-        if self.op.name in _CHECKED:
-            lines.append(f"    {_CHECKED[self.op.name]}")
+        lines += self._checks()
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
-        if self.takes_out:
+        refused = REFUSED.get(self.op.name)
+        if self.takes_out or refused:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
-            lines.append(f"    return result if out is None else write_out(out, result, {self.casts_out})")
+            lines += [f"    {refused}"] * bool(refused)
+            written = f" if out is None else write_out(out, result, {self.casts_out})" * self.takes_out
+            lines.append(f"    return result{written}")
         elif self.is_dunder:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")
         else:
             lines.append(f"    return {function}(op, {inputs}, {statics})")
         return "\n".join(lines)
 
+    def _checks(self) -> list[str]:
+        """Return what looks at arguments before the call: at `other, input` where those are swapped."""
+        check = _FIRST.get(self.op.name)
+        if check is None or (self.is_dunder and check.startswith("if ")):  # operators have no options
+            return []
+        return [f"    {check.replace('input, other', 'other, input') if self.reflected else check}"]
+
     def _operator(self, result: str) -> list[str]:
         """Leave what is no tensor or number to the other operand: `x == None` is False, `[0] * x` repeats the list."""
         given = self._parameters()
         lines = [f"    if {given[1].name} is None: return NotImplemented"] if len(given) == 2 else []
+        if self.reflected:
+            own = given[0].name
+            lines.append(f"    if not isinstance({own}, Tensor): raise no_tensor('{self.name}', {own})")
         refused = "TypeError" if self.name in _COMPARISONS else "NotATensor"
         return [*lines, f"    try: return {result}", f"    except {refused}: return NotImplemented"]
 
@@ -311,12 +338,13 @@ def made(place: str) -> Any:
     return function
 
 
-_SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor}
+_SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
+_SCOPE.update(DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"])
+_SCOPE.update((name, check) for name, check in vars(known_places).items() if name.startswith("check_"))
 _SCOPE.update(
     (f.__name__, f)
     for f in (
         call, call_in_place, call_in_place_near, call_near, write_out, as_int, as_dims, as_spread_dims, by_name,
-        as_float, as_frozen, as_dtype, check_known_classes, check_known_places, check_known_rows, tensors_of, named,
-        in_order,
+        as_float, as_frozen, as_dtype, tensors_of, named, in_order, no_tensor,
     )
 )  # fmt: skip

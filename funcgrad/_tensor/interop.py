@@ -13,7 +13,17 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.run import put
-from funcgrad._program.value import CONSTANT, META, Value, aval_of, meta, of_array
+from funcgrad._program.value import (
+    CONSTANT,
+    META,
+    LiftedValue,
+    MetaValue,
+    TracedValue,
+    Value,
+    aval_of,
+    meta,
+    of_array,
+)
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.placement import device_of, placement
 from funcgrad._tensor.tensor import Tensor
@@ -57,6 +67,11 @@ def is_on_host(value: Value) -> bool:
     if array is None:
         return value.program is CONSTANT and value.slot.op is TABLE["select"]
     return type(array) is np.ndarray or (value.aval.placement is None and device_of(None).type == "cpu")
+
+
+def can_be_read(tensor: Tensor) -> bool:
+    """Tell whether there are numbers to look at: not on the meta device, nor inside of JAX's transformations."""
+    return not isinstance(tensor._current().value, (LiftedValue, MetaValue, TracedValue))
 
 
 def from_jax(array: jax.Array, requires_grad: bool = False) -> Tensor:

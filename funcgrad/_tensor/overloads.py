@@ -88,6 +88,14 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
+@method("__invert__")
+def invert(self: Tensor) -> Tensor:
+    """~self: `bitwise_not`. TypeError for floats."""
+    if self.dtype.is_differentiable:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return call(TABLE["bitwise_not"], (self,))
+
+
 # Questions with a Python answer
 
 
@@ -178,6 +186,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if not isinstance(repeats, Tensor):
         return call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
     counts = to_host(repeats)
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
     whole = input.flatten() if dim is None else input
     along = 0 if dim is None else dim
     places = np.repeat(np.arange(whole.shape[along]), counts if counts.ndim and counts.size > 1 else int(counts))

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._base.size import Size
-from funcgrad._program.value import LiftedValue, MetaValue, TracedValue, Value
+from funcgrad._program.value import Value
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import can_be_read
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.utils import Unwritten, lazy_property
@@ -234,7 +235,7 @@ def checks_value(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def holds(*valid: Tensor) -> bool:
     """Tell whether all are true; what has no numbers to look at (inside of JAX's transformations) counts as true."""
-    known = [v for v in valid if not isinstance(v._current().value, (LiftedValue, MetaValue, TracedValue))]
+    known = [v for v in valid if can_be_read(v)]
     return not known or bool(functools.reduce(operator.and_, (v.all() for v in known)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base.errors import LinAlgError
+
 
 def _accepted(*_: Any, **__: Any) -> None:
     """Do nothing."""
@@ -17,4 +19,5 @@ def _never(*_: Any) -> bool:
 _log_api_usage_once = _jit_set_profiling_executor = _jit_set_profiling_mode = _accepted
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_texpr_fuser_enabled = _accepted
 _jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _set_graph_executor_optimize = _accepted
+_LinAlgError = LinAlgError
 _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _get_tracing_state = _never

@@ -23,6 +23,46 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: torch.ones(3, 2).gather(0, torch.tensor([[3]])), RuntimeError,
         "index 3 is out of bounds for dimension 0 with size 3",
     ),
+    "take": (
+        lambda: torch.ones(3).take(torch.tensor([-4])), IndexError,
+        "out of range: tried to access index -4 on a tensor of 3 elements.",
+    ),
+    "put_": (lambda: torch.ones(3).put_(torch.tensor([5]), torch.ones(1)), IndexError, "tried to access index 5"),
+    "index_copy_": (
+        lambda: torch.ones(3).index_copy_(0, torch.tensor([-1]), torch.ones(1)), IndexError,
+        "index -1 is out of bounds for dimension 0 with size 3",
+    ),
+    "index_fill_": (
+        lambda: torch.ones(3).index_fill_(0, torch.tensor([3]), 1.0), IndexError, "index 3 is out of bounds",
+    ),
+    "embedding_bag": (
+        lambda: F.embedding_bag(torch.tensor([[0, 5]]), torch.ones(3, 2)), RuntimeError,
+        r"Index 1 of input takes value 5 which is not in the valid range \[0, 3\)",
+    ),
+    "multi_margin_loss": (
+        lambda: F.multi_margin_loss(torch.ones(2, 3), torch.tensor([0, 3])), RuntimeError, "target out of range",
+    ),
+    "ctc_loss, times": (
+        lambda: F.ctc_loss(torch.zeros(5, 1, 3), torch.ones(1, 2).long(), torch.tensor([6]), torch.tensor([2])),
+        RuntimeError, "Expected input_lengths to have value at most 5, but got value 6",
+    ),
+    "ctc_loss, targets": (
+        lambda: F.ctc_loss(torch.zeros(5, 1, 3), torch.ones(1, 2).long(), torch.tensor([5]), torch.tensor([3])),
+        RuntimeError, "Expected tensor to have size at least 3 at dimension 1, but got size 2",
+    ),
+    "histc": (
+        lambda: torch.histc(torch.tensor([1.0, float("inf")])), RuntimeError, r"range of \[1, inf\] is not finite"
+    ),
+    "integers by zero": (lambda: torch.tensor([1, 2]) // 0, RuntimeError, "ZeroDivisionError"),
+    "integers by a zero": (lambda: 7 % torch.tensor([1, 0]), RuntimeError, "ZeroDivisionError"),
+    "rounded": (
+        lambda: torch.div(torch.tensor([1, 2]), 0, rounding_mode="trunc"), RuntimeError, "ZeroDivisionError"
+    ),
+    "repeat_interleave": (
+        lambda: torch.ones(2).repeat_interleave(torch.tensor([1, -1])), RuntimeError, "repeats can not be negative"
+    ),
+    "~ of floats": (lambda: ~torch.ones(2), TypeError, "only implemented on integer and Boolean-type tensors"),
+    "an unbound operator": (lambda: torch.Tensor.__radd__(2, torch.ones(1)), TypeError, "doesn't apply to a 'int'"),
     "one_hot": (lambda: F.one_hot(torch.tensor([4]), 3), RuntimeError, "Class values must be smaller than num_classes"),
     "one_hot, negative": (lambda: F.one_hot(torch.tensor([-1])), RuntimeError, "Class values must be non-negative."),
 }  # fmt: skip
@@ -33,6 +73,21 @@ def test_what_does_not_exist_is_refused(name: str) -> None:
     refused, kind, words = REFUSED[name]
     with pytest.raises(kind, match=words):
         refused()
+
+
+def test_zero_divides_what_may_be_divided_by_it() -> None:
+    assert (torch.tensor([3.0]) // 0).item() == float("inf")
+    assert (0 % torch.tensor([3])).item() == 0
+    assert torch.take_along_dim(torch.arange(3), torch.tensor([5, -1]), 0).tolist() == [2, 2]
+
+
+def test_bits_are_read_as_another_dtype() -> None:
+    bits = torch.ones(2).view(torch.int32)
+    assert bits.tolist() == [0x3F800000] * 2
+    assert torch.equal(bits.view(dtype=torch.float32), torch.ones(2))
+    bits.zero_()
+    with pytest.raises(RuntimeError, match="must be divisible by 2"):
+        torch.ones(3).view(torch.int64)
 
 
 def test_ignored_targets_may_be_no_class() -> None:
