@@ -140,12 +140,16 @@ def _avg_pool(
 
 
 def _window_sizes(over: Windows, include_padding: bool) -> Array | int:
-    """Return how many elements each window has, as one number where all have as many."""
+    """Return how many elements each window has, as one number where all lie within what counts."""
+    borders = over.padding if include_padding else (0,) * len(over.counts)
+    spans = zip(over.sizes, over.kernel, over.stride, over.counts, borders, strict=True)
+    if (include_padding or not any(over.padding)) and all((c - 1) * s + k <= n + 2 * p for n, k, s, c, p in spans):
+        return math.prod(over.kernel)
     counts = over.covered(include_padding)
-    sizes = np.ones((1,) * len(counts), np.float32)
+    sizes = jnp.ones((1,) * len(counts), np.float32)
     for d, c in enumerate(counts):
         sizes = sizes * c.reshape(-1, *(1,) * (len(counts) - 1 - d)).astype(np.float32)
-    return int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else jnp.asarray(sizes)
+    return sizes
 
 
 def _sums(input: Array, over: Windows) -> Array:

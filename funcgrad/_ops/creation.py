@@ -39,13 +39,18 @@ def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
         raise RuntimeError("step must be nonzero")
     if dtype is dtypes.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
+    if any(isinstance(bound, float) and not math.isfinite(bound) for bound in (start, end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (step > 0 and end < start) or (step < 0 and end > start):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is dtypes.int64:
-        return -((int(start) - int(end)) // int(step))
+        return -((_whole(start) - _whole(end)) // int(step))
     return math.ceil((end - start) / step)
+
+
+def _whole(bound: float) -> int:
+    """Cut the fraction off. What is no float is whole already: an int, or the symbol of a length that varies."""
+    return int(bound) if isinstance(bound, float) else bound
 
 
 def _counted_up(count: int, start: float, step: float, dtype: DType) -> Array:
@@ -64,7 +69,7 @@ def arange(start: float, end: float, step: float, dtype: DType) -> Array:
     count = arange_count(start, end, step, dtype)
     if not dtype.is_differentiable:
         places = lax.iota(np.int64, count)
-        return (places * int(step) + int(start)).astype(dtype.numpy)
+        return (places * int(step) + _whole(start)).astype(dtype.numpy)
     if count <= _LONGEST_CONSTANT:
         return _counted_up(count, start, step, dtype)
     return (lax.iota(np.float64, count) * step + start).astype(dtype.numpy)

@@ -55,7 +55,7 @@ def along(index: Array, dim: int, size: int) -> tuple[Any, ...]:
     for d, length in enumerate(index.shape):
         shape = [1] * index.ndim
         shape[d] = length
-        grid.append(np.arange(length, dtype=np.int32).reshape(shape))
+        grid.append(jnp.arange(length, dtype=np.int32).reshape(shape))
     grid[dim] = not_negative(index, size)
     return tuple(grid)
 
@@ -262,7 +262,7 @@ def _places(input: Array, indices: Arrays, layout: Sequence[int | None]) -> tupl
         if index.dtype.kind not in "iu":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     try:
-        np.broadcast_shapes(*(index.shape for index in indices))
+        jnp.broadcast_shapes(*(index.shape for index in indices))
     except ValueError:
         shapes = ", ".join(str(list(index.shape)) for index in indices)
         raise IndexError(

@@ -39,7 +39,7 @@ def _moments(
     off = input - center
     square = lax.real(off * lax.conj(off)) if input.dtype.kind == "c" else lax.square(off)
     # As torch: divided by zero, hence NaN or infinity, where there is not more than `correction`.
-    freedom = np.asarray(max(element_count(input, dims) - correction, 0), square.dtype)
+    freedom = jnp.asarray(max(element_count(input, dims) - correction, 0), square.dtype)
     variance = jnp.sum(square, dims, keepdims=keepdim) / freedom
     return variance, center if keepdim else jnp.squeeze(center, dims)
 

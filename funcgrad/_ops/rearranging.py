@@ -128,7 +128,7 @@ def _triangle(input: Array, diagonal: int, name: str) -> Array:
     if input.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = input.shape[-2:]
-    below = np.tri(rows, columns, diagonal if name == "tril" else diagonal - 1, dtype=bool)
+    below = jnp.tri(rows, columns, diagonal if name == "tril" else diagonal - 1, dtype=bool)
     kept = below if name == "tril" else ~below
     return jnp.where(kept, input, jnp.zeros((), input.dtype))
 

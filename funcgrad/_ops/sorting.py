@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -30,15 +31,16 @@ def _order(input: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     return values, places
 
 
-_sorted = jax.custom_jvp(_order, nondiff_argnums=(1, 2))
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _sorted(input: Array, dim: int, descending: bool) -> Array:
+    return _order(input, dim, descending)[0]
 
 
 @_sorted.defjvp
 def _sorted_jvp(dim: int, descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Gather the tangent: jax's own rule for two operands sorts a second time."""
-    values, places = _sorted(primals[0], dim, descending)
-    tangent = tangents[0] if primals[0].ndim == 0 else jnp.take_along_axis(tangents[0], places, dim)
-    return (values, places), (tangent, np.zeros(places.shape, jax.dtypes.float0))
+    values, places = _order(primals[0], dim, descending)
+    return values, tangents[0] if values.ndim == 0 else jnp.take_along_axis(tangents[0], places, dim)
 
 
 def sorted_with_places(input: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
@@ -46,7 +48,9 @@ def sorted_with_places(input: Array, dim: int, descending: bool = False) -> tupl
     if is_bool(input):
         values, places = _order(input.astype(np.uint8), dim, descending)
         return values.astype(np.bool_), places.astype(np.int64)
-    values, places = _order(input, dim, descending) if is_integer(input) else _sorted(input, dim, descending)
+    values, places = _order(lax.stop_gradient(input), dim, descending)
+    if not is_integer(input):
+        values = _sorted(input, dim, descending)  # the same sort, which XLA does once
     return values, places.astype(np.int64)
 
 

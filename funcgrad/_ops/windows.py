@@ -63,13 +63,13 @@ class Windows(NamedTuple):
             flat = flat * n + places.reshape(-1, *(1,) * (len(self.sizes) - 1 - d))
         return flat
 
-    def covered(self, include_padding: bool) -> list[np.ndarray]:
+    def covered(self, include_padding: bool) -> list[Array]:
         """Return for each dimension how many elements (or also paddings) each window covers."""
         counts = []
         for n, k, s, p, c in zip(self.sizes, self.kernel, self.stride, self.padding, self.counts, strict=True):
-            starts = np.arange(c) * s - p
-            stops = np.minimum(starts + k, n + p)
-            counts.append(stops - starts if include_padding else np.minimum(stops, n) - np.maximum(starts, 0))
+            starts = jnp.arange(c) * s - p
+            stops = jnp.minimum(starts + k, n + p)
+            counts.append(stops - starts if include_padding else jnp.minimum(stops, n) - jnp.maximum(starts, 0))
         return counts
 
 

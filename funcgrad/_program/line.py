@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from funcgrad._program.trie import Call, Hole, is_open
+from funcgrad._program.trie import Call, Hole, Signature, is_open
 from funcgrad._program.value import Aval
 
 Argument: TypeAlias = Any
@@ -28,6 +28,26 @@ class Carried(NamedTuple):
 
     leaf: int
     kind: type
+
+
+class Instruction(NamedTuple):
+    """A call that was not recorded as it is, but made from one; to the planner it is a Call."""
+
+    signature: Signature
+    arguments: tuple[Any, ...]
+    first: int
+
+    @property
+    def op(self) -> Any:
+        return self.signature.op
+
+    @property
+    def statics(self) -> tuple[Any, ...]:
+        return self.signature.statics
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:
+        return self.signature.avals
 
 
 class Step:
@@ -91,7 +111,7 @@ class Loop:
         return self.body[part.step].shape_of(part.part)
 
 
-def line_of(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[Step | Loop], list[Argument]]:
+def line_of(calls: Sequence[Call | Instruction], wanted: Sequence[int]) -> tuple[list[Step | Loop], list[Argument]]:
     """Return calls as a line, and where its wanted results are found. Slots count as in the program."""
     places: dict[int, Ref] = {}
     tokens: dict[Any, Any] = {}
@@ -120,4 +140,4 @@ def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
         yield from step.arguments
 
 
-__all__ = ["Argument", "Carried", "Hole", "Loop", "Ref", "Step", "arguments_of", "line_of"]
+__all__ = ["Argument", "Carried", "Hole", "Instruction", "Loop", "Ref", "Step", "arguments_of", "line_of"]

@@ -14,7 +14,11 @@ import jax
 import numpy as np
 
 from funcgrad._base.config import settings
-from funcgrad._program.line import Loop, Step, line_of
+from funcgrad._program.lengths.family import Form, Sample, family_of
+from funcgrad._program.lengths.masking import Unmaskable
+from funcgrad._program.lengths.running import AtLength, Roomy
+from funcgrad._program.lengths.symbol import Refusal, attempted, is_symbolic, room_for, symbol_of
+from funcgrad._program.line import Argument, Instruction, Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import rolled
@@ -32,14 +36,25 @@ class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
     given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
-    used: when it was last run, as a count of runs.
+    used: when it was last run, as a count of runs. is_new: whether there was something to compile. note: what to say of
+    the lengths that vary in it.
     """
 
-    __slots__ = ("_array", "_numbers", "execute", "given", "kept", "order", "used")
+    __slots__ = ("_array", "_numbers", "_on_host", "execute", "given", "is_new", "kept", "note", "order", "used")
 
-    def __init__(self, execute: Execute, given: Sequence[int], kept: Sequence[int], order: Sequence[int]) -> None:
+    def __init__(
+        self,
+        execute: Execute,
+        given: Sequence[int],
+        kept: Sequence[int],
+        order: Sequence[int],
+        *,
+        is_new: bool = True,
+        note: str = "",
+    ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
-        self.used = 0
+        self.used, self.is_new, self.note = 0, is_new, note
+        self._on_host = isinstance(execute, (InParts, AtLength))  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
 
@@ -50,7 +65,7 @@ class Plan:
             return np.array(given, np.float64)
         if self._array is None:
             self._array = np.array(given, np.float64)
-            if not isinstance(self.execute, InParts):  # which reads them one by one
+            if not self._on_host:
                 self._array = jax.device_put(self._array)
         return self._array
 
@@ -62,6 +77,16 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
     memory may be reused. leaf_avals: what is known of each leaf.
     """
     calls = needed_calls(last.path(), wanted)
+    made, note = _for_many_lengths(Sample(calls, leaf_avals), wanted, free)
+    if made is None:
+        made = _for_this_length(calls, wanted, free, leaf_avals)
+        made.note = note
+    return made
+
+
+def _for_this_length(
+    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+) -> Plan:
     line, found = line_of(calls, wanted)
     if settings.turns and len(line) > SHORT and all(aval.placement is None for aval in leaf_avals):
         parted, results = rolled(line, found, 3, LONG, fold=False)
@@ -69,26 +94,75 @@ def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Seq
             return Plan(InParts(parted, results), (), range(len(leaf_avals)), range(len(wanted)))
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
-    places = {slot: place for place, slot in enumerate(wanted)}
     if len(line) > settings.piece:
         return Plan(InPieces(line, found, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
-    partners = donations(calls, wanted, free, leaf_avals)
-    given = sorted(partners)
-    kept = [i for i in range(len(leaf_avals)) if i not in partners]
-    # JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order
-    paired = [partners[leaf] for leaf in given]
-    returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
-    results = [found[places[slot]] for slot in returned]
-    read = parts_read(line, results)
+    whole = Whole(line, found, wanted, donations(calls, wanted, free, leaf_avals), len(leaf_avals))
+    traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(line, leaf_avals) else whole.step
+    return Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
 
-    def step(given_leaves: list[jax.Array], kept_leaves: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
-        leaves = dict(zip(given, given_leaves, strict=True)) | dict(zip(kept, kept_leaves, strict=True))
-        tracing = Tracing(leaves, numbers, read)
-        tracing.run(line)
-        return [tracing.get(result) for result in results]
 
-    traced = with_waiting_transposes(step) if _convolves_on_cpu(line, leaf_avals) else step
-    return Plan(jax.jit(traced, donate_argnums=(0,)), given, kept, [places[slot] for slot in returned])
+def _for_many_lengths(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> tuple[Plan | None, str]:
+    """Return a plan that serves many lengths, if this program differs from earlier ones by a length; or why not."""
+    family = family_of(sample, wanted, free)
+    found = attempted(family.form_for, sample) if family else None
+    if found is None or isinstance(found, Refusal):
+        return None, found.reason if found else ""
+    form, length = found
+    room = room_for(length)
+    is_new = room not in form.executables
+    if is_new:
+        form.executables[room] = attempted(_with_room, form, room, wanted, free)
+    known = form.executables[room]
+    if isinstance(known, Refusal):
+        return None, f"each length is compiled: {known.reason}"
+    whole, roomy = known
+    note = f"compiled for lengths up to {room}" if is_new else ""
+    at_length = AtLength(roomy, form, sample, length)
+    return Plan(at_length, whole.given, whole.kept, whole.order, is_new=is_new, note=note), note
+
+
+def _with_room(form: Form, room: int, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
+    leaves, calls = form.opened(symbol_of(room))
+    line, found = line_of(calls, wanted)
+    if settings.turns:
+        line, found = rolled(line, found, settings.turns, LONG)
+    if len(line) > settings.piece:
+        raise Unmaskable("the program is too long to be compiled in one piece")
+    fixed = [i for i in free if not any(map(is_symbolic, leaves[i].shape))]
+    whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves))
+    given, kept = [leaves[i] for i in whole.given], [leaves[i] for i in whole.kept]
+    return whole, Roomy(whole.step, given, kept, len(form.numbers), room)
+
+
+class Whole:
+    """A line as one function of its leaves: `step`, with its leaves and results in the order that JAX donates in.
+
+    JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order.
+    """
+
+    def __init__(
+        self,
+        line: Sequence[Step | Loop],
+        found: Sequence[Argument],
+        wanted: Sequence[int],
+        partners: dict[int, int],
+        leaves: int,
+    ) -> None:
+        places = {slot: place for place, slot in enumerate(wanted)}
+        self.line, self.given = line, sorted(partners)
+        self.kept = [i for i in range(leaves) if i not in partners]
+        paired = [partners[leaf] for leaf in self.given]
+        returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
+        self.order = [places[slot] for slot in returned]
+        self.results = [found[place] for place in self.order]
+        self.read = parts_read(line, self.results)
+
+    def step(self, given: list[jax.Array], kept: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
+        """Compute the results."""
+        leaves = dict(zip(self.given, given, strict=True)) | dict(zip(self.kept, kept, strict=True))
+        tracing = Tracing(leaves, numbers, self.read)
+        tracing.run(self.line)
+        return [tracing.get(result) for result in self.results]
 
 
 def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -> bool:
@@ -113,7 +187,7 @@ def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:
 
 
 def donations(
-    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+    calls: Sequence[Call | Instruction], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
 ) -> dict[int, int]:
     """Return, for free leaves, the wanted result of the same shape that takes over its memory.
 
@@ -142,7 +216,7 @@ def donations(
     return partners
 
 
-def _first_place(calls: Sequence[Call], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
+def _first_place(calls: Sequence[Call | Instruction], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
     """Return where a leaf stands among the arguments of the call that reads it last."""
     reader = last_reader.get(leaf)
     return (-1, leaf) if reader is None else (reader, calls[reader].arguments.index(-1 - leaf))

@@ -112,14 +112,16 @@ def _execute(program: Program) -> None:
         Journal.compiles.append(compiled._replace(seconds=time.perf_counter() - start))
 
 
-def _planned(program: Program, key: Key) -> tuple[Plan, Compile]:
+def _planned(program: Program, key: Key) -> tuple[Plan, Compile | None]:
     call, (wanted, free) = program.cursor, key
-    counters.compiles += 1
     avals = [aval for _, _, aval in program.leaves]
     why = reason(call, avals)
     made = plan(call, wanted, free, avals)
     forest.add(call, key, made)
-    return made, Compile(user_line(), call.depth, len(wanted), why)
+    if not made.is_new:
+        return made, None
+    counters.compiles += 1
+    return made, Compile(user_line(), call.depth, len(wanted), f"{why}; {made.note}" if made.note else why)
 
 
 _NO_TRACE = get_opaque_trace_state(convention="flax")

@@ -19,6 +19,8 @@ from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import user_line
+from funcgrad._program.lengths.shapes import known_with_length_open
+from funcgrad._program.lengths.symbol import at
 from funcgrad._program.value import Aval, aval
 
 
@@ -55,13 +57,17 @@ class Hole(NamedTuple):
 
 
 class Signature:
-    """One op on inputs of known shapes: what it returns, and (filled by the tape) how it is pulled back."""
+    """One op on inputs of known shapes: what it returns, and (filled by the tape) how it is pulled back.
 
-    __slots__ = ("arguments", "avals", "node_class", "op", "pullbacks", "statics")
+    general: the signature with a length open from which this one is known without tracing.
+    """
+
+    __slots__ = ("arguments", "avals", "general", "node_class", "op", "pullbacks", "statics")
 
     def __init__(self, op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...], avals: tuple[Aval, ...]) -> None:
         self.op, self.arguments, self.statics, self.avals = op, arguments, statics, avals
         self.pullbacks: dict[Any, Any] = {}
+        self.general: Signature | None = None
         self.node_class: type | None = None
 
 
@@ -110,13 +116,27 @@ def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) 
     key = (op, arguments, statics, get_default_dtype())
     found = _SIGNATURES.get(key)
     if found is None:
-        found = _SIGNATURES[key] = Signature(op, arguments, statics, _infer(op, arguments, statics))
+        found = _SIGNATURES[key] = _new_signature(op, arguments, statics)
         if len(_SIGNATURES) > _SIGNATURE_LIMIT:
             _SIGNATURES.popitem(last=False)
     return found
 
 
-def _infer(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
+def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
+    def traced(opened: tuple[Any, ...]) -> Signature:
+        return Signature(op, opened, statics, inferred(op, opened, statics))
+
+    known = known_with_length_open((op, statics, get_default_dtype()), arguments, traced) if settings.lengths else None
+    if known is None:
+        return traced(arguments)
+    general, length = known
+    found = Signature(op, arguments, statics, tuple([at(a, length) for a in general.avals]))
+    found.general = general
+    return found
+
+
+def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
+    """Return what is known of an op's results, by tracing it."""
     known = getattr(op, "avals", None)
     if known is not None:
         return known

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 from jax.interpreters import partial_eval
 
+from funcgrad._program.lengths.symbol import Refusal, attempted
 from funcgrad._program.trie import NUMBER, Constant, Signature, arguments_from, is_open, signature_of
 from funcgrad._program.value import Aval, aval
 from funcgrad._tape.nodes import drawing
@@ -37,6 +38,19 @@ class Pullback:
         self.used, self.avals = self._trace()
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
+
+    def made_of(self) -> tuple[Any, ...]:
+        """Return what this pull-back was derived from; `made_anew` takes the same of another signature."""
+        return self.signature, self.wanted, self.given
+
+    def made_anew(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...]) -> Pullback:
+        """Return this pull-back for a signature of other shapes, which reads the same inputs."""
+        made = Pullback.__new__(type(self))
+        made.signature, made.wanted, made.given = signature, wanted, given
+        made.name, made.keep, made.numbers = self.name, self.keep, self.numbers
+        made.used, made.all_used, made.reads_numbers = self.used, self.all_used, self.reads_numbers
+        made.avals = tuple(signature.arguments[i] for i in wanted)
+        return made
 
     @property
     def grad(self) -> str:
@@ -162,6 +176,19 @@ class ForwardHalf:
         self.tree: Any = None
         self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
 
+    def made_of(self) -> tuple[Any, ...]:
+        """Return what this op was derived from."""
+        return self.signature, self.wanted
+
+    def made_anew(self, signature: Signature, wanted: tuple[int, ...]) -> ForwardHalf:
+        """Return this op for a signature with a length open."""
+        return OpenForwardHalf(signature, wanted, self.tree.num_leaves)
+
+    def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Share what the other half is given out: the residuals, the cotangents."""
+        count = self.tree.num_leaves
+        return inputs[:count], inputs[count:]
+
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute results and residuals; how the pull-back is made of the residuals is kept in `tree`."""
         op, wanted = self.signature.op, self.wanted
@@ -179,6 +206,32 @@ class ForwardHalf:
         return (*results, *residuals)
 
 
+class OpenForwardHalf(ForwardHalf):
+    """With a length open, other residuals are kept than were recorded (the length itself): `count` of them are shown.
+
+    The other half, traced together with this one, knows the rest by the first.
+    """
+
+    __slots__ = ("_kept", "count")
+
+    def __init__(self, signature: Signature, wanted: tuple[int, ...], count: int) -> None:
+        super().__init__(signature, wanted)
+        self.count = count
+        self._kept: list[tuple[Any, Sequence[Any]]] = []
+
+    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute results and as many residuals as were recorded."""
+        found = super().call(inputs, statics)
+        residuals = found[len(self.signature.avals) :]
+        self._kept.append((residuals[0], residuals))
+        return found[: len(self.signature.avals) + self.count]
+
+    def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Share what the other half is given out."""
+        residuals = next(residuals for first, residuals in self._kept if first is inputs[0])
+        return residuals, inputs[self.count :]
+
+
 class BackwardHalf:
     """An op: the gradients, from the residuals and the cotangents."""
 
@@ -191,15 +244,23 @@ class BackwardHalf:
         arguments = forward.signature.arguments
         self.avals = tuple(arguments[i] for i in forward.wanted)
 
+    def made_of(self) -> tuple[Any, ...]:
+        """Return what this op was derived from."""
+        return self.forward, self.given
+
+    def made_anew(self, forward: ForwardHalf, given: tuple[bool, ...]) -> BackwardHalf:
+        """Return this op for the other half of a signature of other shapes."""
+        return BackwardHalf(forward, given)
+
     def known(self) -> BackwardHalf:
         """Return the one of its kind, by which programs know it."""
         return self.forward.halves.setdefault(self.given, self)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the gradients; a cotangent that is not given is zero."""
-        count = self.forward.tree.num_leaves
-        pull = jax.tree.unflatten(self.forward.tree, inputs[:count])
-        cotangents = iter(inputs[count:])
+        residuals, given_cotangents = self.forward.shared(inputs)
+        pull = jax.tree.unflatten(self.forward.tree, residuals)
+        cotangents = iter(given_cotangents)
         results = [
             next(cotangents) if given else jax.numpy.zeros(a.shape, a.dtype.numpy)
             for a, given in zip(self.forward.signature.avals, self.given, strict=True)
@@ -216,11 +277,22 @@ def pullback_of(signature: Signature, wanted: int) -> Pullback:
         if opened == signature.arguments:
             kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
             places = tuple(i for i in range(len(opened)) if wanted >> i & 1)
-            found = kind(signature, places)
+            found = (kind is Pullback and _known_with_length_open(signature, wanted)) or kind(signature, places)
         else:  # one for all numbers, which it reads like other inputs: the turns of a loop then differ in nothing else
             found = pullback_of(signature_of(signature.op, opened, signature.statics), wanted)
         signature.pullbacks[wanted] = found
     return found
+
+
+def _known_with_length_open(signature: Signature, wanted: int) -> Pullback | None:
+    """Return the pull-back as it was derived with a length open, for this length; None where it was not."""
+    general = signature.general
+    if general is None:
+        return None
+    if wanted not in general.pullbacks and isinstance(attempted(pullback_of, general, wanted), Refusal):
+        general.pullbacks[wanted] = None
+    known = general.pullbacks[wanted]
+    return known and known.made_anew(signature, known.wanted, known.given)
 
 
 def _conjugated(arrays: Sequence[Any]) -> Any:

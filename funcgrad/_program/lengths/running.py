@@ -1,0 +1,92 @@
+"""Compiles a program with a length open for lengths up to a bound, and runs it at one of them.
+
+Leaves are padded with zeros on the host, or where they are; results are cut to their length there too. On a CPU neither
+needs a compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from funcgrad._program.lengths import control, indexing, moving, rules  # noqa: F401 - they enter their rules
+from funcgrad._program.lengths.family import Form, Sample
+from funcgrad._program.lengths.masking import Masking, Padded, Unmaskable
+from funcgrad._program.lengths.symbol import at, is_symbolic
+from funcgrad._program.value import Aval
+
+Shape = tuple[Any, ...]
+
+
+class Roomy:
+    """A program with a length open, compiled for lengths up to `room`: (given, kept, numbers, length) -> results.
+
+    shapes: of the kept leaves and of the results, with the length open.
+    """
+
+    def __init__(
+        self, step: Callable[..., Any], given: Sequence[Aval], kept: Sequence[Aval], numbers: int, room: int
+    ) -> None:
+        self.room = room
+        self.kept = [tuple(a.struct.shape) for a in kept]
+        number_structs = jax.ShapeDtypeStruct((numbers,), np.dtype(np.float64))
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(step)([a.struct for a in given], [a.struct for a in kept], number_structs)
+            self.results = [tuple(a.shape) for a in traced.out_avals]
+            self.execute = jax.jit(self._masked(traced), donate_argnums=(0,))
+            room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), room), a.dtype.numpy) for a in kept]
+            self.execute.trace([a.struct for a in given], room_structs, number_structs,
+                               jax.ShapeDtypeStruct((), np.dtype(np.int32)))  # fmt: skip
+
+    def _masked(self, traced: Any) -> Callable[..., Any]:
+        def masked(given: list[Any], kept: list[Any], numbers: Any, length: Any) -> list[Any]:
+            masking = Masking(length, self.room)
+            padded = [Padded(x, masking.axes_of(shape)) for x, shape in zip(kept, self.kept, strict=True)]
+            inputs = [*map(masking.entire, given), *padded, masking.entire(numbers)]
+            results = masking.run(traced.jaxpr, traced.consts, inputs)
+            return [masking.settled(x, shape).array for x, shape in zip(results, self.results, strict=True)]
+
+        return masked
+
+
+class AtLength:
+    """Called as a plan is: a Roomy program at one length, as one recorded program asks for it."""
+
+    def __init__(self, roomy: Roomy, form: Form, sample: Sample, length: int) -> None:
+        self.roomy, self.length = roomy, np.int32(length)
+        self.numbers = form.numbers_of(sample)
+        self.padded = [at(shape, roomy.room) if any(map(is_symbolic, shape)) else None for shape in roomy.kept]
+        self.cut = [at(shape, length) if any(map(is_symbolic, shape)) else None for shape in roomy.results]
+
+    def __call__(self, given: list[Any], kept: list[Any], numbers: Any) -> list[Any]:
+        """Run the program."""
+        read = np.array([numbers[x] if type(x) is int else x for x in self.numbers], np.float64)
+        leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.padded, strict=True)]
+        results = self.roomy.execute(given, leaves, read, self.length)
+        return [x if shape is None else _cut(x, shape) for x, shape in zip(results, self.cut, strict=True)]
+
+
+def _padded(array: Any, shape: Shape) -> Any:
+    if _is_near(array):
+        found = np.zeros(shape, array.dtype)
+        found[tuple(map(slice, array.shape))] = np.asarray(array)
+        return found
+    return jnp.pad(array, [(0, size - present) for size, present in zip(shape, array.shape, strict=True)])
+
+
+def _cut(array: Any, shape: Shape) -> Any:
+    whole = np.asarray(array) if _is_near(array) else array
+    found = whole[tuple(map(slice, shape))]
+    return np.array(found) if isinstance(found, np.ndarray) else found
+
+
+def _is_near(array: Any) -> bool:
+    """Tell whether numpy can read the array where it is."""
+    return isinstance(array, np.ndarray) or next(iter(array.devices())).platform == "cpu"
+
+
+__all__ = ["AtLength", "Roomy", "Unmaskable"]

@@ -1,0 +1,269 @@
+"""A program whose dimension varies gives, in a bucket of lengths, what it gives compiled for each length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad import explain, nn
+from funcgrad._base.config import settings
+from funcgrad._program.counters import counted
+from funcgrad._program.journal import Journal
+from funcgrad.nn import functional as F
+
+LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 8, 16 and 32 follow
+Program: TypeAlias = Callable[[fg.Tensor], Any]
+PROGRAMS: dict[str, Program] = {}
+
+
+def program(function: Program) -> Program:
+    """Enter a function of x (4, n, 6) that returns tensors."""
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+@pytest.fixture(autouse=True)
+def _two_lengths(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(settings, "lengths", 2)
+    yield
+
+
+@program
+def sums_and_means(x: fg.Tensor) -> Any:
+    return x.sum(), x.mean(1), x.sum((0, 1)), x.var(1), x.std(), x.norm(), x.logsumexp(1)
+
+
+@program
+def extremes(x: fg.Tensor) -> Any:
+    return x.max(), x.amin(1), x.max(1).values, x.max(1).indices, x.argmin(1), x.median(1).values
+
+
+@program
+def elements_of_the_length(x: fg.Tensor) -> Any:
+    return (x * 2 + 1).exp().log1p(), x.relu(), x / x.shape[1], (x > 0).float().mean()
+
+
+@program
+def softmax_over_the_length(x: fg.Tensor) -> Any:
+    return x.softmax(1), x.log_softmax(1)[:, -1], F.normalize(x, dim=1)
+
+
+@program
+def attention(x: fg.Tensor) -> Any:
+    mask = fg.triu(fg.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
+    scores = (x @ x.transpose(1, 2) / 6**0.5).masked_fill(mask, float("-inf"))
+    return scores.softmax(-1) @ x, F.scaled_dot_product_attention(x, x, x, is_causal=True)
+
+
+@program
+def slices(x: fg.Tensor) -> Any:
+    return x[:, 1:], x[:, :-1], x[:, -1], x[:, 1:] - x[:, :-1], x[:, 2:-3].mean()
+
+
+@program
+def joins(x: fg.Tensor) -> Any:
+    return fg.cat([x, x * 2], 1), fg.cat([x, x[:, :3]], 1).sum(1), fg.stack([x, x]).mean(2), F.pad(x, (0, 0, 2, 1))
+
+
+@program
+def orders(x: fg.Tensor) -> Any:
+    return x.flip(1), x.cumsum(1), x.sort(1).values, x.argsort(1), x.topk(3, 1).values, x.roll(2, 1)
+
+
+@program
+def flattened(x: fg.Tensor) -> Any:
+    rows = x.reshape(-1, 6)
+    return rows.mean(0), (rows * rows).view(4, -1, 6), x.flatten(1).sum(1), x.transpose(0, 1).reshape(-1, 24).amax(0)
+
+
+@program
+def classified(x: fg.Tensor) -> Any:
+    target = fg.arange(4 * x.shape[1]).remainder(6).view(4, -1)
+    return (
+        F.cross_entropy(x.reshape(-1, 6), target.view(-1)),
+        F.cross_entropy(x.transpose(1, 2), target, ignore_index=2),
+        F.nll_loss(x.log_softmax(-1).flatten(0, 1), target.flatten(), reduction="sum"),
+    )
+
+
+@program
+def losses(x: fg.Tensor) -> Any:
+    return F.mse_loss(x, x.flip(1)), F.smooth_l1_loss(x, x * 2), F.binary_cross_entropy_with_logits(x, (x > 0).float())
+
+
+@program
+def indexed(x: fg.Tensor) -> Any:
+    places = fg.arange(x.shape[1]).flip(0)
+    rows = x.new_zeros(5, 6).index_add(0, fg.arange(x.shape[1]).remainder(5), x[0])
+    gathered = x.gather(1, (places[None, :, None] // 2).expand(4, -1, 6))
+    return x[:, places], x.index_select(1, fg.tensor([0, 3])), gathered, rows
+
+
+@program
+def convolved(x: fg.Tensor) -> Any:
+    weight = fg.arange(6 * 5 * 3).view(5, 6, 3).float() / 50
+    channels = x.transpose(1, 2)
+    return (
+        F.conv1d(channels, weight, padding=1),
+        F.conv1d(channels, weight, dilation=2).sum(),
+        F.max_pool1d(channels, 2),
+        F.avg_pool1d(channels, 3, stride=1, padding=1),
+    )
+
+
+@program
+def normalised(x: fg.Tensor) -> Any:
+    over_all = F.batch_norm(x.transpose(1, 2), None, None, training=True)
+    return F.layer_norm(x, (6,)), over_all, F.layer_norm(x, x.shape[1:])
+
+
+@program
+def distances(x: fg.Tensor) -> Any:
+    apart = fg.cdist(x[0], x[1], compute_mode="donot_use_mm_for_euclid_dist")
+    return apart.min(1).values, fg.einsum("bnh,bmh->bnm", x, x).mean(), x[0] @ x[1].T
+
+
+@program
+def written(x: fg.Tensor) -> Any:
+    y = x.clone()
+    y[:, 0] = 0
+    y[:, -1] += 1
+    y[:, 1:] *= 2
+    return y, x.masked_fill(x > 1, 0), x.where(x > 0, -x)
+
+
+def _run(function: Program, lengths: tuple[int, ...]) -> list[list[np.ndarray[Any, Any]]]:
+    outcomes = []
+    for length in lengths:
+        generator = np.random.default_rng(length)
+        x = fg.from_numpy(generator.standard_normal((4, length, 6), np.float32)).requires_grad_()
+        results = function(x)
+        floats = [r for r in results if r.requires_grad]
+        fg.stack([(r * r).mean() for r in floats]).sum().backward()
+        outcomes.append([r.detach().numpy() for r in results] + [x.grad.numpy()])
+    return outcomes
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_bucket_gives_what_each_length_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with counted() as seen:
+        bucketed = _run(PROGRAMS[name], LENGTHS)
+    monkeypatch.setattr(settings, "lengths", 0)
+    exact = _run(PROGRAMS[name], LENGTHS)
+    for mine, other in zip(bucketed, exact, strict=True):
+        for a, b in zip(mine, other, strict=True):
+            assert a.shape == b.shape
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+    assert seen.compiles == 2 + 3
+
+
+class Tagger(nn.Module):
+    """Embedding, then an LSTM or attention with a mask of the padding, then a class for each word."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(20, 8, padding_idx=0)
+        self.lstm = nn.LSTM(8, 8, batch_first=True) if kind == "lstm" else None
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True) if kind != "lstm" else None
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, words: fg.Tensor) -> fg.Tensor:
+        x = self.embedding(words)
+        x = self.lstm(x)[0] if self.lstm else self.layer(x, src_key_padding_mask=words == 0)
+        return self.head(x)
+
+
+def _trained(kind: str, lengths: tuple[int, ...]) -> tuple[list[float], list[int]]:
+    fg.manual_seed(0)
+    model, generator = Tagger(kind), np.random.default_rng(0)
+    optimizer = fg.optim.Adam(model.parameters(), lr=0.01)
+    losses, compiles = [], []
+    for length in lengths:
+        words = fg.from_numpy(generator.integers(0, 20, (3, length)))
+        words[:, 0] = 1
+        target = words % 5
+        target[:, -1] = -100
+        with counted() as seen:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(words).view(-1, 5), target.view(-1), ignore_index=-100)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        compiles.append(seen.compiles)
+    return losses, compiles
+
+
+@pytest.mark.parametrize("kind", ["lstm", "attention"])
+def test_text_of_many_lengths_trains_as_with_a_program_for_each(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = (9, 14, 11, 13, 16, 10, 6, 7, 12, 15)
+    losses, compiles = _trained(kind, lengths)
+    assert sum(compiles[2:]) == 2  # rooms for 16 and for 8
+    monkeypatch.setattr(settings, "lengths", 0)
+    np.testing.assert_allclose(losses, _trained(kind, lengths)[0], rtol=1e-4)
+
+
+def test_many_lengths_of_an_mlp_are_a_few_compiles() -> None:
+    model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+    optimizer = fg.optim.Adam(model.parameters())
+    lengths = np.random.default_rng(0).permutation(np.arange(5, 125))[:60]
+    with counted() as seen:
+        for length in lengths.tolist():
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(fg.randn(length, 6)), fg.randint(0, 3, (length,)))
+            loss.backward()
+            optimizer.step()
+            loss.item()
+    assert seen.compiles <= 2 + 5
+    assert seen.inferences <= 150  # 12 shapes for a length that has to be traced
+
+
+def test_a_number_that_goes_with_the_length_is_an_input() -> None:
+    sums = [(fg.ones(n, 2) * 3).sum().div(n).add(n).item() for n in (5, 9, 7, 6, 8)]
+    assert sums == [11.0, 15.0, 13.0, 12.0, 14.0]
+
+
+def test_what_cannot_be_masked_is_compiled_for_each_length() -> None:
+    def smallest_eigenvalue(n: int) -> float:
+        x = fg.eye(n) * 2 + fg.ones(n, n)
+        return fg.linalg.eigvalsh(x)[0].item()
+
+    with counted() as seen:
+        np.testing.assert_allclose([smallest_eigenvalue(n) for n in (3, 4, 5, 6)], 2, rtol=1e-5)
+    assert seen.compiles == 4
+    assert "each length is compiled" in Journal.compiles[-1].reason
+
+
+def test_explain_says_which_dimension_varied_and_what_was_done() -> None:
+    for n in (5, 9, 7, 6):
+        (fg.randn(3, n).cumsum(1) * 2).sum().item()
+    reasons = [compiled.reason for compiled in explain.compiles()]
+    assert any("9 -> 7" in reason and "compiled for lengths up to 8" in reason for reason in reasons)
+
+
+def test_shapes_of_other_sizes_are_not_taken_for_those_of_another_length() -> None:
+    for n in (5, 6, 7, 8):
+        assert (fg.ones(n, 3) + fg.ones(n, 3)).shape == (n, 3)
+    for n in (9, 10, 11, 12):
+        assert (fg.ones(n, 4) + fg.ones(n, 4)).shape == (n, 4)
+    with pytest.raises(RuntimeError, match="must match"):
+        fg.ones(13, 3) + fg.ones(13, 4)
+
+
+def test_an_axis_of_size_one_is_not_taken_for_a_short_length() -> None:
+    def broadcast(n: int) -> list[float]:
+        return (fg.ones(n, 3) + fg.ones(4, 1)[:n]).sum(0).tolist()
+
+    assert [broadcast(n)[0] for n in (4, 3, 2, 1)] == [8.0, 6.0, 4.0, 2.0]
+
+
+def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "lengths", 0)
+    with counted() as seen:
+        for n in (5, 9, 7, 6):
+            (fg.ones(n) * 2).sum().item()
+    assert seen.compiles == 4
