@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.apart import measured_apart
+
 STEPS = 12
 
 
@@ -118,6 +115,7 @@ def accumulation(torch: Any, turns: int) -> Callable[[], float]:
 WORKLOADS: dict[str, tuple[Callable[..., Callable[[], float]], int]] = {
     "gru-10": (gru, 10), "gru-100": (gru, 100), "gru-1000": (gru, 1000), "blocks-4": (blocks, 4),
     "blocks-48": (blocks, 48), "euler-2000": (euler, 2000), "inner-50": (inner, 50), "gathered-32": (accumulation, 32),
+    "blocks-20": (blocks, 20),
 }  # fmt: skip
 
 
@@ -199,21 +197,6 @@ def measure(engine: str, workload: str) -> dict[str, float]:
     }
 
 
-def asked(engine: str, workload: str) -> dict[str, float] | None:
-    """Measure in a process of its own; None where it takes more than five minutes."""
-    command = [sys.executable, "-m", "tests.benchmarks.loops", "--measure", engine, workload]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=os.environ | {"FUNCGRAD_CACHE": "off"}, capture_output=True, text=True, timeout=300
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode:
-        sys.stderr.write(done.stderr)
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def main() -> None:
     """Print one row per workload, ratios first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -229,8 +212,8 @@ def main() -> None:
         names = ["funcgrad", "torch"]
         if workload.startswith("gru"):
             names += ["scan"] if workload == "gru-1000" else ["scan", "unrolled"]
-        found = {name: asked(name, workload) for name in names}
-        ours, theirs, scan, unrolled = (found.get(name) or {} for name in ("funcgrad", "torch", "scan", "unrolled"))
+        found = {name: measured_apart("tests.benchmarks.loops", name, workload) for name in names}
+        ours, theirs, scan, unrolled = (found.get(name, {}) for name in ("funcgrad", "torch", "scan", "unrolled"))
         nan = float("nan")
         row = (
             ours.get("steady", nan) / theirs.get("steady", nan), ours.get("steady", nan) / scan.get("steady", nan),

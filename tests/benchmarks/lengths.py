@@ -1,0 +1,176 @@
+"""Measure loops whose shapes vary from step to step: funcgrad, the same text under torch, and a hand-written jit.
+
+    python -m tests.benchmarks.lengths                    # everything, some minutes
+    python -m tests.benchmarks.lengths --workloads mlp
+
+Each workload runs from its first step to its last under each engine in a process of its own, without any cache of
+compiled programs: what counts is the whole time, compiling included. By hand: `jax.jit` and optax, each shape as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.apart import measured_apart
+
+
+def mlp(torch: Any) -> Iterator[float]:
+    """300 steps of an MLP 64-128-128-10 with 200 distinct batch sizes between 5 and 400, Adam."""
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for length in batch_sizes():
+        x, y = torch.randn(length, 64), torch.randint(0, 10, (length,))
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+def batch_sizes() -> list[int]:
+    """Return 200 distinct sizes, and 100 of them again."""
+    sizes = np.random.default_rng(0).permutation(np.arange(5, 401))[:200].tolist()
+    return sizes + sizes[:100]
+
+
+def ragged(torch: Any) -> Iterator[float]:
+    """Five epochs of 1,000 rows in batches of 64, the last of which has 40."""
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    data = torch.utils.data.TensorDataset(torch.randn(1000, 64), torch.randint(0, 10, (1000,)))
+    loader = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
+    for _ in range(5):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            yield loss.item()
+
+
+def text(torch: Any) -> Iterator[float]:
+    """200 batches of 16 sentences padded to the longest (5 to 60 words): embedding, LSTM, a class for each word."""
+    nn = torch.nn
+    embedding, lstm, head = nn.Embedding(500, 32, padding_idx=0), nn.LSTM(32, 64, batch_first=True), nn.Linear(64, 20)
+    optimizer = torch.optim.Adam([*embedding.parameters(), *lstm.parameters(), *head.parameters()], lr=1e-3)
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        longest = int(generator.integers(5, 61))
+        words = generator.integers(1, 500, (16, longest))
+        words[np.arange(longest) >= generator.integers(1, longest + 1, (16, 1))] = 0
+        x, y = torch.from_numpy(words), torch.from_numpy(np.where(words, words % 20, -100))
+        optimizer.zero_grad()
+        logits = head(lstm(embedding(x))[0])
+        loss = nn.functional.cross_entropy(logits.reshape(-1, 20), y.reshape(-1), ignore_index=-100)
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+def generation(torch: Any) -> Iterator[float]:
+    """A GPT of 2 layers, width 64, writes 120 characters one by one, each from all before it, without a cache."""
+    nn, functional = torch.nn, torch.nn.functional
+    layers = [nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True) for _ in range(2)]
+    embedding, places, head = nn.Embedding(65, 64), nn.Embedding(128, 64), nn.Linear(64, 65)
+    mask = torch.triu(torch.ones(128, 128), diagonal=1).bool()
+    written = torch.zeros(1, 1, dtype=torch.long)
+    with torch.no_grad():
+        for _ in range(120):
+            count = written.size(1)
+            x = embedding(written) + places(torch.arange(count))
+            for layer in layers:
+                x = layer(x, src_mask=mask[:count, :count])
+            likely = functional.softmax(head(x[:, -1]), dim=-1)
+            written = torch.cat([written, torch.multinomial(likely, 1)], dim=1)
+            yield likely.max().item()
+
+
+WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
+    "mlp": mlp, "ragged": ragged, "text": text, "generation": generation,
+}  # fmt: skip
+
+
+def mlp_by_hand() -> Iterator[float]:
+    """The MLP as a jitted step, which is compiled for each batch size."""
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    generator = np.random.default_rng(0)
+    sizes = (64, 128, 128, 10)
+    params = [
+        (jnp.asarray(generator.uniform(-0.1, 0.1, shape), jnp.float32), jnp.zeros(shape[1]))
+        for shape in itertools.pairwise(sizes)
+    ]
+    transform = optax.adam(1e-3)
+    state = transform.init(params)
+
+    def loss_of(params: Any, x: Any, y: Any) -> Any:
+        for weight, bias in params[:-1]:
+            x = jax.nn.relu(x @ weight + bias)
+        logits = x @ params[-1][0] + params[-1][1]
+        return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
+
+    @jax.jit
+    def update(params: Any, state: Any, x: Any, y: Any) -> Any:
+        loss, slope = jax.value_and_grad(loss_of)(params, x, y)
+        updates, state = transform.update(slope, state, params)
+        return optax.apply_updates(params, updates), state, loss
+
+    for length in batch_sizes():
+        x = generator.standard_normal((length, 64)).astype(np.float32)
+        params, state, loss = update(params, state, x, generator.integers(0, 10, length))
+        yield float(loss)
+
+
+def measure(engine: str, workload: str) -> dict[str, float]:
+    """Run one workload under one engine in this process."""
+    if engine == "by hand":
+        steps = mlp_by_hand()
+    else:
+        framework = importlib.import_module(engine)
+        framework.manual_seed(0)
+        steps = WORKLOADS[workload](framework)
+    start = time.perf_counter()
+    values = list(steps)
+    found = {"seconds": time.perf_counter() - start, "value": values[-1], "steps": len(values)}
+    if engine == "funcgrad":
+        found["compiles"] = importlib.import_module("funcgrad._program.counters").counters.compiles
+    return found
+
+
+def main() -> None:
+    """Print one row per workload, ratios first."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
+    parser.add_argument("--measure", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.measure:
+        print(json.dumps(measure(*chosen.measure)))
+        return
+    columns = ("vs torch", "vs by hand", "s", "torch s", "by hand s", "steps", "compiles", "difference")
+    print(f"{'':12}" + "".join(f"{column:>12}" for column in columns))
+    nan = float("nan")
+    for workload in chosen.workloads:
+        names = ["funcgrad", "torch", *(["by hand"] if workload == "mlp" else [])]
+        found = {name: measured_apart("tests.benchmarks.lengths", name, workload) for name in names}
+        ours, theirs, by_hand = (found.get(name, {}) for name in ("funcgrad", "torch", "by hand"))
+        seconds = [each.get("seconds", nan) for each in (ours, theirs, by_hand)]
+        row = [seconds[0] / seconds[1], seconds[0] / seconds[2], *seconds]
+        print(f"{workload:12}" + "".join(f"{x:>12.2f}" for x in row) + f"{ours.get('steps', nan):>12.0f}"
+              f"{ours.get('compiles', nan):>12.0f}{abs(ours.get('value', nan) - theirs.get('value', nan)):>12.1e}",
+              flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
