@@ -29,6 +29,7 @@ from funcgrad._program.value import Aval
 
 LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
 SHORT = 24  # instructions: a line of so many is compiled whole, whatever varies in it
+_OFTEN = {InParts: 64, AtLength: 1024}  # runs of one number of turns, of one length: then it is compiled as it is
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -36,11 +37,14 @@ class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
     given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
-    used: when it was last run, as a count of runs. is_new: whether there was something to compile. note: what to say of
-    the lengths that vary in it.
+    used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a compile of
+    its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the lengths that
+    vary in it.
     """
 
-    __slots__ = ("_array", "_numbers", "_on_host", "execute", "given", "is_new", "kept", "note", "order", "used")
+    __slots__ = (
+        "_array", "_numbers", "_on_host", "execute", "given", "is_new", "kept", "note", "order", "spare", "used",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class Plan:
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.used, self.is_new, self.note = 0, is_new, note
+        self.spare = next((often for kind, often in _OFTEN.items() if isinstance(execute, kind)), -1)
         self._on_host = isinstance(execute, (InParts, AtLength))  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
@@ -70,25 +75,28 @@ class Plan:
         return self._array
 
 
-def plan(last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]) -> Plan:
-    """Return how to run the program that ends with `last`.
+def plan(
+    last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], *, is_common: bool = False
+) -> Plan:
+    """Return how to run the program that ends with `last`. is_common: it was run so often that it is compiled as it is.
 
     wanted: the numbers of the results to return. free: the numbers of the leaves that nobody needs afterwards, whose
     memory may be reused. leaf_avals: what is known of each leaf.
     """
     calls = needed_calls(last.path(), wanted)
-    made, note = _for_many_lengths(Sample(calls, leaf_avals), wanted, free)
+    made, note = (None, "") if is_common else _for_many_lengths(Sample(calls, leaf_avals), wanted, free)
     if made is None:
-        made = _for_this_length(calls, wanted, free, leaf_avals)
+        made = _for_this_length(calls, wanted, free, leaf_avals, is_common)
         made.note = note
     return made
 
 
 def _for_this_length(
-    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], is_common: bool
 ) -> Plan:
     line, found = line_of(calls, wanted)
-    if settings.turns and len(line) > SHORT and all(aval.placement is None for aval in leaf_avals):
+    on_host = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
+    if on_host and len(line) > SHORT:
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
             return Plan(InParts(parted, results), (), range(len(leaf_avals)), range(len(wanted)))

@@ -91,9 +91,10 @@ def _execute(program: Program) -> None:
     free = tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
     key: Key = (tuple([value.slot for value in program.promised]), free)
     planned, compiled, start = call.plans.get(key), None, 0.0
-    if planned is None:
+    if planned is None or planned.spare == 0:
         start = time.perf_counter()
-        planned, compiled = _planned(program, key)
+        planned, compiled = _planned(program, key, is_common=planned is not None)
+    planned.spare -= 1
     given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
     program.promised = [program.promised[i] for i in planned.order]
     counters.runs = planned.used = counters.runs + 1
@@ -112,11 +113,11 @@ def _execute(program: Program) -> None:
         Journal.compiles.append(compiled._replace(seconds=time.perf_counter() - start))
 
 
-def _planned(program: Program, key: Key) -> tuple[Plan, Compile | None]:
+def _planned(program: Program, key: Key, *, is_common: bool) -> tuple[Plan, Compile | None]:
     call, (wanted, free) = program.cursor, key
     avals = [aval for _, _, aval in program.leaves]
-    why = reason(call, avals)
-    made = plan(call, wanted, free, avals)
+    why = "it is run often" if is_common else reason(call, avals)
+    made = plan(call, wanted, free, avals, is_common=is_common)
     forest.add(call, key, made)
     if not made.is_new:
         return made, None

@@ -11,8 +11,10 @@ import pytest
 import funcgrad as fg
 from funcgrad import explain, nn
 from funcgrad._base.config import settings
+from funcgrad._program import plan
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
+from funcgrad._program.lengths.running import AtLength
 from funcgrad.nn import functional as F
 
 LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 8, 16 and 32 follow
@@ -267,3 +269,13 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
         for n in (5, 9, 7, 6):
             (fg.ones(n) * 2).sum().item()
     assert seen.compiles == 4
+
+
+def test_a_length_that_comes_back_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(plan._OFTEN, AtLength, 3)
+    compiles = []
+    for n in (5, 9, 7, 7, 7, 7, 7):
+        with counted() as seen:
+            assert (fg.ones(n) * 2).sum().item() == 2 * n
+        compiles.append(seen.compiles)
+    assert compiles == [1, 1, 1, 0, 0, 1, 0]

@@ -11,7 +11,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
-from funcgrad._program import parts
+from funcgrad._program import parts, plan
 from funcgrad._program.counters import counted
 from funcgrad._program.trie import forest
 
@@ -134,3 +134,22 @@ def test_results_of_single_turns_are_kept() -> None:
     finally:
         settings.turns = settings_before
     assert found == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_number_of_turns_that_comes_back_often_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(40, 4)
+
+    def summed(turns: int) -> float:
+        h = torch.zeros(4)
+        for t in range(turns):
+            h = torch.tanh(h + x[t]) * 0.9
+        return h.sum().item()
+
+    monkeypatch.setitem(plan._OFTEN, parts.InParts, 3)
+    expected = [summed(turns) for turns in (30, 33, 36)]
+    compiles = []
+    for _ in range(5):
+        with counted() as seen:
+            assert summed(36) == pytest.approx(expected[2], abs=1e-6)
+        compiles.append(seen.compiles)
+    assert compiles == [0, 0, 1, 0, 0]
