@@ -34,7 +34,13 @@ def _counted(points: Tensor, bins: Any, range: Any, weight: Any, density: bool) 
 
 @both()
 def histogram(
-    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False, out: Any = None
+    input: Tensor,
+    bins: Any = 100,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: Any = None,
 ) -> Any:
     """Count the elements (or add their weights) in each of `bins` equal parts of `range`, or between the edges given.
 

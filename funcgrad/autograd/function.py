@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
@@ -14,6 +14,25 @@ from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor, variables_of
+
+
+class _Saved(NamedTuple):
+    """A tensor as it was when forward saved it. result: which of the results it is, None for any other.
+
+    Of a result only the value is kept: its history is the node that keeps it.
+    """
+
+    tensor: Tensor | None
+    variable: Variable
+    result: int | None = None
+
+    def read(self, node: FunctionNode) -> Tensor:
+        """Return the tensor itself, or, where its name has come to mean something else, one of the saved value."""
+        if self.result is not None:
+            return Tensor._of(Variable(self.variable.value, node, self.result))
+        if self.tensor is None or self.tensor._current() is not self.variable:
+            return Tensor._of(self.variable)
+        return self.tensor
 
 
 class FunctionNode(Node):
@@ -42,7 +61,7 @@ class FunctionNode(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
-        self._saved = tensors
+        self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
         if thread.saved_hooks and tensors:
             self._saved = Packed(tuple(variables_of(tensors)))
 
@@ -53,9 +72,20 @@ class FunctionNode(Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._freed:
             raise RuntimeError(SECOND_TIME)
-        if type(self._saved) is not Packed:
-            return self._saved
-        return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
+        if type(self._saved) is Packed:
+            return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
+        return tuple(saved.read(self) if type(saved) is _Saved else saved for saved in self._saved)
+
+    def give_history(self, places: dict[int, int]) -> None:
+        """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
+        if type(self._saved) is Packed:
+            return
+        self._saved = tuple(
+            _Saved(None, saved.variable.detached(), places[id(saved.tensor)])
+            if type(saved) is _Saved and id(saved.tensor) in places
+            else saved
+            for saved in self._saved
+        )
 
     @property
     def saved(self) -> Any:
@@ -154,13 +184,14 @@ class Function:
         if not thread.grad or not any(ctx.needs_input_grad):
             return answer
         ctx.edges = tuple((v.node, v.index) for v in variables if v is not None and v.node is not None)
-        return _with_node(ctx, answer)
+        return _with_node(ctx, args, answer)
 
 
-def _with_node(ctx: Any, answer: Any) -> Any:
+def _with_node(ctx: Any, args: tuple[Any, ...], answer: Any) -> Any:
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
     ctx.result_avals = tuple(t._current().aval for t in tensors)
+    ctx.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(ctx, t, args)})
     named_results, index = [], 0
     for result in results:
         if not isinstance(result, Tensor):
@@ -169,6 +200,13 @@ def _with_node(ctx: Any, answer: Any) -> Any:
         named_results.append(_result(ctx, result, index))
         index += 1
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
+
+
+def _gets_history(ctx: Any, result: Tensor, args: tuple[Any, ...]) -> bool:
+    """Tell whether a result, as forward returned it, stands for a result of the node."""
+    if any(result is t for t in ctx._non_differentiable) or not result._current().aval.differentiable:
+        return False
+    return any(result is t for t in ctx.dirty_tensors) or not any(result is a for a in args)
 
 
 def _result(ctx: Any, result: Tensor, index: int) -> Tensor:

@@ -66,15 +66,14 @@ def grad_and_value(func: Function, argnums: ArgNums = 0, has_aux: bool = False) 
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """Return (func(*primals), pull): pull(cotangents), given like the result, returns a gradient for each primal.
+    """Return (func(*primals), pull): pull(cotangents), given like the result, returns a tuple of gradients.
 
-    One primal: the gradient itself, else a tuple. has_aux: `func` returns (result, anything); so does this, after pull.
+    has_aux: `func` returns (result, anything); so does this, after pull.
     """
     if not primals:
         raise RuntimeError("vjp expects the primals, the tensors that func is called with, but got none")
     if is_plain(primals):
-        output, pull_all, *rest = jax.vjp(plain(func), *primals, has_aux=has_aux)
-        return output, lambda cotangents: _one_or_all(pull_all(cotangents)), *rest
+        return jax.vjp(plain(func), *primals, has_aux=has_aux)
     ran = _Run(lambda *args: func(*args), primals)
     output, aux = _pair(ran.output, "vjp") if has_aux else (ran.output, None)
     for leaf in leaves_of(output):
@@ -87,7 +86,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
                 "Expected the cotangents to have the structure of the result, of "
                 f"{len(leaves_of(output))} tensors, but got {len(given)}"
             )
-        return _one_or_all(with_leaves(primals, ran.pulled(output, given)))
+        return with_leaves(primals, ran.pulled(output, given))
 
     return (ran.lowered(output), pull, ran.lowered(aux)) if has_aux else (ran.lowered(output), pull)
 
@@ -125,10 +124,10 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         return jax.linearize(plain(func), *primals)
     output, pull = vjp(func, *primals)
     cotangents = map_leaves(lambda leaf: Tensor._of(_zeros(leaf)), output)
-    transposed = vjp(lambda given: _as_tuple(pull(given), primals), cotangents)[1]
+    transposed = vjp(pull, cotangents)[1]
 
     def push(*tangents: Any) -> Any:
-        return transposed(tangents)
+        return transposed(tangents)[0]
 
     return output, push
 
@@ -281,11 +280,3 @@ def _pair(result: Any, name: str) -> tuple[Any, Any]:
             f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
         )
     return result
-
-
-def _one_or_all(gradients: tuple[Any, ...]) -> Any:
-    return gradients[0] if len(gradients) == 1 else gradients
-
-
-def _as_tuple(gradients: Any, primals: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (gradients,) if len(primals) == 1 else gradients

@@ -21,8 +21,6 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._utils": ("funcgrad.serialization.rebuild",),
     "torch.amp.autocast_mode": ("funcgrad.amp",),
     "torch.amp.grad_scaler": ("funcgrad.amp",),
-    "torch.autograd.forward_ad": ("funcgrad.autograd",),
-    "torch.autograd.functional": ("funcgrad.autograd",),
     "torch.autograd.gradcheck": ("funcgrad.autograd",),
     "torch.cuda.amp": ("funcgrad.amp",),
     "torch.cuda.amp.autocast_mode": ("funcgrad.amp",),

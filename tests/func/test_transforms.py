@@ -39,7 +39,7 @@ def f(x: Any) -> Any:
         (func.jacrev(f), jax.jacrev),
         (func.jacfwd(f), jax.jacfwd),
         (func.hessian(f), jax.hessian),
-        (lambda x: func.vjp(f, x)[1](jnp.float32(2)), lambda f: lambda x: jax.vjp(f, x)[1](jnp.float32(2))[0]),
+        (lambda x: func.vjp(f, x)[1](jnp.float32(2))[0], lambda f: lambda x: jax.vjp(f, x)[1](jnp.float32(2))[0]),
         (lambda x: func.jvp(f, (x,), (x,))[1], lambda f: lambda x: jax.jvp(f, (x,), (x,))[1]),
         (lambda x: func.linearize(f, x)[1](x), lambda f: lambda x: jax.jvp(f, (x,), (x,))[1]),
     ],
@@ -189,3 +189,11 @@ def test_parity_with_the_installed_torch(name: str) -> None:
     reference = pytest.importorskip("torch")
     for ours, theirs in zip(numbers(torch, name), numbers(reference, name), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-6)
+
+
+def test_vjp_gives_a_tuple_of_gradients_for_one_primal_too() -> None:
+    parameters = {"w": torch.tensor([1.0, 2.0])}
+    _, pull = func.vjp(lambda p: p["w"] ** 2, parameters)
+    gradients = pull(torch.ones(2))
+    assert [g["w"].tolist() for g in gradients] == [[2, 4]]
+    assert func.jvp(lambda p: p["w"].sum(), (parameters,), gradients)[1].item() == 6

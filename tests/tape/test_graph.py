@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 
 import pytest
 
@@ -215,6 +216,47 @@ def test_a_function_of_ones_own() -> None:
         y.sum().backward()
 
 
+def test_a_function_that_saves_its_results_can_be_differentiated_twice() -> None:
+    class Cube(autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x**3, 3 * x**2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs, output[1])
+
+        @staticmethod
+        def backward(ctx, grad, grad_slope):
+            x, slope = ctx.saved_tensors
+            return grad * slope + grad_slope * 6 * x
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (first,) = autograd.grad(Cube.apply(x)[0].sum(), x, create_graph=True)
+    assert autograd.grad(first.sum(), x)[0].tolist() == [6, 12]
+    gone = weakref.ref(Cube.apply(x)[0].grad_fn)
+    assert gone() is None  # no cycle: freed without the garbage collector
+
+
+def test_a_function_saves_values_and_not_names() -> None:
+    class Square(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * ctx.saved_tensors[0] * grad
+
+    x = torch.tensor([3.0], requires_grad=True)
+    y = Square.apply(x)
+    with torch.no_grad():
+        x.mul_(100)
+    y.backward()
+    assert x.grad.tolist() == [6]
+
+
 def test_a_function_with_several_arguments_and_none() -> None:
     class Scale(autograd.Function):
         @staticmethod
@@ -303,5 +345,3 @@ def test_a_gradient_that_is_not_given_is_zero() -> None:
     first.sum().backward()
     assert x.grad.tolist() == [0, 1, 0]
     assert not indices.requires_grad
-
-
