@@ -1055,7 +1055,7 @@ def hinge_embedding_loss(
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Any = None) -> Tensor: ...
 def histogram(
     input: Tensor,
-    bins: Any,
+    bins: Any = 100,
     *,
     range: Any = None,
     weight: Tensor | None = None,
@@ -1590,13 +1590,7 @@ def rnn_tanh_cell(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def roll(
-    input: Tensor,
-    shifts: _int | Sequence[_int],
-    dims: _int | Sequence[_int] = ...,
-    *,
-    out: Any = None,
-) -> Tensor: ...
+def roll(input: Tensor, shifts: Any, dims: Any = ...) -> Tensor: ...
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Any = None) -> Tensor: ...
 def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor: ...
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor: ...

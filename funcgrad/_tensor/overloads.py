@@ -14,7 +14,6 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, call_in_place, write_out
-from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
@@ -347,27 +346,6 @@ def _letter(number: Any) -> str:
 def chain_matmul(*matrices: Any) -> Tensor:
     """Multiply matrices one after the other, in the order that costs least."""
     return call(TABLE["chain_matmul"], tuple(_listed("chain_matmul", matrices)))
-
-
-@both()
-def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, all in a row.
-
-    A shift that changes from call to call becomes an input of the program. Raises RuntimeError where there is not one
-    for each dimension.
-    """
-    moves, along = as_dims(shifts, "argument 'shifts'") or (), as_dims(dims, "argument 'dims'") or ()
-    if not moves:
-        raise RuntimeError("`shifts` required")
-    if not along and len(moves) == 1:
-        return call(TABLE["roll"], (input, moves[0]), (None,))
-    if len(along) != len(moves):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(along)}")
-    if input.ndim == 0:
-        raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
-    for shift, dim in zip(moves, along, strict=True):
-        input = call(TABLE["roll"], (input, shift), (in_range(input, dim),))
-    return input
 
 
 @function()

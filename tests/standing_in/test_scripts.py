@@ -39,6 +39,7 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     import torchvision, torchvision.models.alexnet
     from torch import Tensor, nn, optim
     from torch.autograd import Function, Variable
+    import torch.autograd.forward_ad as fwAD, torch.autograd.functional as AF
     from torch.cuda.amp import GradScaler, autocast
     from torch.nn.modules.conv import _ConvNd
     from torch.nn.modules.loss import _Loss
@@ -62,9 +63,10 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     print(issubclass(optim.SGD, Optimizer), torch._inductor.config.coordinate_descent_tuning, callable(models.alexnet))
     print(isinstance(Variable(torch.ones(1)), Tensor), torch.__version__ >= "2.0", torch.__version__ >= (1, 13))
     print([name for name in sys.modules if name in ("torch._C", "torchvision._C")], "funcgrad" in torch.__file__)
+    print(callable(fwAD.dual_level), callable(AF.jacobian))
     """
     assert output_of(tmp_path, source) == [
-        "True True True True", "True True True", "True True True", "True True True", "[] True",
+        "True True True True", "True True True", "True True True", "True True True", "[] True", "True True",
     ]  # fmt: skip
 
 
