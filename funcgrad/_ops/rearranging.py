@@ -12,7 +12,7 @@ from jax import lax
 
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.parts import diagonal_dims
-from funcgrad._ops.table import Array, Dims, DType, Index, Indices, Scalar, op
+from funcgrad._ops.table import Array, Dims, DType, Indices, Scalar, op
 
 
 @op(grad="CloneBackward0")
@@ -97,10 +97,18 @@ def flipud(input: Array) -> Array:
     return lax.rev(input, (0,))
 
 
-@op(grad="RollBackward0", names="")
-def roll(input: Array, shift: Index, dim: int | None) -> Array:
-    """Move elements on by `shift` along `dim` (None: all in a row), those that fall off coming in in front."""
-    return jnp.roll(input, shift, dim)
+@op(grad="RollBackward0")
+def roll(input: Array, shifts: Dims, dims: Dims = ()) -> Array:
+    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, flattened."""
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        return jnp.roll(input, shifts[0])
+    if len(dims) != len(shifts):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if input.ndim == 0:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return jnp.roll(input, shifts, tuple(dim_of(input.ndim, d) for d in dims))
 
 
 @op(grad="Rot90Backward0")

@@ -1,4 +1,4 @@
-"""Functions that take a place along a dimension, or a distance: select, narrow, roll and their kin.
+"""Functions that take a place along a dimension: select, narrow and their kin.
 
 The place is checked here: once it has changed, a program sees it as an input only, whose value no row may look at.
 """
@@ -11,7 +11,7 @@ from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.front import as_dims, as_int
+from funcgrad._tensor.front import as_int
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
@@ -86,25 +86,3 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = 
     along, first, count = _narrowed(input, dim, start, length)
     copied = call(TABLE["narrow_copy"], (input, first), (along, count))
     return copied if out is None else write_out(out, copied)
-
-
-@both()
-def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, all in a row.
-
-    A shift that changes from call to call becomes an input of the program. Raises RuntimeError where there is not one
-    for each dimension.
-    """
-    moves: tuple[int, ...] = as_dims(shifts, "argument 'shifts'") or ()
-    along: tuple[int, ...] = as_dims(dims, "argument 'dims'") or ()
-    if not moves:
-        raise RuntimeError("`shifts` required")
-    if not along and len(moves) == 1:
-        return call(TABLE["roll"], (input, moves[0]), (None,))
-    if len(along) != len(moves):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(along)}")
-    for shift, dim in zip(moves, along, strict=True):
-        if input.ndim == 0:
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        input = call(TABLE["roll"], (input, shift), (in_range(input, dim),))
-    return input
