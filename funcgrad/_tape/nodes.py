@@ -30,16 +30,22 @@ def now() -> int:
 class Handle:
     """What registering a hook returns: `remove()` takes the hook away again; also usable as a `with` block."""
 
-    __slots__ = ("_hooks", "id")
+    __slots__ = ("_entered", "id")
 
     def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
         self.id = _sequence()
-        self._hooks = hooks
-        hooks[self.id] = hook
+        self._entered: list[dict[int, Any]] = []
+        self.enter(hooks, hook)
+
+    def enter(self, where: dict[int, Any], what: Any) -> None:
+        """Put something under this hook's number, to be taken away with it."""
+        where[self.id] = what
+        self._entered.append(where)
 
     def remove(self) -> None:
         """Take the hook away; a second time does nothing."""
-        self._hooks.pop(self.id, None)
+        for where in self._entered:
+            where.pop(self.id, None)
 
     def __enter__(self) -> Handle:
         return self

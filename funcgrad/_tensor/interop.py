@@ -74,6 +74,21 @@ def can_be_read(tensor: Tensor) -> bool:
     return not isinstance(tensor._current().value, (LiftedValue, MetaValue, TracedValue))
 
 
+_WORTH_MOVING = 1 << 16  # bytes; less goes along with the call of the program that reads it
+
+
+def runs_on_host() -> bool:
+    """Tell whether programs run on the CPU, where host arrays are already where they are needed."""
+    return device_of(None).type == "cpu"
+
+
+def move_ahead(tensor: Tensor) -> None:
+    """Begin to copy a large host array to the accelerator where programs run; the copy goes on in the background."""
+    value = tensor._current().value
+    if type(value.array) is np.ndarray and value.array.nbytes >= _WORTH_MOVING:
+        array_of(value)
+
+
 def from_jax(array: jax.Array, requires_grad: bool = False) -> Tensor:
     """Return a tensor that reads a JAX array (traced ones too) without copying it; it is never donated."""
     return Tensor._leaf(Variable(of_array(array, shared=True)), requires_grad)

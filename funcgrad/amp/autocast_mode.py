@@ -130,3 +130,13 @@ def _cast(value: Any, device_type: str, dtype: DType) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_cast(v, device_type, dtype) for v in value)
     return value
+
+
+def warn_of_old_name(device: str, name: str, arguments: str | None = None) -> None:
+    """Say what stands in the place of torch.<device>.amp.<name>."""
+    warnings.warn(
+        f"`torch.{device}.amp.{name}(args...)` is deprecated. Please use "
+        f"`torch.amp.{name}({arguments or repr(device) + ', args...'})` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )

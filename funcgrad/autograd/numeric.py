@@ -106,7 +106,7 @@ class _Check:
         self.places = [i for i, x in enumerate(self.given) if isinstance(x, Tensor) and x.requires_grad]
         if not self.places:
             raise ValueError(
-                "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+                "gradcheck expects at least one input tensor to require gradient, but none of them have "
                 "requires_grad=True."
             )
         self.inputs = [self.given[i] for i in self.places]

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.dtypes import float16
 from funcgrad.amp import autocast_mode, grad_scaler
+from funcgrad.amp.autocast_mode import warn_of_old_name
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
-
-
-def _warn(old: str, new: str) -> None:
-    message = f"`torch.cuda.amp.{old}` is deprecated. Please use `torch.amp.{new}` instead."
-    warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 class autocast(autocast_mode.autocast):  # noqa: N801 - torch's own spelling
     """amp.autocast("cuda", ...)."""
 
     def __init__(self, enabled: bool = True, dtype: DType = float16, cache_enabled: bool = True) -> None:
-        _warn("autocast(args...)", "autocast('cuda', args...)")
+        warn_of_old_name("cuda", "autocast")
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
@@ -33,17 +28,17 @@ class GradScaler(grad_scaler.GradScaler):
         self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
         growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
-        _warn("GradScaler(args...)", "GradScaler('cuda', args...)")
+        warn_of_old_name("cuda", "GradScaler")
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: DType | None = None) -> Any:
     """Return amp.custom_fwd for "cuda"."""
-    _warn("custom_fwd(args...)", "custom_fwd(args..., device_type='cuda')")
+    warn_of_old_name("cuda", "custom_fwd", "args..., device_type='cuda'")
     return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd: Any) -> Any:
     """Return amp.custom_bwd for "cuda"."""
-    _warn("custom_bwd(args...)", "custom_bwd(args..., device_type='cuda')")
+    warn_of_old_name("cuda", "custom_bwd", "args..., device_type='cuda'")
     return functools.partial(autocast_mode.custom_bwd, device_type="cuda")(bwd)

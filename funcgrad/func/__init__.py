@@ -7,11 +7,11 @@ from funcgrad.func.compare import Comparison, compare
 from funcgrad.func.derivatives import grad, grad_and_value, jvp, linearize, vjp
 from funcgrad.func.export import Exported, ExportError, export, load_state
 from funcgrad.func.jacobians import hessian, jacfwd, jacrev
-from funcgrad.func.modules import functionalize, stack_module_state
+from funcgrad.func.modules import functionalize, replace_all_batch_norm_modules_, stack_module_state
 from funcgrad.nn.utils.stateless import functional_call
 
 __all__ = [
     "Comparison", "ExportError", "Exported", "compare", "export", "functional_call", "functionalize", "grad",
-    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "load_state", "stack_module_state", "vjp",
-    "vmap",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "load_state",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.batchnorm import _BatchNorm
 from funcgrad.nn.module import Module
 
 
@@ -33,6 +34,15 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             "'mutations' or 'mutations_and_views'."
         )
     return func
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let all batch norms of a module normalize by the batch alone, without running statistics; return the module."""
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+    return root
 
 
 def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:

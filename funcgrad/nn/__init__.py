@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.nn import functional, grad, init
+from funcgrad.nn import attention, functional, grad, init
 from funcgrad.nn.activation import (
     CELU,
     ELU,
@@ -34,7 +34,6 @@ from funcgrad.nn.activation import (
     Threshold,
 )
 from funcgrad.nn.adaptive import AdaptiveLogSoftmaxWithLoss
-from funcgrad.nn.attention import MultiheadAttention
 from funcgrad.nn.batchnorm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -97,6 +96,7 @@ from funcgrad.nn.loss import (
     TripletMarginWithDistanceLoss,
 )
 from funcgrad.nn.module import Module
+from funcgrad.nn.multihead_attention import MultiheadAttention
 from funcgrad.nn.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from funcgrad.nn.padding import (
     CircularPad1d,
@@ -324,7 +324,7 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
-    "functional", "grad",
+    "attention", "functional", "grad",
     "init",
     "modules",
     "utils",

@@ -53,7 +53,7 @@ class Hooked:
         """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments."""
         handle = _enter(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
-            self._forward_pre_hooks_with_kwargs[handle.id] = True
+            handle.enter(self._forward_pre_hooks_with_kwargs, True)
         return handle
 
     def register_forward_hook(
@@ -65,9 +65,9 @@ class Hooked:
         """
         handle = _enter(self._forward_hooks, hook, prepend)
         if with_kwargs:
-            self._forward_hooks_with_kwargs[handle.id] = True
+            handle.enter(self._forward_hooks_with_kwargs, True)
         if always_call:
-            self._forward_hooks_always_called[handle.id] = True
+            handle.enter(self._forward_hooks_always_called, True)
         return handle
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
@@ -104,9 +104,9 @@ def register_module_forward_hook(
     """Call `hook(module, args, result)` after the forward of every module."""
     handle = _enter(everywhere_forward, hook, prepend=False)
     if with_kwargs:
-        _everywhere_with_kwargs[handle.id] = True
+        handle.enter(_everywhere_with_kwargs, True)
     if always_call:
-        _everywhere_always_called[handle.id] = True
+        handle.enter(_everywhere_always_called, True)
     return handle
 
 
@@ -290,6 +290,12 @@ class _Around:
         known = self.grad_outputs
         if self.places is None:  # no input needs a gradient, so this is the last that backward hears of the module
             self.grad_outputs = None
+            if self.hooks:
+                warnings.warn(
+                    "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                    "inputs require gradients.",
+                    stacklevel=2,
+                )
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.inputs, known) is not None:
                     raise RuntimeError(

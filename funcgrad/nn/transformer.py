@@ -14,11 +14,11 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.activation import GELU, ReLU
-from funcgrad.nn.attention import MultiheadAttention
 from funcgrad.nn.containers import ModuleList
 from funcgrad.nn.dropout import Dropout
 from funcgrad.nn.linear import Linear
 from funcgrad.nn.module import Module
+from funcgrad.nn.multihead_attention import MultiheadAttention
 from funcgrad.nn.normalization import LayerNorm
 
 Activation = Callable[[Tensor], Tensor]

@@ -29,9 +29,9 @@ class Traversal:
                 seen.add(module)
                 yield name, module
 
-    def modules(self) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
         """Yield this module and all below it, each once."""
-        for _, module in self.named_modules():
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(

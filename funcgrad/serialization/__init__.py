@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from funcgrad.serialization.loading import get_unsafe_globals_in_checkpoint, load
+from funcgrad.serialization.locations import default_restore_location
 from funcgrad.serialization.names import (
     add_safe_globals,
     clear_safe_globals,
@@ -17,6 +18,7 @@ from funcgrad.serialization.saving import save
 __all__ = [
     "add_safe_globals",
     "clear_safe_globals",
+    "default_restore_location",
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",

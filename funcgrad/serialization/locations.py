@@ -16,12 +16,12 @@ Restore = Callable[[Storage, str], Storage]
 def restoring(map_location: MapLocation) -> Restore:
     """Return the function that puts a storage of the file where it belongs."""
     if map_location is None:
-        return _restored
+        return default_restore_location
     if isinstance(map_location, Mapping):
-        return lambda storage, location: _restored(storage, map_location.get(location, location))
+        return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
     if isinstance(map_location, (str, bytes, device)):
         target = map_location.decode() if isinstance(map_location, bytes) else str(map_location)
-        return lambda storage, location: _restored(storage, target)
+        return lambda storage, location: default_restore_location(storage, target)
     if not callable(map_location):
         raise TypeError(f"map_location is a device, a string, a dict or a function, not {type(map_location).__name__}")
     return lambda storage, location: _by_function(map_location, storage, location)
@@ -30,12 +30,18 @@ def restoring(map_location: MapLocation) -> Restore:
 def _by_function(function: Callable[[Storage, str], Any], storage: Storage, location: str) -> Storage:
     chosen = function(storage, location)
     if chosen is None:
-        return _restored(storage, location)
-    return _restored(chosen, str(chosen.device))
+        return default_restore_location(storage, location)
+    return default_restore_location(chosen, str(chosen.device))
 
 
-def _restored(storage: Storage, location: Any) -> Storage:
+def default_restore_location(storage: Storage, location: Any) -> Storage:
+    """Return a storage of a file as it will be on the device that `location` names; for `map_location` functions.
+
+    RuntimeError where this machine has no such device.
+    """
     wanted = device(str(location))
+    if wanted.type == "meta":
+        return storage.to("meta")
     if not available(wanted.type):
         raise RuntimeError(
             f"Attempting to deserialize object on a {wanted.type.upper()} device but this machine has none "

@@ -45,7 +45,6 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.multiprocessing.queues": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.spawn": ("funcgrad.multiprocessing",),
     "torch.nn._reduction": ("funcgrad.nn.loss",),
-    "torch.nn.attention.flex_attention": ("funcgrad.nn.flex_attention",),
     "torch.nn.parallel.parallel_apply": ("funcgrad.nn.parallel",),
     "torch.nn.parallel.replicate": ("funcgrad.nn.parallel",),
     "torch.nn.parallel.scatter_gather": ("funcgrad.nn.parallel",),

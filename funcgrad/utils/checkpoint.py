@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from enum import Enum
 from typing import Any
 
 from funcgrad._ops.table import TABLE
@@ -18,7 +19,11 @@ from funcgrad._tensor.pytree import leaves_of, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import generator
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn"]
+__all__ = [
+    "CheckpointError", "CheckpointPolicy", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "noop_context_fn", "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -26,6 +31,35 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 def noop_context_fn() -> Contexts:
     """Return two contexts, for the forward and for the second run, that do nothing."""
     return nullcontext(), nullcontext()
+
+
+class CheckpointPolicy(Enum):
+    """What a policy answers for an op: keep its result, or compute it once more."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> Contexts:
+    """Return contexts for `checkpoint`, which computes everything once more: which ops' results a policy keeps is left
+    open here, since XLA decides what is written down.
+    """
+    if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    return noop_context_fn()
+
+
+def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
+    """Accepted: the second run is a part of the program, from which XLA leaves out what nobody reads."""
+    return nullcontext()
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
+    """Accepted: a function that does something else the second time is always told of."""
+    return nullcontext()
 
 
 def checkpoint(

@@ -190,3 +190,12 @@ def test_custom_backward_runs_as_forward_did() -> None:
     inside.backward()
     Same.apply(x).sum().backward()
     assert seen == [True, False]
+
+
+def test_the_cpu_has_the_old_names_too(both: Any) -> None:
+    with pytest.warns(FutureWarning, match=r"torch\.amp\.autocast\('cpu', args\.\.\.\)"):
+        block = torch.cpu.amp.autocast()
+    with block:
+        assert (both[0] @ both[1]).dtype is torch.bfloat16
+    with pytest.warns(FutureWarning, match=r"torch\.cpu\.amp\.GradScaler\(args\.\.\.\)` is deprecated"):
+        assert torch.cpu.amp.GradScaler().is_enabled()

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import funcgrad as torch
-from funcgrad.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from funcgrad.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info, pool
+from funcgrad.utils.data import worker as workers
 from tests.data.test_datasets import Squares
 
 
@@ -308,3 +309,14 @@ def test_a_loader_with_workers_yields_what_one_without_yields(
         loader = DataLoader(data, batch_size=batch, drop_last=drop, sampler=sampler, **options)  # type: ignore[arg-type]  # a list serves
         found.append([(b["x"].tolist(), b["i"].tolist()) for b in loader])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("context", [None, "spawn"])
+def test_on_an_accelerator_large_batches_are_sent_there_ahead(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (workers, pool):
+        monkeypatch.setattr(module, "runs_on_host", lambda: False)
+    data = list(zip(np.arange(2**16, dtype=np.float32).reshape(4, -1), range(4), strict=True))
+    loader = DataLoader(data, batch_size=2, num_workers=1, multiprocessing_context=context)
+    batches = [[(type(x._current().value.array) is np.ndarray, x.sum().item()) for x in batch] for batch in loader]
+    sums = [(x.sum().item(), y.sum().item()) for x, y in DataLoader(data, batch_size=2)]
+    assert batches == [[(False, x), (True, y)] for x, y in sums]

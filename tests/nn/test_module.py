@@ -258,7 +258,8 @@ def test_full_backward_hooks_may_replace_gradients() -> None:
 def test_a_backward_hook_runs_where_no_input_needs_a_gradient() -> None:
     layer, seen = nn.Linear(3, 2), []
     layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(inputs))
-    layer(torch.zeros(1, 3)).sum().backward()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        layer(torch.zeros(1, 3)).sum().backward()
     assert seen == [(None,)]
 
 
@@ -369,3 +370,42 @@ def test_parameter_shares_the_storage_of_its_data() -> None:
     with pytest.raises(RuntimeError, match="can require gradients"):
         nn.Parameter(torch.zeros(2, dtype=torch.int64))
     assert not nn.Parameter(torch.zeros(2, dtype=torch.int64), requires_grad=False).requires_grad
+
+
+def test_a_hook_that_is_taken_away_leaves_nothing() -> None:
+    layer = nn.Linear(1, 1)
+    layer.register_forward_pre_hook(lambda module, args, kwargs: None, with_kwargs=True).remove()
+    layer.register_forward_hook(lambda module, args, kwargs, result: None, with_kwargs=True, always_call=True).remove()
+    assert not layer._forward_pre_hooks_with_kwargs
+    assert not layer._forward_hooks_with_kwargs and not layer._forward_hooks_always_called
+
+
+def test_modules_may_be_walked_as_often_as_they_are_named() -> None:
+    layer = nn.ReLU()
+    twice = nn.Sequential(layer, layer)
+    assert len(list(twice.modules())) == 2 and len(list(twice.modules(remove_duplicate=False))) == 3
+
+
+def test_functional_call_refuses_what_is_ambiguous() -> None:
+    layer, weight = nn.Linear(1, 1), {"weight": torch.ones(1, 1)}
+    with pytest.raises(ValueError, match="appeared in multiple dictionaries"):
+        torch.func.functional_call(layer, (weight, weight), torch.ones(1, 1))
+    with pytest.raises(ValueError, match="to be a dict, or a list/tuple of dicts"):
+        torch.func.functional_call(layer, 3, torch.ones(1, 1))
+
+
+def test_batch_norms_can_be_freed_of_running_statistics() -> None:
+    model = torch.func.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(2)))
+    assert list(model.state_dict()) == ["0.weight", "0.bias"] and not model[0].track_running_stats
+
+
+def test_causal_masks_of_unequal_lengths() -> None:
+    bias = nn.attention.bias
+    assert bias.causal_upper_left(2, 3).int().tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert bias.causal_lower_right(2, 3).int().tolist() == [[1, 1, 0], [1, 1, 1]]
+
+
+def test_losses_warn_of_sizes_that_broadcast() -> None:
+    for loss in (nn.MSELoss(), nn.L1Loss(), nn.SmoothL1Loss(), nn.HuberLoss()):
+        with pytest.warns(UserWarning, match=r"Using a target size \(torch\.Size\(\[3\]\)\) that is different"):
+            loss(torch.ones(3, 1), torch.ones(3))

@@ -55,7 +55,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.masked", r".*", "masked tensors, a prototype of torch's; masked reductions are here"),
     (r"torch\.signal\.windows|torch\.random", r"windows|thread_safe_generator", _INTERNAL),
     (r"torch\.distributions\.transforms", r".*", _INTERNAL),
-    (r"torch\.func", r"debug_unwrap|replace_all\w+", _INTERNAL),
+    (r"torch\.func", r"debug_unwrap", _INTERNAL),
     (r"torch\.func", r"rearrange", "einops' own function, which torch took in"),
     (r"torch\.testing", r"FileCheck|assert_allclose", _INTERNAL),
     (r"torch\.autograd\.functional", r"fwAD", _INTERNAL),

@@ -134,3 +134,13 @@ def test_an_optimizers_state_comes_back(tmp_path: Path) -> None:
     loaded = serialization.load(tmp_path / "o.pt")
     assert loaded["param_groups"] == state["param_groups"]
     assert loaded["state"][0]["step"].item() == 3.0
+
+
+def test_tensors_are_loaded_without_numbers_or_by_a_function_of_their_place() -> None:
+    file = io.BytesIO()
+    serialization.save(from_host(np.ones(2, np.float32)), file)
+    loaded = [
+        serialization.load(io.BytesIO(file.getvalue()), map_location=place)
+        for place in ("meta", lambda storage, location: serialization.default_restore_location(storage, "cpu"))
+    ]
+    assert [str(tensor.device) for tensor in loaded] == ["meta", "cpu"]

@@ -13,7 +13,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import compiler, futures, hub, jit, multiprocessing, nn, onnx, profiler
 from funcgrad.nn.attention import SDPBackend, sdpa_kernel
-from funcgrad.nn.flex_attention import and_masks, create_block_mask, create_mask, flex_attention
+from funcgrad.nn.attention.flex_attention import and_masks, create_block_mask, create_mask, flex_attention
 
 
 class Net(nn.Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -24,11 +25,23 @@ def functional_call(
     With `tie_weights` a tensor given for one name of a shared parameter is taken for its other names too. `strict`
     raises RuntimeError for names that are missing or unknown.
     """
-    given: dict[str, Tensor] = {}
-    for part in (parameters_and_buffers,) if isinstance(parameters_and_buffers, Mapping) else parameters_and_buffers:
-        given.update(part)
+    given = _joined(parameters_and_buffers)
     with _replaced(module, _for_all_names(module, given, tie_weights, strict)):
         return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+def _joined(parts: Any) -> dict[str, Tensor]:
+    if isinstance(parts, Mapping):
+        return dict(parts)
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, Mapping) for part in parts):
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parts)}"
+        )
+    counts = Counter(name for part in parts for name in part)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+    return {name: tensor for part in parts for name, tensor in part.items()}
 
 
 def _for_all_names(module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool) -> dict[str, Tensor]:

@@ -36,7 +36,8 @@ class DataLoader(Generic[Sample]):
 
     With `num_workers` the batches are made ahead by that many threads, or by processes when `multiprocessing_context`
     is "spawn" or "forkserver"; they arrive in order, and an exception in a worker is raised in the loop. A forked child
-    cannot use XLA, so "fork" is refused. `pin_memory` is accepted and changes nothing.
+    cannot use XLA, so "fork" is refused. On an accelerator a worker's batches are sent to the device as they are made,
+    ahead of their use. `pin_memory` is accepted and changes nothing.
     """
 
     def __init__(

@@ -12,8 +12,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._tensor.interop import runs_on_host
 from funcgrad.utils.data.fetch import Fetch
-from funcgrad.utils.data.worker import RESTART, STOP, Job, packed, work_in_process, work_in_thread
+from funcgrad.utils.data.worker import RESTART, STOP, Job, moved_ahead, packed, work_in_process, work_in_thread
 
 _ALIVE_CHECK_SECONDS = 1.0
 _END_SECONDS = 5.0
@@ -93,11 +94,16 @@ class Pool:
             wait = _ALIVE_CHECK_SECONDS if end is None else min(_ALIVE_CHECK_SECONDS, end - time.monotonic())
             try:
                 reply = self._results.get(timeout=max(wait, 0))
-                return reply if self._context is None else pickle.loads(reply)
+                return reply if self._context is None else self._unpacked(reply)
             except queue.Empty:
                 self._check_alive()
             if end is not None and time.monotonic() >= end:
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+
+    @staticmethod
+    def _unpacked(reply: bytes) -> tuple[int, int, Any]:
+        batch = pickle.loads(reply)
+        return batch if runs_on_host() else moved_ahead(batch)
 
     def _check_alive(self) -> None:
         dead = [worker for worker in self._workers if not worker.is_alive()]

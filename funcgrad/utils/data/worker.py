@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, move_ahead, runs_on_host, to_host
 from funcgrad._tensor.names import flush
+from funcgrad._tensor.pytree import leaves_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.generator import Generator, seed_this_thread
 from funcgrad.utils.data import draws
@@ -96,7 +97,15 @@ def work_in_thread(job: Job, tasks: queue.SimpleQueue[Any], results: queue.Simpl
     seed_this_thread(job.seed)
     sources = RandomState(random.Random(job.seed), draws.seeded(job.seed), np.random.default_rng(job.seed))
     _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
-    _work(job, tasks.get, results.put)
+    _work(job, tasks.get, results.put if runs_on_host() else lambda reply: results.put(moved_ahead(reply)))
+
+
+def moved_ahead(reply: tuple[int, int, Any]) -> tuple[int, int, Any]:
+    """Send a batch on its way to the accelerator, while the loop is busy with one before it."""
+    for leaf in leaves_of(reply[2]):
+        if isinstance(leaf, Tensor):
+            move_ahead(leaf)
+    return reply
 
 
 def work_in_process(sent: bytes, tasks: Any, results: Any) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+from funcgrad.cpu import amp
 from funcgrad.cuda import Event, Stream
 
 __all__ = [
-    "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count", "get_capabilities",
+    "Event", "Stream", "StreamContext", "amp", "current_device", "current_stream", "device_count", "get_capabilities",
     "is_available", "is_initialized", "set_device", "stream", "synchronize",
 ]  # fmt: skip
 

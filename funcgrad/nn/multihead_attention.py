@@ -1,4 +1,4 @@
-"""MultiheadAttention: several attentions side by side, each in its own projection. Also torch.nn.attention's names."""
+"""MultiheadAttention: several attentions side by side, each in its own projection."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
-from funcgrad.nn.attention_backends import SDPBackend as SDPBackend
-from funcgrad.nn.attention_backends import sdpa_kernel as sdpa_kernel
 from funcgrad.nn.linear import NonDynamicallyQuantizableLinear
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, empty_parameter

@@ -1,4 +1,4 @@
-"""Which kernel computes attention: XLA chooses; torch's words for the choice are accepted."""
+"""torch.nn.attention: which kernel computes attention (XLA chooses; the words are accepted), masks, flex_attention."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
+
+from funcgrad.nn.attention import bias, flex_attention
+
+__all__ = ["SDPBackend", "bias", "flex_attention", "sdpa_kernel"]
 
 
 class SDPBackend(IntEnum):
