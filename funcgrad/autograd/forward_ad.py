@@ -24,6 +24,7 @@ class _Levels(threading.local):
 
 
 _levels = _Levels()
+_GIVEN = "_tangent_given"  # where a dual tensor keeps the tensor that it was made with
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -75,7 +76,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     primal = tensor._current()
     moving = _levels.open[-1].along(primal, tangent._current())
-    return Tensor._of(Variable(moving.value, primal.node, primal.index))
+    dual = Tensor._of(Variable(moving.value, primal.node, primal.index))
+    dual.__dict__[_GIVEN] = tangent
+    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -86,4 +89,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not present.is_own(variable):
         return UnpackedDualTensor(tensor, None)
     value: Any = variable.value
-    return UnpackedDualTensor(Tensor._of(value.below), Tensor._of(value.tangent))
+    given = tensor.__dict__.get(_GIVEN)
+    is_still_it = given is not None and given._current() is value.tangent
+    return UnpackedDualTensor(Tensor._of(value.below), given if is_still_it else Tensor._of(value.tangent))

@@ -1,0 +1,18 @@
+"""Dual tensors give back what they were made with."""
+
+from __future__ import annotations
+
+import funcgrad as torch
+from funcgrad.autograd import forward_ad
+
+
+def test_a_dual_tensor_gives_back_the_very_tangent_that_it_was_made_with() -> None:
+    primal, tangent = torch.ones(3), torch.tensor([1.0, 2.0, 3.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(primal, tangent)
+        assert forward_ad.unpack_dual(dual).tangent is tangent
+        moved = forward_ad.unpack_dual(dual * 2).tangent
+        assert moved is not None and moved.tolist() == [2.0, 4.0, 6.0]
+        tangent.mul_(10)
+        kept = forward_ad.unpack_dual(dual).tangent
+    assert kept is not None and kept.shape == (3,)
