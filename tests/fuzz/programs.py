@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 Step = tuple[int, int, int, int]
-SHAPES = ((2, 3), (3,), (3, 2))
+ROWS = 3
 
 
 class Machine:
-    """Runs the steps of one program on `torch`, which may be funcgrad or PyTorch."""
+    """Runs the steps of one program on `torch`, which may be funcgrad or PyTorch. rows: the size of its tensors."""
 
-    def __init__(self, torch: Any, seed: int) -> None:
+    def __init__(self, torch: Any, seed: int, rows: int = ROWS) -> None:
         self.torch = torch
         rng = np.random.default_rng(seed)
-        self.leaves = [torch.tensor(rng.standard_normal(shape)).requires_grad_() for shape in SHAPES]
+        shapes = ((2, rows), (rows,), (rows, 2))
+        self.leaves = [torch.tensor(rng.standard_normal(shape)).requires_grad_() for shape in shapes]
         self.tensors = [leaf * 1.0 for leaf in self.leaves]
         self.seen: list[Any] = []
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import funcgrad
 from funcgrad._base.config import settings as funcgrad_settings
-from tests.fuzz.programs import Machine, Step
+from funcgrad._program.lengths.family import forget_lengths
+from tests.fuzz.programs import ROWS, Machine, Step
 
 EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "15"))
 small = st.integers(0, 99)
@@ -25,13 +26,13 @@ fuzz = settings(
 FOUND: list[list[Step]] = []
 
 
-def outcome(torch: Any, steps: list[Step], *, eager: bool = False) -> dict[str, Any] | str:
+def outcome(torch: Any, steps: list[Step], *, eager: bool = False, rows: int = ROWS) -> dict[str, Any] | str:
     """Run a program; an error counts by its type."""
     before, funcgrad_settings.eager = funcgrad_settings.eager, eager
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Machine(torch, seed=0).run(steps)
+            return Machine(torch, seed=0, rows=rows).run(steps)
     except (RuntimeError, IndexError) as error:
         return f"{type(error).__name__}: {error}"
     finally:
@@ -68,6 +69,14 @@ def test_a_second_run_walks_the_same_path(steps: list[Step]) -> None:
         second = outcome(funcgrad, steps)
     assert_same(first, second)
     assert cost.compiles == 0 and cost.misses == 0
+
+
+@settings(fuzz, max_examples=max(EXAMPLES // 3, 1))
+@given(programs)
+def test_lengths_that_share_a_program_equal_eager(steps: list[Step]) -> None:
+    forget_lengths()
+    for rows in (5, 9, 7, 6, 8):
+        assert_same(outcome(funcgrad, steps, rows=rows), outcome(funcgrad, steps, eager=True, rows=rows))
 
 
 @pytest.mark.parity
