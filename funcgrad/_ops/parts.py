@@ -37,7 +37,7 @@ def _select_back(base: Array, new: Array, dim: int, index: Index) -> Array:
     return lax.dynamic_update_index_in_dim(base, new, index, dim)
 
 
-@op(grad="SelectBackward0", names="", write_back=_select_back)
+@op(grad="SelectBackward0", names="", write_back=_select_back, numbers="checked")
 def select(input: Array, dim: int, index: Index) -> Array:
     """Return the part at `index` of one dimension, which is left out. IndexError beyond its ends."""
     dim, index = _selected(input, dim, index)

@@ -11,14 +11,18 @@ from jax import lax
 from funcgrad._base import dtypes
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.table import Array, Arrays, op
+from funcgrad._ops.table import Array, Arrays, Dims, op
+
+
+def _has_dimensions(count: int, position: int) -> None:
+    if count == 0:
+        raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
 
 
 def joined(tensors: Arrays, dim: int) -> Array:
     """Concatenate along `dim`; empty 1-D tensors are left out. RuntimeError where other sizes differ."""
     for position, tensor in enumerate(tensors):
-        if tensor.ndim == 0:
-            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+        _has_dimensions(tensor.ndim, position)
     kept = [(i, x) for i, x in enumerate(tensors) if x.shape != (0,)]
     if not kept:
         dim_of(1, dim)
@@ -42,7 +46,13 @@ def _non_empty(tensors: Arrays, name: str) -> None:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@op(grad="CatBackward0", promote="common", names="cat concat concatenate")
+def _joined_shape(shape: Dims, count: int, dim: int = 0) -> Dims:
+    _has_dimensions(len(shape), 0)
+    dim = dim_of(len(shape), dim)
+    return (*shape[:dim], count * shape[dim], *shape[dim + 1 :])
+
+
+@op(grad="CatBackward0", promote="common", names="cat concat concatenate", joins=_joined_shape)
 def cat(tensors: Arrays, dim: int = 0) -> Array:
     """Join tensors along an existing dimension; all other sizes must be equal, empty 1-D tensors are left out."""
     if not tensors:
@@ -50,7 +60,12 @@ def cat(tensors: Arrays, dim: int = 0) -> Array:
     return joined(tensors, dim)
 
 
-@op(grad="StackBackward0", promote="common", names="stack")
+def _stacked_shape(shape: Dims, count: int, dim: int = 0) -> Dims:
+    dim = dim_of(len(shape) + 1, dim)
+    return (*shape[:dim], count, *shape[dim:])
+
+
+@op(grad="StackBackward0", promote="common", names="stack", joins=_stacked_shape)
 def stack(tensors: Arrays, dim: int = 0) -> Array:
     """Join tensors of one shape along a new dimension."""
     if not tensors:

@@ -73,8 +73,8 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "autocast", "constant", "function", "grad", "inputs", "keep", "name", "names", "numbers", "parameters",
-        "promote", "results", "statics", "variadic", "write_back",
+        "autocast", "constant", "function", "grad", "inputs", "joins", "keep", "name", "names", "numbers",
+        "parameters", "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -89,8 +89,10 @@ class Op:
         write_back: Callable[..., Array] | None = None,
         keep: str = "inputs",
         numbers: str = "folded",
+        joins: Callable[..., Dims] | None = None,
     ) -> None:
         self.function, self.grad, self.promote, self.keep, self.numbers = function, grad, promote, keep, numbers
+        self.joins = joins
         self.name = function.__name__
         self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
         self.results = tuple(results.split()) if results else None
@@ -194,7 +196,10 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 jax.vjp kept of the forward is recorded as further results, for rows whose forward is costly and cannot
                 be merged.
     numbers     "folded": a Python number is part of the program until a second value is seen at its place. "inputs":
-                always an input, for calls whose numbers are meant to change (an optimizer's learning rate).
+                always an input, for calls whose numbers are meant to change (an optimizer's learning rate). "checked":
+                folded, but what calls the row has checked them, so what is known for one number holds for all.
+    joins       for rows that put many tensors together: (shape, count, *statics) -> the result's shape where all have
+                one shape and dtype. Tracing so many takes long, and they come with every length of a Python loop.
     """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,7 +218,7 @@ class WriteBack(Op):
     def __init__(self, view: Op) -> None:
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
-        self.numbers, self.autocast = "folded", None
+        self.numbers, self.autocast, self.joins = "folded", None, None
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])

@@ -3,7 +3,9 @@
 The length of an episode, of a sentence, of a search differs from step to step; a program of each length, compiled
 whole, would cost seconds each time. So what is between loops is compiled apart and found again by what it computes,
 whatever program it comes from; and a loop is compiled once for up to 16, 32, 64, ... turns: the number of turns is an
-input. The stacks that loops read and write pass through the host, where putting arrays together needs no compile.
+input. The stacks that loops read and write pass through the host, where putting arrays together needs no compile. So
+does what puts the results of many turns together, or takes it apart (`torch.stack` of an episode's losses). What lies
+between and has the number of turns in its shape is a program with a length that varies: see `lengths`.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ import numpy as np
 from jax import lax
 
 from funcgrad._program.counters import counters
-from funcgrad._program.line import Argument, Hole, Loop, Ref, Step
+from funcgrad._program.lengths.family import Sample
+from funcgrad._program.lengths.planning import Served, for_many_lengths
+from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.tracing import Parts, Tracing, parts_read, stretch
-from funcgrad._program.trie import Constant, is_open
+from funcgrad._program.trie import Constant, Signature, are_joined, is_open
+from funcgrad._program.value import Aval, aval
 
 SMALLEST = 16  # turns that a loop is compiled for
 _KNOWN: OrderedDict[Any, Callable[..., Any]] = OrderedDict()  # by what they compute: pieces and loops
@@ -30,15 +35,15 @@ _LIMIT = 512
 class InParts:
     """Called as a plan is: (given leaves, kept leaves, numbers) -> results. It takes all leaves as kept ones."""
 
-    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument]) -> None:
+    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: Sequence[Aval]) -> None:
         self.line, self.wanted, self.read = line, wanted, parts_read(line, wanted)
         self.parts: list[_Piece | int] = []
         read_late = {a[:2] for a in wanted if type(a) is Ref}
         end = len(line)
         for i in reversed(range(len(line) + 1)):
-            if i == 0 or isinstance(line[i - 1], Loop):
+            if i == 0 or isinstance(line[i - 1], Loop) or _joins(line[i - 1]):
                 if i < end:
-                    self.parts.append(_Piece(line[i:end], i, read_late))
+                    self.parts.append(_Piece(line, i, end, read_late, leaves))
                 if i:
                     self.parts.append(i - 1)
                 read_late |= {a[:2] for step in line[max(i - 1, 0) : end] for a in step.arguments if type(a) is Ref}
@@ -63,19 +68,26 @@ class _Piece:
     All numbers are inputs of it, so that it is the same piece whatever they are.
     """
 
-    def __init__(self, steps: Sequence[Any], first: int, read_late: set[Any]) -> None:
+    def __init__(self, line: Sequence[Any], first: int, end: int, read_late: set[Any], leaves: Sequence[Aval]) -> None:
         known: dict[Argument, int] = {}
         numbers: dict[Argument, int] = {}
         own: list[tuple[Step, list[Argument]]] = []
-        for step in steps:
+        for step in line[first:end]:
             own.append((step, [_renamed(argument, first, known, numbers) for argument in step.arguments]))
         self.inputs, self.numbers = list(known), list(numbers)
-        end = first + len(steps)
         self.results = sorted((key for key in read_late if first <= key[0] < end), key=lambda key: (key[0], key[1]))
         returned = tuple([(step - first, part) for step, part in self.results])
         key = (tuple([(step.token, tuple(arguments)) for step, arguments in own]), returned)
-        lines = [step.reading(arguments) for step, arguments in own]
-        self.execute = _found(key, lambda: _compiled_piece(lines, returned))
+        shapes = [_aval_of(argument, line, leaves) for argument in self.inputs]
+        self.execute = _found(key, lambda: _compiled_piece(own, returned, shapes))
+
+
+def _aval_of(argument: Argument, line: Sequence[Any], leaves: Sequence[Aval]) -> Aval:
+    """Return what is known of a leaf, or of a result of one turn or of no loop."""
+    if type(argument) is int:
+        return leaves[-1 - argument]
+    shape, dtype = line[argument.step].shape_of(argument.part)
+    return aval(shape, dtype)
 
 
 def _renamed(argument: Argument, first: int, known: dict[Any, int], numbers: dict[Any, int]) -> Argument:
@@ -91,10 +103,30 @@ def _renamed(argument: Argument, first: int, known: dict[Any, int], numbers: dic
     return argument
 
 
-def _compiled_piece(steps: Sequence[Step], returned: Sequence[tuple[int, int]]) -> Callable[..., Any]:
+def _compiled_piece(
+    steps: Sequence[tuple[Step, list[Argument]]], returned: Sequence[tuple[int, int]], shapes: Sequence[Aval]
+) -> Callable[..., Any]:
+    calls, slots = [], []
+    for step, arguments in steps:
+        slots.append(slots[-1] + len(calls[-1].avals) if calls else 0)
+        read = tuple([slots[a.step] + a.part if type(a) is Ref else a for a in arguments])
+        op, statics, known = step.token
+        calls.append(Instruction(Signature(op, known, statics, tuple(step.avals)), read, slots[-1]))
+    served = for_many_lengths(Sample(calls, shapes), [slots[step] + part for step, part in returned], ())
+    if isinstance(served, Served):
+        counters.parts -= not served.is_new
+        order = [served.whole.order.index(i) for i in range(len(returned))]
+
+        def for_its_length(*arguments: Any) -> list[Any]:
+            results = served.execute([], list(arguments[:-1]), arguments[-1])
+            return [results[i] for i in order]
+
+        return for_its_length
+    lines = [step.reading(arguments) for step, arguments in steps]
+
     def piece(*arguments: Any) -> list[jax.Array]:
         tracing = Tracing(arguments[:-1], arguments[-1], {})
-        tracing.run(steps)
+        tracing.run(lines)
         return [tracing.values[step][part] for step, part in returned]
 
     return jax.jit(piece)
@@ -127,8 +159,11 @@ class _Run:
         return self.numbers[argument.position] if isinstance(argument, Hole) else float(argument.number.real)
 
     def turn(self, place: int) -> None:
-        """Run the loop at this place of the line."""
+        """Run the loop at this place of the line, or what joins the results of many turns."""
         loop: Loop = self.line[place]
+        if isinstance(loop, Step):
+            self.values.update(((place, part), value) for part, value in enumerate(self._joined(loop)))
+            return
         read = self.read[place]
         if _only_selects(loop):
             self.values[place, Ref(0, 0)] = self._selected(loop, all(read.values()))
@@ -146,12 +181,26 @@ class _Run:
         for (part, stacked), result in zip(parts, results, strict=True):
             self.values[place, part] = np.asarray(result) if stacked else result
 
+    def _on_host(self, argument: Argument) -> np.ndarray[Any, Any]:
+        found = self.get(argument)
+        return np.asarray(found, np.float64 if isinstance(found, (int, float)) else None)
+
     def _selected(self, loop: Loop, stacked: bool) -> np.ndarray[Any, Any]:
         """Return x[i] for each turn's i, or for the last one's: nothing to compile."""
         (select,), (places,) = loop.body, loop.stacks
         assert isinstance(select, Step)
         whole = np.moveaxis(np.asarray(self.get(loop.arguments[0])), select.statics[0], 0)
         return whole[self._stacked(places).astype(np.int64)] if stacked else whole[int(self.get(places[-1]))]
+
+    def _joined(self, step: Step) -> Sequence[Any]:
+        """Put the results of many turns together, or take them apart again."""
+        apart = getattr(step.op, "takes_apart", None)
+        if apart is None:
+            return [_end_to_end(self._stacked(step.arguments), step.op.name == "stack", *step.statics)]
+        whole = np.asarray(self.get(step.arguments[-1]))
+        axis = apart.statics[0] if apart.statics else 0
+        count = len(apart.arguments)
+        return [*np.moveaxis(whole, axis, 0)] if apart.op.name == "stack" else np.split(whole, count, axis)
 
     def _stacked(self, stack: Sequence[Argument]) -> np.ndarray[Any, Any]:
         """Return one array on the host with an element for each turn."""
@@ -165,11 +214,29 @@ class _Run:
                 pieces.append(whole[start : start + length] if direction > 0
                               else whole[start - length + 1 : start + 1][::-1])  # fmt: skip
             else:
-                length = 1
-                found = self.get(first)
-                pieces.append(np.asarray(found, np.float64 if isinstance(found, (int, float)) else None)[None])
+                length = next((k for k in range(1, len(stack) - i) if stretch(stack, i + k)[0] > 1), len(stack) - i)
+                pieces.append(np.stack([self._on_host(one) for one in stack[i : i + length]]))
             i += length
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _joins(step: Step | Loop) -> bool:
+    """Tell whether an instruction does nothing but put many arrays together, or take them apart."""
+    if isinstance(step, Loop):
+        return False
+    op, _, known = step.token
+    return are_joined(op, known) or getattr(op, "takes_apart", None) is not None
+
+
+def _end_to_end(stacked: np.ndarray[Any, Any], is_stack: bool, dim: int = 0) -> np.ndarray[Any, Any]:
+    """Return a stack (count, *shape) as a stack along another dimension, or end to end."""
+    ndim = stacked.ndim if is_stack else stacked.ndim - 1
+    moved = np.moveaxis(stacked, 0, dim % ndim)
+    if is_stack:
+        return np.ascontiguousarray(moved)
+    shape = stacked.shape[1:]
+    dim %= ndim
+    return moved.reshape(*shape[:dim], -1, *shape[dim + 1 :])
 
 
 def _only_selects(loop: Loop) -> bool:

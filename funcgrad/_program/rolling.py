@@ -14,6 +14,7 @@ from typing import Any
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step
 from funcgrad._program.trie import is_open
 
+LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
 FARTHEST = 4  # turns back that a carry may come from
 BEGINNINGS = 256  # that are tried for one candidate
 HEAVY, MANY = 2**14, 1024  # bytes of arrays from outside that each turn has for itself; instructions

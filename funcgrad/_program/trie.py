@@ -108,6 +108,7 @@ class Call:
 
 _SIGNATURES: OrderedDict[Any, Signature] = OrderedDict()
 _SIGNATURE_LIMIT = 20_000
+_MANY = 8  # tensors that are put together: fewer are traced as quickly
 NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels that is an input
 
 
@@ -123,6 +124,11 @@ def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) 
 
 
 def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
+    if getattr(op, "numbers", "") == "checked":
+        opened = tuple([type(a.number) if is_open(a) else a for a in arguments])
+        if opened != arguments:
+            return Signature(op, arguments, statics, signature_of(op, opened, statics).avals)
+
     def traced(opened: tuple[Any, ...]) -> Signature:
         return Signature(op, opened, statics, inferred(op, opened, statics))
 
@@ -135,11 +141,22 @@ def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]
     return found
 
 
+def are_joined(op: Any, arguments: tuple[Any, ...]) -> bool:
+    """Tell whether an op puts many tensors of one shape and dtype together, end to end or as a stack."""
+    if getattr(op, "joins", None) is None or len(arguments) < _MANY:
+        return False
+    first = arguments[0]
+    return type(first) is Aval and all(a is first for a in arguments)
+
+
 def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
     """Return what is known of an op's results, by tracing it."""
     known = getattr(op, "avals", None)
     if known is not None:
         return known
+    if are_joined(op, arguments):
+        first = arguments[0]
+        return (aval(op.joins(tuple(first.shape), len(arguments), *statics), first.dtype.numpy, first.placement),)
     counters.inferences += 1
     structs = [a.struct for a in arguments if type(a) is Aval]
 

@@ -13,7 +13,7 @@ import jax
 from jax.interpreters import partial_eval
 
 from funcgrad._program.lengths.symbol import Refusal, attempted
-from funcgrad._program.trie import NUMBER, Constant, Signature, arguments_from, is_open, signature_of
+from funcgrad._program.trie import NUMBER, Constant, Signature, are_joined, arguments_from, is_open, signature_of
 from funcgrad._program.value import Aval, aval
 from funcgrad._tape.nodes import drawing
 
@@ -38,6 +38,12 @@ class Pullback:
         self.used, self.avals = self._trace()
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
+
+    @property
+    def takes_apart(self) -> Signature | None:
+        """The call whose joining of many tensors this takes apart again, if it is one and all of them are wanted."""
+        is_one = len(self.wanted) == len(self.signature.arguments)
+        return self.signature if is_one and are_joined(self.signature.op, self.signature.arguments) else None
 
     def made_of(self) -> tuple[Any, ...]:
         """Return what this pull-back was derived from; `made_anew` takes the same of another signature."""
@@ -102,6 +108,8 @@ class Pullback:
     def _trace(self) -> tuple[tuple[int, ...], tuple[Aval, ...]]:
         """Find which inputs the gradients depend on, and the gradients' shapes."""
         arguments = self.signature.arguments
+        if are_joined(self.signature.op, arguments):
+            return (), tuple([arguments[i] for i in self.wanted])
         structs = [a.struct for a in arguments if type(a) is Aval]
         cotangents = [a.struct for a, given in zip(self.signature.avals, self.given, strict=True) if given]
         places = [i for i, a in enumerate(arguments) if type(a) is Aval]

@@ -58,7 +58,7 @@ def test_an_error_while_compiling_loses_nothing(monkeypatch: pytest.MonkeyPatch)
     x = torch.randn(3)
     y = x * 3
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **options: object) -> None:
         raise ValueError("no compiler today")
 
     monkeypatch.setattr(run, "plan", broken)
@@ -73,7 +73,7 @@ def test_ctrl_c_while_running_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     optimizer = torch.optim.SGD([parameter], lr=0.5)
     (parameter * 2).sum().backward()
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "plan", interrupted)
@@ -90,7 +90,7 @@ def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch
     x.tolist()
     x *= 3  # the first array is free to be donated
 
-    def plan(*_: object) -> Plan:
+    def plan(*_: object, **options: object) -> Plan:
         def execute(given: list[jax.Array], kept: object, numbers: object) -> list[jax.Array]:
             for array in given:
                 array.delete()

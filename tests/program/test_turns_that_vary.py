@@ -153,3 +153,10 @@ def test_a_number_of_turns_that_comes_back_often_is_compiled_whole(monkeypatch: 
             assert summed(36) == pytest.approx(expected[2], abs=1e-6)
         compiles.append(seen.compiles)
     assert compiles == [0, 0, 1, 0, 0]
+
+
+def test_after_a_few_episodes_a_new_length_compiles_nothing() -> None:
+    episodes([17, 20, 23, 19, 31, 25])  # rooms for 32 turns and for lengths up to 32
+    with counted() as seen:
+        episodes([18, 22, 27, 30, 24])
+    assert seen.parts == 0

@@ -1,0 +1,80 @@
+"""A line as one function of its leaves, and which of these hand their memory over to which results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import jax
+
+from funcgrad._program.line import Argument, Instruction, Loop, Step
+from funcgrad._program.tracing import Tracing, parts_read
+from funcgrad._program.trie import Call
+from funcgrad._program.value import Aval
+
+
+class Whole:
+    """A line as one function of its leaves: `step`, with its leaves and results in the order that JAX donates in.
+
+    JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order.
+    """
+
+    def __init__(
+        self,
+        line: Sequence[Step | Loop],
+        found: Sequence[Argument],
+        wanted: Sequence[int],
+        partners: dict[int, int],
+        leaves: int,
+    ) -> None:
+        places = {slot: place for place, slot in enumerate(wanted)}
+        self.line, self.given = line, sorted(partners)
+        self.kept = [i for i in range(leaves) if i not in partners]
+        paired = [partners[leaf] for leaf in self.given]
+        returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
+        self.order = [places[slot] for slot in returned]
+        self.results = [found[place] for place in self.order]
+        self.read = parts_read(line, self.results)
+
+    def step(self, given: list[jax.Array], kept: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
+        """Compute the results."""
+        leaves = dict(zip(self.given, given, strict=True)) | dict(zip(self.kept, kept, strict=True))
+        tracing = Tracing(leaves, numbers, self.read)
+        tracing.run(self.line)
+        return [tracing.get(result) for result in self.results]
+
+
+def donations(
+    calls: Sequence[Call | Instruction], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+) -> dict[int, int]:
+    """Return, for free leaves, the wanted result of the same shape that takes over its memory.
+
+    The partner of a leaf comes from the call that reads it last, the first such leaf with the first such result (an
+    optimizer's old and new parameter); else from a later call. A result computed before the last reading would make
+    XLA copy the leaf: an MLP step whose weights were paired with their gradients took 0.95 ms instead of 0.6.
+    """
+    last_reader = {-1 - a: i for i, call in enumerate(calls) for a in call.arguments if type(a) is int and a < 0}
+    unclaimed: dict[Aval, list[tuple[int, int]]] = defaultdict(list)  # by shape: (producing call, slot)
+    for i, call in enumerate(calls):
+        for slot, aval in enumerate(call.avals, call.first):
+            if slot in wanted:
+                unclaimed[aval].append((i, slot))
+    partners: dict[int, int] = {}
+    for at_once in (True, False):
+        for leaf in sorted(set(free), key=lambda leaf: _first_place(calls, last_reader, leaf)):
+            reader = last_reader.get(leaf)
+            if leaf in partners or reader is None:
+                continue
+            rows = unclaimed[leaf_avals[leaf]]
+            fits = (row for row in rows if row[0] == reader) if at_once else (row for row in rows if row[0] > reader)
+            chosen = next(fits, None)
+            if chosen is not None:
+                rows.remove(chosen)
+                partners[leaf] = chosen[1]
+    return partners
+
+
+def _first_place(calls: Sequence[Call | Instruction], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
+    """Return where a leaf stands among the arguments of the call that reads it last."""
+    reader = last_reader.get(leaf)
+    return (-1, leaf) if reader is None else (reader, calls[reader].arguments.index(-1 - leaf))
