@@ -381,6 +381,40 @@ def _log_softmax_backward_data(
     *,
     out: Any = None,
 ) -> Tensor: ...
+def _safe_softmax(
+    input: Tensor,
+    dim: _int = ...,
+    dtype: dtype | None = None,
+    *,
+    axis: _int | None = None,
+    out: Any = None,
+) -> Tensor: ...
+def _scaled_mm(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: dtype | None = None,
+    use_fast_accum: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor: ...
+def _scaled_mm_v2(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Sequence[Tensor],
+    recipe_a: Sequence[_int],
+    swizzle_a: Sequence[_int],
+    scale_b: Sequence[Tensor],
+    recipe_b: Sequence[_int],
+    swizzle_b: Sequence[_int],
+    bias: Tensor | None = None,
+    out_dtype: Any = None,
+    contraction_dim: Sequence[_int] = ...,
+    use_fast_accum: _bool = False,
+) -> Any: ...
 def _segment_reduce(
     data: Tensor,
     reduce: str,
@@ -550,20 +584,8 @@ def argsort(
     out: Any = None,
 ) -> Tensor: ...
 def argwhere(input: Tensor) -> Tensor: ...
-def as_strided(
-    input: Tensor,
-    size: _int | Sequence[_int],
-    stride: _int | Sequence[_int],
-    storage_offset: _int | None = None,
-    *,
-    out: Any = None,
-) -> Tensor: ...
-def as_strided_(
-    input: Tensor,
-    size: _int | Sequence[_int],
-    stride: _int | Sequence[_int],
-    storage_offset: _int | None = None,
-) -> Tensor: ...
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Any: ...
+def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Any: ...
 def as_strided_copy(
     input: Tensor,
     size: _int | Sequence[_int],

@@ -45,6 +45,7 @@ from funcgrad._ops import pull_backs as pull_backs
 from funcgrad._ops import rearranging as rearranging
 from funcgrad._ops import recurrent as recurrent
 from funcgrad._ops import reductions as reductions
+from funcgrad._ops import scaled_products as scaled_products
 from funcgrad._ops import scattering as scattering
 from funcgrad._ops import segments as segments
 from funcgrad._ops import selecting as selecting

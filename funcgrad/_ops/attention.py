@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name, wide
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array, op
 
 
@@ -57,7 +57,7 @@ def scaled_dot_product_attention(
         key, value = (jnp.repeat(x, _heads_per(query, x), -3) for x in (key, value))
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    scores = wide(jnp.einsum("...le,...se->...ls", query * factor, key))
+    scores = _wide_product("...le,...se->...ls", query, key) * factor
     if is_causal:
         scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], bool)), scores, -jnp.inf)
     if attn_mask is not None:
@@ -70,7 +70,12 @@ def scaled_dot_product_attention(
     shares = jax.nn.softmax(scores, -1) if attn_mask is None else _safe_softmax(scores)
     if dropout_mask is not None:
         shares = shares * dropout_mask.astype(shares.dtype)
-    return jnp.einsum("...ls,...sf->...lf", shares.astype(value.dtype), value)
+    return _wide_product("...ls,...sf->...lf", shares.astype(value.dtype), value).astype(value.dtype)
+
+
+def _wide_product(equation: str, a: Array, b: Array) -> Array:
+    """Return a sum of products: in float32 for factors in half precision, as torch has them inside of attention."""
+    return jnp.einsum(equation, a, b, preferred_element_type=jnp.promote_types(a.dtype, jnp.float32))
 
 
 def _safe_softmax(scores: Array) -> Array:

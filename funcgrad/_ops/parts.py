@@ -203,7 +203,7 @@ def _strided_back(base: Array, new: Array, size: Dims, stride: Dims, storage_off
     return base.reshape(-1).at[places].set(new).reshape(base.shape)
 
 
-@op(grad="AsStridedBackward0", names="as_strided .as_strided as_strided_ .as_strided_", write_back=_strided_back)
+@op(grad="AsStridedBackward0", names="", write_back=_strided_back)
 def as_strided(input: Array, size: Dims, stride: Dims, storage_offset: int | None = None) -> Array:
     """Return elements of the flattened input: [i, j, ...] is at storage_offset + i * stride[0] + j * stride[1] + ..."""
     return input.reshape(-1)[_strided_places(size, stride, storage_offset, input)]

@@ -17,6 +17,14 @@ def softmax(input: Array, dim: int | None = None, dtype: DType | None = None) ->
     return jax.nn.softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.ones_like(input)
 
 
+@op(grad="SafeSoftmaxBackward0", names="_safe_softmax")
+def safe_softmax(input: Array, dim: int, dtype: DType | None = None) -> Array:
+    """softmax along `dim`, but 0 where all of its inputs are -inf. Shape: input (*), result the same."""
+    input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
+    alive = jnp.any(input > -jnp.inf, axis, keepdims=True) if input.ndim else input > -jnp.inf
+    return jnp.where(alive, softmax(jnp.where(alive, input, 0), dim), 0)
+
+
 @op(grad=("SoftmaxBackward0", ("NegBackward0", "input")), names="nn.functional.softmin")
 def softmin(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """softmax(-input) along `dim`. Shape: input (*), result the same."""

@@ -31,9 +31,11 @@ from funcgrad._tensor import (
     pieces,
     places,
     pytree,
+    scaled_products,
     selections,
     sparse_layouts,
     storage,
+    strided,
     symbolic,
     windows,
 )
@@ -88,9 +90,11 @@ HAND_WRITTEN = (
     pieces,
     pytree,
     places,
+    scaled_products,
     selections,
     sparse_layouts,
     storage,
+    strided,
     symbolic,
     windows,
 )

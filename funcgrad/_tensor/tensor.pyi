@@ -360,18 +360,8 @@ class Tensor:
         axis: _int | None = None,
     ) -> Tensor: ...
     def argwhere(self) -> Tensor: ...
-    def as_strided(
-        self,
-        size: _int | Sequence[_int],
-        stride: _int | Sequence[_int],
-        storage_offset: _int | None = None,
-    ) -> Tensor: ...
-    def as_strided_(
-        self,
-        size: _int | Sequence[_int],
-        stride: _int | Sequence[_int],
-        storage_offset: _int | None = None,
-    ) -> Tensor: ...
+    def as_strided(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Any: ...
+    def as_strided_(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Any: ...
     def as_strided_scatter(
         self,
         src: Tensor,

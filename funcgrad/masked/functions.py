@@ -212,7 +212,7 @@ def var(
     total = sum(given, dim, keepdim=True, mask=mask)
     distance = given - total / _count(input, dim, True, mask)
     squares = sum(distance * distance.conj(), dim, keepdim=keepdim, mask=mask)
-    return squares / (_count(input, dim, keepdim, mask) - fewer).clamp(min=0)
+    return (squares / (_count(input, dim, keepdim, mask) - fewer).clamp(min=0)).to(given.dtype)
 
 
 def std(

@@ -172,6 +172,8 @@ def upsample(
 ) -> Tensor: ...
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor: ...
+ScalingType: Any
+SwizzleType: Any
 def adaptive_avg_pool1d(
     input: Tensor,
     output_size: Sequence[int | None] | int,
@@ -737,6 +739,20 @@ def rms_norm(
     *,
     out: Any = None,
 ) -> Tensor: ...
+def scaled_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    scale_a: Any,
+    scale_recipe_a: Any,
+    scale_b: Any,
+    scale_recipe_b: Any,
+    swizzle_a: Any = None,
+    swizzle_b: Any = None,
+    bias: Tensor | None = None,
+    output_dtype: Any = ...,
+    contraction_dim: Sequence[int] = ...,
+    use_fast_accum: bool = False,
+) -> Any: ...
 def selu(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def selu_(input: Tensor) -> Tensor: ...
 def silu(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...

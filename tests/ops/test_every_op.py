@@ -222,6 +222,7 @@ def _assert_same(first: Any, second: Any, sample: Sample) -> None:
 
 NO_SAMPLES: dict[str, str] = {
     **dict.fromkeys(("T", "mT", "mH", "H"), "properties of Tensor: tests/tensor has them"),
+    "scaled_mm": "of 8-bit floats: tests/tensor has it",
     "zero": "only a method that works in place: tests/tensor has it",
     **dict.fromkeys(
         ("native_dropout_backward", "max_pool2d_with_indices_backward", "upsample_bilinear2d_aa"),

@@ -161,6 +161,8 @@ def settled(entry: Any, sample: Any) -> Callable[[list[Any]], list[Any]]:
     """
     if entry.name in ("svd", "svd_lowrank", "pca_lowrank"):
         return _put_together
+    if entry.name == "linalg.svd":
+        return lambda found: _put_together([*found[:2], found[2].conj().swapaxes(-1, -2)])
     if entry.name in ("linalg.eig", "linalg.eigh"):
         return _without_phases
     if entry.name not in ("topk", "kthvalue", "mode", "argsort", "sort") or sample.kwargs.get("stable"):
@@ -308,7 +310,7 @@ def _our_tangents(entry: Any, mine: Callable[..., Any], sample: Any) -> Callable
         tangents = [random_numbers(_seed(entry, i, 3), x.shape, x.dtype.name) for i, x in enumerate(primals)]
 
         def pure(*arrays: Any) -> list[Any]:
-            made = {id(leaf): from_jax(array) for leaf, array in zip(given.leaves, arrays, strict=True)}
+            made = {id(leaf): _in_place_of(leaf, array) for leaf, array in zip(given.leaves, arrays, strict=True)}
             args, kwargs = _replaced((given.args, given.kwargs), made)
             results = flat(_seeded(process, Arguments(args, kwargs, [])))
             return [to_jax(r) for r in results if isinstance(r, funcgrad.Tensor)]
@@ -323,6 +325,14 @@ def _our_tangents(entry: Any, mine: Callable[..., Any], sample: Any) -> Callable
         ]
 
     return call
+
+
+def _in_place_of(leaf: funcgrad.Tensor, array: Any) -> funcgrad.Tensor:
+    """Return a tensor of `array` in a storage like that of `leaf`."""
+    if leaf._base is None:
+        return from_jax(array)
+    stored = leaf._base.clone().as_strided(leaf.shape, leaf.stride(), leaf.storage_offset())
+    return stored.copy_(from_jax(array))
 
 
 def _replaced(part: Any, made: dict[int, Any]) -> Any:

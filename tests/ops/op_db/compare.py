@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-7, "complex64": 3e-5, "complex128": 1e-7}
+TOLERANCE = {
+    "float8_e4m3fn": 0.07, "float8_e5m2": 0.13, "float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-7,
+    "complex64": 3e-5, "complex128": 1e-7,
+}  # fmt: skip
 LARGEST = {"float16": 65504.0, "bfloat16": 3.38e38, "float32": 3.4e38, "complex64": 3.4e38}
 
 

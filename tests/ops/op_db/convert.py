@@ -15,6 +15,13 @@ from funcgrad._tensor.interop import from_host, to_host
 from tests.ops.calling import numpy_dtype
 
 _NAMED = (torch.dtype, torch.memory_format, torch.layout)
+_NOT_IN_NUMPY = {
+    torch.bfloat16: (torch.int16, ml_dtypes.bfloat16),
+    **{
+        getattr(torch, name): (torch.uint8, getattr(ml_dtypes, name))
+        for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
+    },
+}
 _WIDER = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
           torch.complex64: torch.complex128}  # fmt: skip
 
@@ -44,8 +51,9 @@ def from_torch(tensor: torch.Tensor) -> np.ndarray:
         raise NoCounterpartError("more than 64 dimensions, which no JAX array has")
     plain = tensor.detach().resolve_conj().resolve_neg().cpu()
     plain = torch.zeros(plain.shape, dtype=plain.dtype) if plain._is_zerotensor() else plain
-    if plain.dtype is torch.bfloat16:
-        return plain.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16).reshape(tuple(plain.shape))
+    if plain.dtype in _NOT_IN_NUMPY:
+        bits, kind = _NOT_IN_NUMPY[plain.dtype]
+        return plain.contiguous().view(bits).numpy().view(kind).reshape(tuple(plain.shape))
     try:
         return plain.numpy()
     except TypeError as error:
@@ -106,18 +114,34 @@ def kinds_in(sample: Any) -> set[str]:
 
 def arguments_of_ours(sample: Any) -> Arguments:
     """Return a sample's arguments as ours, with fresh tensors."""
-    return _arguments(sample, lambda t: into_ours(from_torch(t), t.requires_grad), translated)
+
+    def fresh(tensor: torch.Tensor) -> funcgrad.Tensor:
+        if not _is_part(tensor):
+            return into_ours(from_torch(tensor), tensor.requires_grad)
+        part = into_ours(from_torch(tensor._base)).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+        return part.requires_grad_(tensor.requires_grad)
+
+    return _arguments(sample, fresh, translated)
 
 
 def arguments_of_torch(sample: Any, *, wider: bool = False) -> Arguments:
     """Return a sample's arguments as torch's, with fresh tensors; `wider` in double precision."""
 
     def fresh(tensor: torch.Tensor) -> torch.Tensor:
-        copied = tensor.detach().clone()
+        kept = tensor._base if _is_part(tensor) else tensor
+        copied = kept.detach().clone()
         copied = copied.to(_WIDER.get(copied.dtype, copied.dtype)) if wider else copied
+        if kept is not tensor:
+            copied = copied.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
         return copied.requires_grad_(tensor.requires_grad)
 
     return _arguments(sample, fresh, lambda part: _WIDER.get(part, part) if wider and _is_dtype(part) else part)
+
+
+def _is_part(tensor: torch.Tensor) -> bool:
+    """Tell whether a tensor is a view of a part of another: there is more in its storage than itself."""
+    base = tensor._base
+    return base is not None and base.dtype is tensor.dtype and base.numel() > tensor.numel() and base.is_contiguous()
 
 
 def _is_dtype(part: Any) -> bool:
@@ -131,6 +155,8 @@ def translated(part: Any) -> Any:
         if not hasattr(funcgrad, name):
             raise NoCounterpartError(f"{name} is no {type(part).__name__} of ours")
         return getattr(funcgrad, name)
+    if isinstance(part, (torch.nn.functional.ScalingType, torch.nn.functional.SwizzleType)):
+        return getattr(getattr(funcgrad.nn.functional, type(part).__name__.removeprefix("_")), part.name)
     if type(part).__module__.startswith("torch.nn"):  # a module, or an options object
         fields = (
             {f.name: getattr(part, f.name) for f in dataclasses.fields(part)} if dataclasses.is_dataclass(part) else {}

@@ -14,7 +14,7 @@ import torch
 
 from tests.ops.op_db import checks
 from tests.ops.op_db.compare import Yardstick, compare
-from tests.ops.op_db.convert import NoCounterpartError, read
+from tests.ops.op_db.convert import NoCounterpartError, name_of, read
 from tests.ops.op_db.entries import function_of, is_left_out, set_aside, title
 
 DTYPES = ("float32", "float64", "int64", "bool", "bfloat16", "float16", "complex64")
@@ -94,7 +94,10 @@ def _dtypes(entry: Any, check: str, kinds: Iterable[str]) -> list[str]:
             kinds = [kind for kind in kinds if kind != "float32"]
     if check == "forms":
         kinds = [kind for kind in kinds if kind in ("float32", "int64", "bool")]
-    return [kind for kind in kinds if getattr(torch, kind) in supported]
+    taken = [kind for kind in kinds if getattr(torch, kind) in supported]
+    if check == "forward" and not taken and supported.isdisjoint(getattr(torch, kind) for kind in DTYPES):
+        taken = sorted(map(name_of, supported))  # of 8-bit floats alone
+    return taken
 
 
 def _checked(entry: Any, check: str, kind: str, count: int | None) -> tuple[list[str], int]:

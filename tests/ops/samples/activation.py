@@ -82,6 +82,14 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "nn.functional.logsigmoid": _usual(),
     "softmax": _along(),
+    "_safe_softmax": [
+        sample(values([[1.0, -_INF, 2.0], [-_INF] * 3]), 1),
+        sample(given(3, 2, 4), -2),
+        sample(given(3, dtype="int64"), 0).but(fails=True),
+        sample(given(2, 3, dtype="bfloat16"), 0),
+        sample(given(2, 3), 1, kind("float64")),
+        sample(given(), 0),
+    ],
     "_softmax_backward_data": [
         sample(given(3, 4), given(3, 4, low=0.1, high=0.9), 1, kind("float32")).but(graph=False),
         sample(given(), given(), 0, kind("float32")).but(graph=False),

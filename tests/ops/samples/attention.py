@@ -19,6 +19,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 5, 4), given(3, 6, 4), given(3, 6, 4), given(5, 6)),
         sample(given(5, 4), given(6, 4), given(6, 4)).but(graph=False),
         sample(given(2, 6, 5, 4), _K, _V, enable_gqa=True).but(graph=False),
+        *[sample(*[given(2, 4, 8, dtype=half, low=-4, high=4, grad=False)] * 3) for half in ("float16", "bfloat16")],
         sample(_Q, given(2, 3, 6, 4, dtype="float64"), _V).but(fails=True),
         sample(_Q, given(2, 3, 6, 5), _V).but(fails=True),
         sample(_Q, _K, _V, _SEEN, is_causal=True),
