@@ -103,6 +103,28 @@ def std_mean(
     return safe_sqrt(variance).astype(_real_like(input)), center.astype(input.dtype)
 
 
+def _extreme(input: Array, dims: tuple[int, ...], keepdim: bool, is_largest: bool) -> Array:
+    return (jnp.max if is_largest else jnp.min)(input, dims, keepdims=keepdim)
+
+
+_extreme_length = jax.custom_jvp(_extreme, nondiff_argnums=(1, 2, 3))
+
+
+@_extreme_length.defjvp
+def _extreme_length_jvp(
+    dims: tuple[int, ...], keepdim: bool, is_largest: bool, primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    """All within 4 roundings share the tangent: XLA may compute |z| twice, in two fusions, and round it in two ways.
+
+    None equals the largest then, and the derivative of jnp.max divides by the number of those that do.
+    """
+    (x,), (dx,) = primals, tangents
+    found = _extreme(x, dims, True, is_largest)
+    chosen = (jnp.abs(x - found) <= 4 * jnp.finfo(x.dtype).eps * found).astype(x.dtype)
+    moved = jnp.sum(dx * chosen, dims, keepdims=keepdim) / jnp.sum(chosen, dims, keepdims=keepdim)
+    return found if keepdim else jnp.squeeze(found, dims), moved
+
+
 def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     """(sum |x|^p)^(1/p) over `dims`, with torch's gradients: 0 where the norm is 0, shared among equal largest."""
     if p == 0:
@@ -113,7 +135,8 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
                 f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not "
                 "have an identity"
             )
-        return (jnp.max if p > 0 else jnp.min)(magnitude(input), dims, keepdims=keepdim)
+        extreme = _extreme_length if input.dtype.kind == "c" else _extreme
+        return extreme(magnitude(input), dims, keepdim, p > 0)
     if p == 1:
         return jnp.sum(magnitude(input), dims, keepdims=keepdim)
     if p == 2:

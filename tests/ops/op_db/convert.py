@@ -116,9 +116,10 @@ def arguments_of_ours(sample: Any) -> Arguments:
     """Return a sample's arguments as ours, with fresh tensors."""
 
     def fresh(tensor: torch.Tensor) -> funcgrad.Tensor:
-        if not _is_part(tensor):
+        whole = _whole(tensor)
+        if whole is tensor:
             return into_ours(from_torch(tensor), tensor.requires_grad)
-        part = into_ours(from_torch(tensor._base)).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+        part = into_ours(from_torch(whole)).as_strided(tuple(tensor.shape), tensor.stride(), _offset(tensor))
         return part.requires_grad_(tensor.requires_grad)
 
     return _arguments(sample, fresh, translated)
@@ -128,20 +129,26 @@ def arguments_of_torch(sample: Any, *, wider: bool = False) -> Arguments:
     """Return a sample's arguments as torch's, with fresh tensors; `wider` in double precision."""
 
     def fresh(tensor: torch.Tensor) -> torch.Tensor:
-        kept = tensor._base if _is_part(tensor) else tensor
-        copied = kept.detach().clone()
+        whole = _whole(tensor)
+        copied = whole.detach().clone()
         copied = copied.to(_WIDER.get(copied.dtype, copied.dtype)) if wider else copied
-        if kept is not tensor:
-            copied = copied.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+        if whole is not tensor:
+            copied = copied.as_strided(tensor.shape, tensor.stride(), _offset(tensor))
         return copied.requires_grad_(tensor.requires_grad)
 
     return _arguments(sample, fresh, lambda part: _WIDER.get(part, part) if wider and _is_dtype(part) else part)
 
 
-def _is_part(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor is a view of a part of another: there is more in its storage than itself."""
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Return what a tensor shows a part of: there is more in its storage than itself. Else the tensor."""
     base = tensor._base
-    return base is not None and base.dtype is tensor.dtype and base.numel() > tensor.numel() and base.is_contiguous()
+    if base is None or base.dtype is not tensor.dtype or base.numel() <= tensor.numel() or not base.is_contiguous():
+        return tensor
+    return base
+
+
+def _offset(tensor: torch.Tensor) -> int:
+    return int(tensor.storage_offset())
 
 
 def _is_dtype(part: Any) -> bool:
