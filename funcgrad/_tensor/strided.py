@@ -47,4 +47,3 @@ def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | Non
     view = as_strided(input, size, stride, storage_offset)
     input._alias, input._variable = view._alias, view._variable
     return input
-

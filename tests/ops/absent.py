@@ -40,8 +40,8 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.nn\.utils(\..*)?",
      r"bind|copy_method_params|PackedSequence_|parametrize|Opaque\w*|get_swap\w+|is_opaque\w+|"
      r"is_traceable\w+|NamedMemberAccessor|memory_format|convert_conv\w+", _INTERNAL),
-    (r"torch\.nn\.functional", r"(scaled_)?(grouped_)?mm|scaled_grouped_mm|ScalingType|SwizzleType",
-     "products in 8-bit floats with scales, for one kind of GPU"),
+    (r"torch\.nn\.functional", r"(scaled_)?grouped_mm",
+     "products of ragged groups, for one kind of GPU"),
     (r"torch\.nn\.functional", r"GRID_SAMPLE\w+|assert_int_or_pair|grad", _INTERNAL),
     (r"torch\.optim.*", r"Optimizer|Module|swap_in\w+", _INTERNAL),
     (r"torch\.utils",
@@ -76,6 +76,15 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.(export|package)",
      r".*", "torch's file formats of programs; `funcgrad.func.export` gives a pure function instead"),
 )  # fmt: skip
+
+_ROUNDING = "rounding: a difference of large numbers, no worse than torch's own against double precision"
+WHY_SHORT = {
+    **dict.fromkeys(
+        ("special.bessel_j0", "special.bessel_y1"), "torch's own series are good to 7 digits; ours agree with scipy's"
+    ),
+    **dict.fromkeys(("cdist", "linalg.householder_product"), _ROUNDING),
+    "nn.functional.rrelu": "torch draws a slope for each negative number, and a tracer does not tell how many there are",
+}
 
 
 def reason_for(path: str, name: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import funcgrad
-from tests.ops.absent import reason_for
+from tests.ops.absent import WHY_SHORT, reason_for
 
 NAMES = Path(__file__).parent / "recorded" / "torch_names.json"
 OP_DB = Path(__file__).parent / "recorded" / "op_db.json"
@@ -111,26 +111,37 @@ def page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+_RESPECTS = {
+    "forward": "values, shapes, dtypes, in float32, float64, int64, bool, bfloat16, float16, complex64",
+    "gradient": "what `backward` gives every input, in float32, float64, complex64",
+    "gradgrad": "gradients of gradients",
+    "jvp": "tangents by `jax.jvp` through the public function",
+    "forms": "method, operator, in place, aliases, `out=`",
+    "errors": "wrong inputs raise torch's exception",
+}
+
+
 def _op_db_section() -> list[str]:
-    """Return the outcome of the last whole run of op_db: `python -m tests.ops.op_db --json <this file's record>`."""
+    """Return what the last whole run of op_db found, as `python -m tests.ops.op_db.merged` recorded it."""
     if not OP_DB.exists():
         return []
     found = json.loads(OP_DB.read_text(encoding="utf-8"))
-    short = {name: each["failures"] for name, each in found["entries"].items() if each["failures"]}
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     lines = [
-        "## Ops",
+        "## Ops", "",
+        f"torch's own sample database, `op_db`, has {found['entries']} entries;",
+        f"{found['left out']} are left out ([each with its reason](differences.md)). Of the others, run live with",
+        f"`python -m tests.ops.op_db --json FILE` in pieces, put together by `python -m tests.ops.op_db.merged FILE ...`:",
+        f"{found['samples']}; {found['date']}, {versions}.", "",
+        "| check | what is compared | entries that hold | that have it |", "|---|---|---|---|",
+        *(f"| {check} | {_RESPECTS[check]} | {held} | {having} |" for check, (held, having) in found["hold"].items()),
         "",
-        "torch's own sample database, run live (`python -m tests.ops.op_db`):",
-        "",
-        f"> {found['line']}",
-        "",
-    ]
-    if short:
-        lines += ["Entries that fall short:", "", "| entry | check | dtype | what |", "|---|---|---|---|"]
-        for name, failures in sorted(short.items()):
-            lines += [
-                f"| `{name}` | " + " | ".join(re.sub(r"[|\n]", " ", str(x))[:160] for x in f) + " |" for f in failures
-            ]
+    ]  # fmt: skip
+    if found["short"]:
+        lines += ["Entries that fall short:", "", "| entry | check | dtype | first difference | why |", "|---|---|---|---|---|"]
+        for entry, check, dtype, what in found["short"]:
+            text = re.sub(r"[|\n]", " ", what)[:160]
+            lines.append(f"| `{entry}` | {check} | {dtype} | {text} | {WHY_SHORT.get(entry, '')} |")
         lines.append("")
     return lines
 
