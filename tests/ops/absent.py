@@ -77,13 +77,13 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      r".*", "torch's file formats of programs; `funcgrad.func.export` gives a pure function instead"),
 )  # fmt: skip
 
-_ROUNDING = "rounding: a difference of large numbers, no worse than torch's own against double precision"
+_ROUNDING = "rounding of differences in single precision; holds in double"
 WHY_SHORT = {
     **dict.fromkeys(
         ("special.bessel_j0", "special.bessel_y1"), "torch's own series are good to 7 digits; ours agree with scipy's"
     ),
     **dict.fromkeys(("cdist", "linalg.householder_product"), _ROUNDING),
-    "nn.functional.rrelu": "torch draws a slope for each negative number, and a tracer does not tell how many there are",
+    "nn.functional.rrelu": "torch draws a slope for each negative number; a tracer does not tell how many there are",
 }
 
 

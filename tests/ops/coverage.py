@@ -130,15 +130,15 @@ def _op_db_section() -> list[str]:
     lines = [
         "## Ops", "",
         f"torch's own sample database, `op_db`, has {found['entries']} entries;",
-        f"{found['left out']} are left out ([each with its reason](differences.md)). Of the others, run live with",
-        f"`python -m tests.ops.op_db --json FILE` in pieces, put together by `python -m tests.ops.op_db.merged FILE ...`:",
-        f"{found['samples']}; {found['date']}, {versions}.", "",
+        f"{found['left out']} are left out ([each with its reason](differences.md)). The others were run in pieces",
+        "by `python -m tests.ops.op_db --json FILE`, and put together by `python -m tests.ops.op_db.merged FILE ...`,",
+        f"with {versions} on {found['date']}: {found['samples']}.", "",
         "| check | what is compared | entries that hold | that have it |", "|---|---|---|---|",
         *(f"| {check} | {_RESPECTS[check]} | {held} | {having} |" for check, (held, having) in found["hold"].items()),
         "",
     ]  # fmt: skip
     if found["short"]:
-        lines += ["Entries that fall short:", "", "| entry | check | dtype | first difference | why |", "|---|---|---|---|---|"]
+        lines += ["Entries that fall short:", "", "| entry | check | dtype | first difference | why |", "|-" * 5 + "|"]
         for entry, check, dtype, what in found["short"]:
             text = re.sub(r"[|\n]", " ", what)[:160]
             lines.append(f"| `{entry}` | {check} | {dtype} | {text} | {WHY_SHORT.get(entry, '')} |")
