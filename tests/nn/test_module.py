@@ -13,6 +13,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad.serialization.names import torch_name
 
 
 class Net(nn.Module):
@@ -409,3 +410,10 @@ def test_losses_warn_of_sizes_that_broadcast() -> None:
     for loss in (nn.MSELoss(), nn.L1Loss(), nn.SmoothL1Loss(), nn.HuberLoss()):
         with pytest.warns(UserWarning, match=r"Using a target size \(torch\.Size\(\[3\]\)\) that is different"):
             loss(torch.ones(3, 1), torch.ones(3))
+
+
+def test_every_layer_has_the_name_under_which_torch_saves_it() -> None:
+    layers = [kind for kind in vars(nn).values() if isinstance(kind, type) and issubclass(kind, nn.Module)]
+    assert len(layers) > 150
+    assert [kind.__name__ for kind in layers if torch_name(kind) is None] == []
+    assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention

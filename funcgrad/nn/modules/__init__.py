@@ -8,7 +8,6 @@ from types import ModuleType
 from funcgrad.nn import (
     activation,
     adaptive,
-    attention,
     batchnorm,
     containers,
     conv,
@@ -24,6 +23,7 @@ from funcgrad.nn import (
     loss,
     members,
     module,
+    multihead_attention,
     normalization,
     padding,
     parameter_containers,
@@ -38,12 +38,13 @@ from funcgrad.nn import (
     upsampling,
 )
 from funcgrad.nn import functional as F
+from funcgrad.nn.parallel import DataParallel
 from funcgrad.nn.parameter import Parameter
 from funcgrad.serialization.names import register_globals, register_parameter
 
 _INSTANCE_NORMS = {name for name in vars(batchnorm) if "InstanceNorm" in name}
 _FILES: dict[str, tuple[ModuleType, ...]] = {
-    "activation": (activation, attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),
+    "activation": (activation, multihead_attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),
     "instancenorm": (batchnorm,), "channelshuffle": (pixelshuffle,), "container": (containers, parameter_containers),
     "conv": (conv,),
     "distance": (distance,), "dropout": (dropout,), "flatten": (flatten,), "fold": (fold,), "lazy": (lazy,),
@@ -85,4 +86,5 @@ for _file, _sources in _FILES.items():
     register_globals(_members)
     globals().update({name.rpartition(".")[2]: value for name, value in _members.items()})
 register_globals({"torch.nn.functional.relu": F.relu, "torch.nn.functional.gelu": F.gelu, "torch._C._nn.gelu": F.gelu})
+register_globals({"torch.nn.parallel.data_parallel.DataParallel": DataParallel})
 register_parameter(Parameter)
