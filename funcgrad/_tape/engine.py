@@ -194,12 +194,24 @@ def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dic
             given = cotangents[index]
             answer = None if given is None else hook(Names.wrap(given))
             if answer is not None:
-                cotangents[index] = Names.unwrap(answer)
+                cotangents[index] = _of_same_kind(hook, given, Names.unwrap(answer))  # type: ignore[arg-type]
         else:
             answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
             if answer is not None:
                 answers = answer if isinstance(answer, tuple) else (answer,)
                 cotangents[:] = [None if a is None else Names.unwrap(a) for a in answers]
+
+
+def _of_same_kind(hook: Any, given: Variable, answer: Variable) -> Variable:
+    """Return what a tensor's hook answered; RuntimeError where that cannot be this tensor's gradient."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if answer.aval.shape != given.aval.shape:
+        change = f"size of value (was {list(given.aval.shape)} got {list(answer.aval.shape)})"
+    elif answer.aval.dtype is not given.aval.dtype:
+        change = f"type of value (was {given.aval.dtype} got {answer.aval.dtype})"
+    else:
+        return answer
+    raise RuntimeError(f"hook '{name}' has changed the {change}")
 
 
 def _after(node: Node, gradients: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
+from funcgrad._program.record import thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Value, of_array
+from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call
@@ -56,7 +59,7 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     """Do what `call` does: by numpy where the host has all inputs, they are small, and none has a history."""
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
     if settings.eager or not _are_near(op, variables):
-        return call(op, inputs, statics)
+        return call(op, _apart(variables, inputs) if op in _JOINING and len(inputs) >= _MANY else inputs, statics)
     values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
     (result,) = signature_of(op, tuple([value.aval for value in values]), statics).avals
     if any(_is_cut(value.aval, result) for value in values):
@@ -84,6 +87,22 @@ def _is_given(value: Value, count: int) -> bool:
     if value.array is None:
         return value.program is CONSTANT and value.slot.host is not None
     return type(value.array) is np.ndarray or (count >= _MANY and is_on_host(value))
+
+
+def _apart(variables: Sequence[Variable | None], inputs: Sequence[Any]) -> Sequence[Any]:
+    """Make each small piece that was computed before an input of its own, whether or not the program has read it.
+
+    Which pieces came twice, or in another batch too, is then nothing that the program knows: it is the same one.
+    """
+    own = list(inputs)
+    for place, variable in enumerate(variables):
+        if variable is None or type(variable.node) is GradSlot or variable.aval.nbytes > _SMALL:
+            continue
+        value = variable.value
+        if type(value) is Value and isinstance(value.array, jax.Array):
+            thread.program.pinned.append(value)  # else its array might be donated, which is read twice now
+            own[place] = Tensor._of(Variable(of_array(value.array, shared=True), variable.node, variable.index))
+    return own
 
 
 def _is_cut(given: Aval, result: Aval) -> bool:

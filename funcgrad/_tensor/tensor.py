@@ -182,10 +182,14 @@ class Tensor(metaclass=_Methods):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
         if value.shape != self.shape:
             raise RuntimeError(
-                f"assigned grad has data of a different size: {list(value.shape)} instead of {list(self.shape)}"
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(self.shape)}': the two must be the same"
             )
         if value.dtype is not self.dtype:
-            raise RuntimeError(f"assigned grad has data of a different type: {value.dtype} instead of {self.dtype}")
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor of dtype '{self.dtype}': "
+                "the two must be the same"
+            )
         self._gather_in(self._current()).grad = value
 
     @grad.deleter
@@ -303,6 +307,8 @@ def _wrap(variable: Variable) -> Tensor:
 
 
 def _unwrap(tensor: Any) -> Variable:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(tensor).__name__}'")
     return tensor._current()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from funcgrad._program.value import Aval
@@ -40,7 +40,7 @@ class FunctionNode(Node):
 
     __slots__ = (
         "__dict__", "_freed", "_materialize", "_non_differentiable", "_saved", "dirty_tensors", "edges", "function",
-        "needs_input_grad", "result_avals",
+        "input_avals", "needs_input_grad", "result_avals",
     )  # fmt: skip
     function: Any
 
@@ -53,6 +53,7 @@ class FunctionNode(Node):
         self.dirty_tensors: tuple[Tensor, ...] = ()
         self.edges: tuple[Any, ...] = ()
         self.needs_input_grad: tuple[bool, ...] = ()
+        self.input_avals: tuple[Aval | None, ...] = ()  # None: no tensor
         self.result_avals: tuple[Aval, ...] = ()
 
     @property
@@ -117,24 +118,48 @@ class FunctionNode(Node):
         given = [self._given(i, c) for i, c in enumerate(cotangents)]
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
             answer = self.function.backward(self, *given)
-        answers = answer if isinstance(answer, tuple) else (answer,)
-        count = len(self.needs_input_grad)
-        if len(answers) < count or any(a is not None for a in answers[count:]):
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients "
-                f"(expected {count}, got {len(answers)})"
-            )
-        asked = [a for a, needed in zip(answers, self._is_edge(), strict=False) if needed]
-        return [None if a is None else a._current() for a in asked]
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            count = len(self.input_avals)
+            if len(answers) < count or any(a is not None for a in answers[count:]):
+                raise RuntimeError(
+                    f"function {self.name()} returned an incorrect number of gradients "
+                    f"(expected {count}, got {len(answers)})"
+                )
+            return [*self._gradients(answers)]
+
+    def _gradients(self, answers: tuple[Any, ...]) -> Iterator[Variable | None]:
+        """Yield what backward answered for each edge, in the shape and dtype of forward's input."""
+        tensors = 0
+        for position, (answer, aval) in enumerate(zip(answers, self.input_avals, strict=False)):
+            if aval is None and answer is not None:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position {position + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
+            if aval is not None and self.needs_input_grad[position]:
+                yield None if answer is None else self._fitted(answer, aval, tensors)._current()
+            tensors += aval is not None
+
+    def _fitted(self, gradient: Any, wanted: Aval, index: int) -> Tensor:
+        """Return a gradient summed over the dimensions that broadcasting would add, and cast; or refuse it."""
+        if not isinstance(gradient, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(gradient).__name__})")
+        given = gradient.shape
+        refusal = f"Function {self.name()} returned an invalid gradient at index {index} - got"
+        if given != wanted.shape:
+            fitting = zip(reversed(wanted.shape), reversed(given), strict=False)
+            if len(given) < len(wanted.shape) or any(size not in (1, got) for size, got in fitting):
+                raise RuntimeError(f"{refusal} {list(given)} but expected shape compatible with {list(wanted.shape)}")
+            gradient = gradient.sum_to_size(wanted.shape)
+        if gradient.is_complex() and not wanted.dtype.is_complex:
+            raise RuntimeError(f"{refusal} {gradient.dtype} but expected a real gradient for {wanted.dtype}")
+        return gradient if gradient.dtype is wanted.dtype else gradient.to(wanted.dtype)
 
     def _given(self, index: int, cotangent: Variable | None) -> Tensor | None:
         if cotangent is not None:
             return Tensor._of(cotangent)
         aval = self.result_avals[index]
         return fg.zeros(aval.shape, dtype=aval.dtype) if self._materialize else None
-
-    def _is_edge(self) -> tuple[bool, ...]:
-        return self.needs_input_grad
 
     def release(self) -> None:
         """Let go of the saved tensors."""
@@ -175,6 +200,7 @@ class Function:
         ctx.function = cls
         variables = [a._current() if isinstance(a, Tensor) else None for a in args]
         ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
+        ctx.input_avals = tuple(None if v is None else v.aval for v in variables)
         with no_grad():
             if cls.setup_context is not Function.setup_context:
                 answer = cls.forward(*args, **kwargs)

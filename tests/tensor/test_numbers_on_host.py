@@ -107,6 +107,20 @@ def test_a_batch_of_memories_is_one_input_whatever_was_computed_or_read_before()
         assert seen.compiles == (seed == 0)
 
 
+def test_pieces_with_a_history_are_one_program_whichever_they_are() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    pieces = [(leaf * i).view(1, 3) for i in range(20)]
+    torch.explain.flush()
+    for seed in range(4):
+        chosen = torch.randint(0, 20, (10,), generator=torch.Generator().manual_seed(seed)).tolist()
+        with torch.explain.counted() as seen:
+            both = torch.cat([pieces[i] for i in chosen]) * torch.stack([pieces[19 - i] for i in chosen]).squeeze(1)
+            assert both.sum().item() == 3 * sum(i * (19 - i) for i in chosen)
+        assert seen.compiles == (seed == 0)
+    both.sum().backward()
+    assert leaf.grad.tolist() == [2.0 * sum(i * (19 - i) for i in chosen)] * 3  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
     "move",
     [
