@@ -42,6 +42,7 @@ from funcgrad._ops import pooling as pooling
 from funcgrad._ops import powers as powers
 from funcgrad._ops import products as products
 from funcgrad._ops import pull_backs as pull_backs
+from funcgrad._ops import quantizing as quantizing
 from funcgrad._ops import rearranging as rearranging
 from funcgrad._ops import recurrent as recurrent
 from funcgrad._ops import reductions as reductions

@@ -294,6 +294,8 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         self = args[0]
         if type(self).step is not hooked_step:
             return step(*args, **kwargs)
+        if "_optimizer_step_pre_hooks" not in self.__dict__:  # a wrapper of another optimizer that calls no __init__
+            self._make_hooks()
         if _before_every_step or self._optimizer_step_pre_hooks:
             args, kwargs = _before(self, step, args, kwargs)
         result = step(*args, **kwargs)

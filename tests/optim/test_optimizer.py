@@ -402,6 +402,21 @@ def test_optimizers_of_ones_own_work_as_in_torch() -> None:
     assert "lr: 0.5" in repr(optimizer)
 
 
+def test_a_wrapper_that_calls_no_init_steps_what_it_wraps() -> None:
+    class Slow(torch.optim.Optimizer):
+        def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+            self.optimizer, self.param_groups = optimizer, optimizer.param_groups
+
+        def step(self, closure: Any = None) -> Any:
+            self.optimizer.step(closure)
+            for p in self.param_groups[0]["params"]:
+                p.data.mul_(0.5)
+
+    w = parameter([2.0])
+    stepped(Slow(torch.optim.SGD([w], lr=0.0)), w)
+    assert w.tolist() == [1.0]
+
+
 def test_a_subclass_that_calls_super_has_its_hooks_run_once() -> None:
     class Counting(torch.optim.Adam):
         steps = 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from funcgrad.standing_in.places import VIEWS
 from tests.standing_in.running import REPOSITORY, funcgrad, output_of, write
 
 
@@ -25,6 +26,13 @@ def test_a_script_is_main_as_under_python(tmp_path: Path) -> None:
     assert main == "True True None"
 
 
+def test_no_view_of_other_rooms_hides_a_room_of_that_name() -> None:
+    folder = REPOSITORY / "funcgrad"
+    paths = {name: folder.joinpath(*name.split(".")[1:]) for name in VIEWS if name.startswith("torch.")}
+    hiding = {name for name, path in paths.items() if path.is_dir() or path.with_suffix(".py").exists()}
+    assert hiding == {"torch._tensor"}  # torch's has the class, the room here has more
+
+
 def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     source = """
     import torch
@@ -40,7 +48,9 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     from torch import Tensor, nn, optim
     from torch.autograd import Function, Variable
     import torch.autograd.forward_ad as fwAD, torch.autograd.functional as AF
+    from torch.autograd.functional import hessian
     from torch.cuda.amp import GradScaler, autocast
+    from torch.cuda.amp.autocast_mode import custom_fwd
     from torch.nn.modules.conv import _ConvNd
     from torch.nn.modules.loss import _Loss
     from torch.nn.parallel.distributed import DistributedDataParallel

@@ -111,6 +111,7 @@ def test_pieces_with_a_history_are_one_program_whichever_they_are() -> None:
     leaf = torch.ones(3, requires_grad=True)
     pieces = [(leaf * i).view(1, 3) for i in range(20)]
     torch.explain.flush()
+    chosen, both = [0], leaf
     for seed in range(4):
         chosen = torch.randint(0, 20, (10,), generator=torch.Generator().manual_seed(seed)).tolist()
         with torch.explain.counted() as seen:

@@ -1,0 +1,50 @@
+"""Rows that round to a grid of integers and come back: what training for quantised inference computes with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from funcgrad._ops.arithmetic import is_number
+from funcgrad._ops.table import Array, Operand, op
+
+
+def _node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
+    kind = "" if is_number(shapes[1]) else "TensorQparams"
+    return f"FakeQuantizePerTensorAffineCachemask{kind}Backward0"
+
+
+@op(grad=_node, names="fake_quantize_per_tensor_affine")
+def fake_quantize_per_tensor_affine(
+    input: Array, scale: Operand, zero_point: Operand, quant_min: int, quant_max: int
+) -> Array:
+    """(clamp(round(input / scale) + zero_point, quant_min, quant_max) - zero_point) * scale.
+
+    The gradient passes straight through where nothing was clamped. Raises RuntimeError for an empty range.
+    """
+    return _on_grid(input, scale, zero_point, quant_min, quant_max)
+
+
+@op(grad="FakeQuantizePerChannelAffineCachemaskBackward0", names="fake_quantize_per_channel_affine")
+def fake_quantize_per_channel_affine(
+    input: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
+) -> Array:
+    """fake_quantize_per_tensor_affine with a scale and a zero point for each channel. Shape: both (channels,)."""
+    shape = [1] * input.ndim
+    shape[axis] = -1
+    return _on_grid(input, scale.reshape(shape), zero_point.reshape(shape), quant_min, quant_max)
+
+
+def _on_grid(input: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int) -> Array:
+    if quant_min > quant_max:
+        raise RuntimeError(f"`quant_min` should be less than or equal to `quant_max`, got {quant_min} and {quant_max}")
+    values = lax.stop_gradient(input)
+    scale = lax.stop_gradient(jnp.asarray(scale, np.float32))
+    zero_point = jnp.asarray(zero_point).astype(np.float32)
+    rounded = lax.round(values * (np.float32(1) / scale), lax.RoundingMethod.TO_NEAREST_EVEN) + zero_point
+    on_grid = ((jnp.clip(rounded, quant_min, quant_max) - zero_point) * scale).astype(input.dtype)
+    is_inside = (rounded >= quant_min) & (rounded <= quant_max)
+    return on_grid + jnp.where(is_inside, input - values, jnp.zeros_like(input))
