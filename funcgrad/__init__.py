@@ -126,8 +126,8 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 _ROOMS = (
     "__config__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributed",
     "distributions", "explain", "fft", "func", "functional", "futures", "hub", "jit", "linalg", "masked", "mps",
-    "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "return_types", "serialization",
-    "signal", "sparse", "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
+    "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "quasirandom", "return_types",
+    "serialization", "signal", "sparse", "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
     "AcceleratorError": "cuda", "Event": "cuda", "GradScaler": "amp", "OutOfMemoryError": "cuda", "Stream": "cuda",
@@ -136,9 +136,11 @@ _ELSEWHERE = {
     "autocast": "amp", "batch_norm": "nn.plain", "batch_norm_update_stats": "nn.plain", "compile": "compiling",
     "conv_tbc": "nn.plain", "convolution": "nn.plain", "embedding": "nn.plain", "embedding_bag": "nn.plain",
     "embedding_renorm_": "nn.plain", "fork": "jit", "grid_sampler": "nn.plain", "grid_sampler_2d": "nn.plain",
-    "grid_sampler_3d": "nn.plain", "gru": "nn.plain", "install": "standing_in", "instance_norm": "nn.plain",
+    "grid_sampler_3d": "nn.plain", "group_norm": "nn.plain", "gru": "nn.plain", "install": "standing_in",
+    "instance_norm": "nn.plain",
     "is_anomaly_check_nan_enabled": "autograd.anomaly", "is_anomaly_enabled": "autograd.anomaly",
-    "load": "nn.files", "lobpcg": "linalg.low_rank", "lstm": "nn.plain", "lstm_cell": "nn.plain",
+    "layer_norm": "nn.plain", "load": "nn.files", "lobpcg": "linalg.low_rank", "lstm": "nn.plain",
+    "lstm_cell": "nn.plain",
     "max_pool1d_with_indices": "nn.plain", "native_batch_norm": "nn.plain", "native_dropout": "nn.plain",
     "native_layer_norm": "nn.plain", "pca_lowrank": "linalg.low_rank", "rnn_relu": "nn.plain",
     "rnn_tanh": "nn.plain", "save": "serialization", "set_anomaly_enabled": "autograd.anomaly",

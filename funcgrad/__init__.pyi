@@ -30,6 +30,7 @@ from funcgrad import (
     optim as optim,
     overrides as overrides,
     profiler as profiler,
+    quasirandom as quasirandom,
     random as random,
     return_types as return_types,
     serialization as serialization,
@@ -172,8 +173,10 @@ from funcgrad.nn.plain import (
     grid_sampler as grid_sampler,
     grid_sampler_2d as grid_sampler_2d,
     grid_sampler_3d as grid_sampler_3d,
+    group_norm as group_norm,
     gru as gru,
     instance_norm as instance_norm,
+    layer_norm as layer_norm,
     lstm as lstm,
     lstm_cell as lstm_cell,
     max_pool1d_with_indices as max_pool1d_with_indices,
@@ -1040,15 +1043,6 @@ def get_file_path(*path_components: str) -> str: ...
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: _int = 1) -> tuple[Tensor, ...]: ...
 def greater(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
 def greater_equal(input: Tensor, other: Tensor | _complex, *, out: Any = None) -> Tensor: ...
-def group_norm(
-    input: Tensor,
-    num_groups: _int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: _float = 1e-05,
-    *,
-    out: Any = None,
-) -> Tensor: ...
 def gru_cell(
     input: Tensor,
     hx: Tensor,
@@ -1106,7 +1100,6 @@ def histogram(
 def histogramdd(
     input: Tensor,
     bins: Any,
-    *,
     range: Any = None,
     weight: Tensor | None = None,
     density: _bool = False,
@@ -1222,15 +1215,6 @@ def kthvalue(
     keepdims: _bool | None = None,
     out: Any = None,
 ) -> _KthvalueResult: ...
-def layer_norm(
-    input: Tensor,
-    normalized_shape: _int | Sequence[_int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: _float = 1e-05,
-    *,
-    out: Any = None,
-) -> Tensor: ...
 def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def lcm_(input: Tensor, other: Tensor) -> Tensor: ...
 def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
@@ -1777,7 +1761,7 @@ def sparse_coo_tensor(
 def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor: ...
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor: ...
 def split(
-    input: Tensor,
+    tensor: Tensor,
     split_size_or_sections: Any = None,
     dim: _int = 0,
     *,
@@ -1898,6 +1882,7 @@ def tensor_split(
     *,
     indices: Any = None,
     sections: Any = None,
+    tensor_indices_or_sections: Tensor | None = None,
 ) -> tuple[Tensor, ...]: ...
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Tensor: ...
 def threshold(input: Tensor, threshold: _float, value: _float, *, out: Any = None) -> Tensor: ...
@@ -1995,7 +1980,7 @@ def unique_consecutive(
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]: ...
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
 def unsafe_split(
-    input: Tensor,
+    tensor: Tensor,
     split_size_or_sections: Any = None,
     dim: _int = 0,
     *,

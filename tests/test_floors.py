@@ -32,6 +32,7 @@ FLOORS = (
         "multiprocessing",
         "futures",
         "hub",
+        "quasirandom",
     ),
     ("accelerator", "cpu", "ops", "compiling", "distributed", "distributions", "func", "jit", "mps", "onnx", "vision"),
     ("__config__", "compiler", "xpu"),

@@ -100,7 +100,7 @@ def instance_norm_train(
     return (result, _moved(running_mean, new_mean, momentum), _moved(running_var, new_variance, momentum))
 
 
-@op(grad=("NativeLayerNormBackward0", "input", "weight", "bias"), names="layer_norm nn.functional.layer_norm")
+@op(grad=("NativeLayerNormBackward0", "input", "weight", "bias"), names="nn.functional.layer_norm")
 def layer_norm(
     input: Array,
     normalized_shape: Dims,
@@ -138,7 +138,7 @@ def rms_norm(input: Array, normalized_shape: Dims, weight: Array | None = None, 
     return _affine(result, weight, None).astype(input.dtype)
 
 
-@op(grad=("NativeGroupNormBackward0", "input", "weight", "bias"), names="group_norm nn.functional.group_norm")
+@op(grad=("NativeGroupNormBackward0", "input", "weight", "bias"), names="nn.functional.group_norm")
 def group_norm(
     input: Array, num_groups: int, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
 ) -> Array:

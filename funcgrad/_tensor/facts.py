@@ -40,9 +40,8 @@ METHODS["numel"] = METHODS["nelement"] = lambda self: self.shape.numel()
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["share_memory_"] = METHODS["pin_memory"] = lambda self, device=None: self
-METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["to_dense"] = METHODS["dequantize"] = lambda self: self
-METHODS["to_mkldnn"] = METHODS["resolve_conj"]
-METHODS["record_stream"] = lambda self, stream=None: None
+METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["dequantize"] = lambda self: self
+METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
 METHODS["grad_dtype"] = property(lambda self: self.dtype)
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
@@ -112,8 +111,14 @@ def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
     return memory_format is not contiguous_format or strides.is_contiguous(self)
 
 
+@method("to_dense", "to_mkldnn")
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+    """Return the tensor, which is dense, cast to `dtype` if one is given."""
+    return self if dtype is None else self.to(dtype)
+
+
 @method()
-def dim_order(self: Tensor) -> tuple[int, ...]:
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """Return the dimensions from the largest stride to the smallest."""
     found = strides.strides_of(self)
     return tuple(sorted(range(len(found)), key=lambda d: -found[d]))

@@ -175,7 +175,8 @@ class Form:
         self.reflected = self.is_dunder and _is_reflected(bare)
         self.takes_out = not self.is_method and not self.in_place
         self.casts_out = op.promote is not None or self.name in _CASTING
-        self.takes_inplace = place.startswith("nn.") and not self.in_place and len(op.inputs) == 1
+        is_elementwise = len(op.inputs) == 1 and not any(p.kind == "Dims" or p.name == "dim" for p in op.parameters)
+        self.takes_inplace = place.startswith("nn.") and not self.in_place and is_elementwise
         self.has_old_order = op.name in _OLD_ORDER and not self.is_dunder
         self.renamed = {} if self.is_dunder or place.startswith("nn.") else self._numpy_names()
 

@@ -54,7 +54,7 @@ def histogram(
 
 @function()
 def histogramdd(
-    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
 ) -> Any:
     """Count points (*, D), or add weights (*), in boxes: `bins` equal parts of each coordinate, or edges for each.
 

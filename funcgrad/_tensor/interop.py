@@ -111,9 +111,12 @@ def from_file(
     return from_host(np.fromfile(filename, kind.numpy, size), requires_grad=requires_grad)
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return a tensor that reads another library's array (anything with `__dlpack__`), without a copy where JAX can."""
     if isinstance(ext_tensor, Tensor):
-        return ext_tensor.detach()
-    with jax.enable_x64(True):
-        return from_jax(jax.dlpack.from_dlpack(ext_tensor))
+        found = ext_tensor.detach()
+    else:
+        with jax.enable_x64(True):
+            found = from_jax(jax.dlpack.from_dlpack(ext_tensor, copy=copy))
+    found = found if device is None else found.to(device)
+    return found.clone() if copy and found._variable.value.is_shared else found

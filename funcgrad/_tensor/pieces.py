@@ -21,9 +21,10 @@ def _piece(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 @both("split", "unsafe_split")
 def split(
-    input: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
+    input = tensor
     given = split_size if split_size_or_sections is None else split_size_or_sections
     dim = in_range(input, dim)
     size = input.shape[dim]
@@ -62,10 +63,13 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @both()
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
-                 sections: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
+    tensor_indices_or_sections: Tensor | None = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Return views of one dimension: as many as said, nearly equal; or cut at the indices given."""
-    given = next(x for x in (indices_or_sections, indices, sections) if x is not None)
+    spellings = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    given = next(x for x in spellings if x is not None)
     dim = in_range(input, dim)
     size = input.shape[dim]
     given = given.tolist() if isinstance(given, Tensor) else given

@@ -7,15 +7,16 @@ from typing import Any
 
 import jax
 
+from funcgrad._base import devices
 from funcgrad._base.devices import Default, device
 from funcgrad._program.value import META
 
 _PLATFORMS = {"cuda": ("cuda", "rocm", "gpu"), "hip": ("rocm",), "xla": ("tpu", "cuda", "gpu"), "tpu": ("tpu",)}
 
 
-def set_default_device(new: Any) -> None:
+def set_default_device(device: Any) -> None:
     """Set the device of tensors that name none."""
-    Default.device = None if new is None else device(new)
+    Default.device = None if device is None else devices.device(device)
 
 
 def get_default_device() -> device:

@@ -62,9 +62,9 @@ class _Numbered(Module):
         self._renumber(modules)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Self:
-        """Put all of `modules` at the end."""
-        for module in list(modules):
+    def extend(self, sequential: Iterable[Module]) -> Self:
+        """Put all modules of `sequential` at the end."""
+        for module in list(sequential):
             self.append(module)
         return self
 

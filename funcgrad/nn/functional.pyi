@@ -223,7 +223,6 @@ def affine_grid(
     theta: Tensor,
     size: int | Sequence[int],
     align_corners: bool | None = None,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -234,7 +233,6 @@ def avg_pool1d(
     padding: int | Sequence[int] = ...,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -246,7 +244,6 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -258,7 +255,6 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -396,7 +392,6 @@ def fold(
     dilation: int | Sequence[int] = ...,
     padding: int | Sequence[int] = ...,
     stride: int | Sequence[int] = ...,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -411,7 +406,7 @@ def gaussian_nll_loss(
     out: Any = None,
 ) -> Tensor: ...
 def gelu(input: Tensor, approximate: str = 'none', inplace: bool = False, *, out: Any = None) -> Tensor: ...
-def glu(input: Tensor, dim: int = -1, inplace: bool = False, *, out: Any = None) -> Tensor: ...
+def glu(input: Tensor, dim: int = -1, *, out: Any = None) -> Tensor: ...
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -515,14 +510,7 @@ def local_response_norm(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def log_softmax(
-    input: Tensor,
-    dim: int | None = None,
-    dtype: dtype | None = None,
-    inplace: bool = False,
-    *,
-    out: Any = None,
-) -> Tensor: ...
+def log_softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
 def logsigmoid(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def lp_pool1d(
     input: Tensor,
@@ -530,7 +518,6 @@ def lp_pool1d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -540,7 +527,6 @@ def lp_pool2d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -550,7 +536,6 @@ def lp_pool3d(
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     ceil_mode: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -573,7 +558,6 @@ def max_pool1d(
     dilation: int | Sequence[int] = ...,
     ceil_mode: bool = False,
     return_indices: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -585,7 +569,6 @@ def max_pool2d(
     dilation: int | Sequence[int] = ...,
     ceil_mode: bool = False,
     return_indices: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -597,7 +580,6 @@ def max_pool3d(
     dilation: int | Sequence[int] = ...,
     ceil_mode: bool = False,
     return_indices: bool = False,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...
@@ -685,15 +667,7 @@ def nll_loss(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def normalize(
-    input: Tensor,
-    p: float = 2.0,
-    dim: int = 1,
-    eps: float = 1e-12,
-    inplace: bool = False,
-    *,
-    out: Any = None,
-) -> Tensor: ...
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, out: Any = None) -> Tensor: ...
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor: ...
 def pad(
     input: Tensor,
@@ -775,22 +749,8 @@ def soft_margin_loss(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def softmax(
-    input: Tensor,
-    dim: int | None = None,
-    dtype: dtype | None = None,
-    inplace: bool = False,
-    *,
-    out: Any = None,
-) -> Tensor: ...
-def softmin(
-    input: Tensor,
-    dim: int | None = None,
-    dtype: dtype | None = None,
-    inplace: bool = False,
-    *,
-    out: Any = None,
-) -> Tensor: ...
+def softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
+def softmin(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
 def softplus(
     input: Tensor,
     beta: float = 1.0,
@@ -825,7 +785,6 @@ def unfold(
     dilation: int | Sequence[int] = ...,
     padding: int | Sequence[int] = ...,
     stride: int | Sequence[int] = ...,
-    inplace: bool = False,
     *,
     out: Any = None,
 ) -> Tensor: ...

@@ -18,9 +18,9 @@ from funcgrad.random.dropout import kept_mask
 __all__ = [
     "_batch_norm_with_update", "_native_batch_norm_legit",
     "adaptive_max_pool1d", "affine_grid_generator", "batch_norm", "batch_norm_update_stats", "conv_tbc", "convolution",
-    "embedding", "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gru",
-    "instance_norm", "lstm", "lstm_cell", "max_pool1d_with_indices", "native_batch_norm", "native_dropout",
-    "native_layer_norm", "rnn_relu", "rnn_tanh",
+    "embedding", "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
+    "group_norm", "gru", "instance_norm", "layer_norm", "lstm", "lstm_cell", "max_pool1d_with_indices",
+    "native_batch_norm", "native_dropout", "native_layer_norm", "rnn_relu", "rnn_tanh",
 ]  # fmt: skip
 
 _plain = lookup("")
@@ -45,6 +45,22 @@ def instance_norm(
 ) -> Tensor:  # fmt: skip
     """Do what `nn.functional.instance_norm` does."""
     return functional.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:  # fmt: skip
+    """Do what `nn.functional.layer_norm` does."""
+    return _functional("layer_norm")(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:  # fmt: skip
+    """Do what `nn.functional.group_norm` does."""
+    return _functional("group_norm")(input, num_groups, weight, bias, eps)
 
 
 def native_batch_norm(

@@ -229,16 +229,17 @@ def fork_rng(
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
-    device_type: str = "cuda",
+    device_type: str | None = None,
 ) -> Iterator[None]:
     """Put all default generators back, after the block, to where they were before it.
 
-    devices: only these (and the CPU) are set back; a number means that device of `device_type`.
+    devices: only these (and the CPU) are set back; a number means that device of `device_type` ("cuda").
     """
     if not enabled:
         yield
         return
-    forked = list(_defaults.values()) if devices is None else [default_generator, *_named(devices, device_type)]
+    named = [] if devices is None else _named(devices, device_type or "cuda")
+    forked = list(_defaults.values()) if devices is None else [default_generator, *named]
     states = [generator.get_state() for generator in forked]
     try:
         yield

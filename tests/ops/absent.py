@@ -35,7 +35,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|DisableTorchFunction\w*|library|fx|export|package|overrides",
      _DISPATCH),
     (r"torch", r"sym_(constrain|fresh)\w+|PRIVATE_OPS|classproperty|prepare_multi\w+|profiler_allow\w+|StorageBase|"
-     r"quasirandom|torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|nested|"
+     r"torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|nested|"
      r"USE_\w+|Storage|\w+_ipu_\w+|\w+_ipu", _INTERNAL),
     (r"torch\.nn\.utils(\..*)?",
      r"bind|copy_method_params|PackedSequence_|parametrize|Opaque\w*|get_swap\w+|is_opaque\w+|"

@@ -237,7 +237,9 @@ def _second(library: Any, entry: Any, call: Callable[..., Any], given: Arguments
     return list(library.autograd.grad([g for _, g in again], inputs, given_back, allow_unused=True))
 
 
-_NO_DERIVATIVE = re.compile("derivative for .* is not implemented|don't support automatic differentiation")
+_NO_DERIVATIVE = re.compile(
+    "derivative for .* is not implemented|don't support automatic differentiation|Expected a proper Tensor but got None"
+)
 
 
 def _derivative(entry: Any, dtype: Any, count: int | None, compute: Callable[..., list[Any]]) -> Iterator[Case]:

@@ -1,0 +1,59 @@
+"""Arguments by torch's names and at torch's places, where these differ from what one would guess."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad.nn import functional as F
+from funcgrad.utils import checkpoint
+
+
+def test_the_plain_norms_take_a_switch_of_cudnn() -> None:
+    x, one = torch.arange(6.0).reshape(1, 6), torch.ones(6)
+    assert torch.equal(torch.layer_norm(x, (6,), one, None, 1e-5, False), F.layer_norm(x, (6,), one))
+    assert torch.equal(torch.group_norm(x, 2, one, None, 1e-5, cudnn_enabled=False), F.group_norm(x, 2, one))
+
+
+def test_only_what_acts_on_each_element_can_be_done_in_place() -> None:
+    assert F.relu(torch.ones(2), inplace=True).tolist() == [1, 1]
+    with pytest.raises(TypeError, match="inplace"):
+        F.normalize(torch.ones(2, 2), inplace=True)  # pyright: ignore[reportCallIssue] - it must be refused
+
+
+def test_a_batch_norm_without_state_can_be_mapped_over() -> None:
+    norm = nn.BatchNorm1d(2)
+    model = torch.func.replace_all_batch_norm_modules_(nn.Sequential(norm))
+    assert norm.running_mean is None and not norm.track_running_stats
+    mapped = torch.func.vmap(model)(torch.arange(12.0).reshape(2, 3, 2))
+    assert torch.allclose(mapped[0], model(torch.arange(6.0).reshape(3, 2)))
+
+
+def test_policies_of_checkpoints_are_accepted() -> None:
+    policy = checkpoint.CheckpointPolicy.PREFER_RECOMPUTE
+    contexts = functools.partial(checkpoint.create_selective_checkpoint_contexts, lambda *_, **__: policy)
+    x = torch.ones(2, requires_grad=True)
+    with checkpoint.set_checkpoint_early_stop(False), checkpoint.set_checkpoint_debug_enabled(True):
+        checkpoint.checkpoint(torch.exp, x, use_reentrant=False, context_fn=contexts).sum().backward()
+    assert x.grad is not None and torch.equal(x.grad, x.exp())
+
+
+def test_names_of_arguments_are_torchs() -> None:
+    x = torch.arange(6.0)
+    assert [p.shape[0] for p in torch.split(tensor=x, split_size_or_sections=4)] == [4, 2]
+    assert [p.shape[0] for p in torch.tensor_split(x, tensor_indices_or_sections=torch.tensor([1]))] == [1, 5]
+    assert torch.histogram(x).hist.shape == (100,)
+    assert torch.histogramdd(x.reshape(3, 2), [2, 2], [0.0, 6.0, 0.0, 6.0]).hist.sum() == 3
+    assert torch.from_dlpack(np.ones(2), device="cpu", copy=True).tolist() == [1, 1]
+    torch.set_default_device(device=None)
+    assert torch.func.functional_call(nn.Identity(), {}, x) is x
+    with pytest.raises(TypeError):
+        torch.func.functional_call(nn.Identity(), {}, None)
+    shared = nn.Linear(1, 1)
+    assert len(list(nn.Sequential(shared, shared).modules(remove_duplicate=False))) == 3
+    assert len(nn.Sequential().extend(sequential=[shared])) == 1
+    assert x.to_dense(torch.float64).dtype is torch.float64
