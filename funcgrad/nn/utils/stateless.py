@@ -14,7 +14,7 @@ from funcgrad.nn.module import Module
 def functional_call(
     module: Module,
     parameters_and_buffers: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...],
-    args: Any = (),
+    args: Any = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
@@ -26,8 +26,9 @@ def functional_call(
     raises RuntimeError for names that are missing or unknown.
     """
     given = _joined(parameters_and_buffers)
+    positional = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(module, _for_all_names(module, given, tie_weights, strict)):
-        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+        return module(*positional, **(kwargs or {}))
 
 
 def _joined(parts: Any) -> dict[str, Tensor]:
