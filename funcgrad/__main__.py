@@ -6,14 +6,14 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-from funcgrad.func import compare_scripts
+from funcgrad.explain import compare_scripts
 from funcgrad.standing_in import install
 from funcgrad.standing_in.checking import Missing, missing_names
 from funcgrad.standing_in.running import run_module, run_script
 
 USAGE = """usage: python -m funcgrad [--check] script.py [arguments]
        python -m funcgrad [--check] -m module [arguments]
-       python -m funcgrad compare stateful.py functional.py [--steps 50] [--out compare.html]
+       python -m funcgrad compare stateful.py functional.py [--steps 50] [--out compare.html] [-- arguments]
 
 Runs a PyTorch script with funcgrad in the place of torch; torch need not be installed.
 --check   only report, with file and line, the names of torch that the script uses and funcgrad lacks"""
@@ -23,7 +23,8 @@ def main(given: Sequence[str]) -> int:
     """Run what the command line says; return the exit status."""
     words = list(given)
     if words[:1] == ["compare"]:
-        return compare_scripts.main(words[1:])
+        install()
+        return compare_scripts.main(words[1:], run_script)
     check = words[:1] == ["--check"]
     if check:
         words.pop(0)

@@ -5,8 +5,10 @@ Called with plain `jax.Array`s and no Tensor, a function is the pure JAX functio
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -27,6 +29,7 @@ from funcgrad._tensor.autocasting import Autocast, cast_inputs
 from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
+_WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narrow where its x64 switch is off
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
 _RETURN_TYPES: dict[str, Any] = {}
 
@@ -167,9 +170,25 @@ def _rename(op: Op, target: Tensor, inputs: Sequence[Any], statics: tuple[Any, .
 def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """Handle inputs that are neither Tensors nor plain numbers: numpy's, JAX's, or none that we know."""
     if not any(isinstance(x, Tensor) for x in inputs) and any(isinstance(x, jax.Array) for x in inputs):
-        results = op.call([_pure(x) for x in inputs], statics)
+        with jax.enable_x64(True) if any(map(_is_wide, inputs)) else _narrow():
+            results = op.call([_pure(x) for x in inputs], statics)
         return results[0] if len(results) == 1 else results
     return call(op, [_known(op, i, x) for i, x in enumerate(inputs)], statics)
+
+
+@contextmanager
+def _narrow() -> Iterator[None]:
+    """Let int64 results be int32 where JAX's x64 switch is off, as JAX has it, but without its warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Explicitly requested dtype")
+        yield
+
+
+def _is_wide(x: Any) -> bool:
+    """Tell whether an array has 64 bits that must stay; numpy's float64 gives way, as everywhere in JAX."""
+    if isinstance(x, np.ndarray):
+        return x.dtype in (np.int64, np.uint64)
+    return isinstance(x, jax.Array) and x.dtype in _WIDE
 
 
 def _pure(x: Any) -> Any:

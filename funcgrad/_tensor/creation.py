@@ -19,6 +19,7 @@ from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.front import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
 
@@ -158,12 +159,13 @@ def _like(name: str, number: complex) -> Callable[..., Tensor]:
         return _filled(tuple(input.shape), number, as_dtype(dtype) or input.dtype, where, requires_grad)
 
     like.__name__ = like.__qualname__ = name
-    return like
+    return on_arrays(like)
 
 
 zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
 
 
+@on_arrays
 def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, memory_format: Any = None, **options: Any
 ) -> Tensor:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._base import dtypes
@@ -18,6 +19,7 @@ from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.known_places import are_below, check_known_places, known_integers
+from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -36,7 +38,7 @@ def _extreme(word: str, pairwise: str) -> Any:
         dim = dim if axis is None else axis
         if dim is None and other is None:
             result = call(whole, (input,))
-        elif isinstance(dim, Tensor) or other is not None:
+        elif other is not None or isinstance(dim, (Tensor, jax.Array)):
             result = call(both_of, (input, dim if other is None else other))
         else:
             result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), keepdim or bool(keepdims)))
@@ -376,4 +378,4 @@ def _with_rank(tensor: Tensor, rank: int) -> Tensor:
 
 
 for _rank in (1, 2, 3):
-    function(f"atleast_{_rank}d")(_at_least(_rank))
+    function(f"atleast_{_rank}d")(on_arrays(_at_least(_rank)))

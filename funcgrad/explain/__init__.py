@@ -13,6 +13,7 @@ from funcgrad.explain.anomalies import AnomalyError, anomaly
 from funcgrad.explain.checking import Finding, Findings, check
 from funcgrad.explain.gradients import grads
 from funcgrad.explain.history import Graph, graph
+from funcgrad.explain.listing import Lines, listed
 from funcgrad.explain.memory import memory
 from funcgrad.explain.programs import described, program
 from funcgrad.explain.watching import lines
@@ -23,9 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def compiles() -> list[Compile]:
+def compiles() -> Lines[Compile]:
     """Return the last compiles, each with the line that needed it and why; the newest comes last."""
-    return list(Journal.compiles)
+    return listed(Journal.compiles)
 
 
 @contextmanager
@@ -39,9 +40,9 @@ def watch() -> Iterator[None]:
         Journal.watching = False
 
 
-def flushes() -> list[Run]:
-    """Return the runs that `watch` noted."""
-    return list(Journal.runs)
+def flushes() -> Lines[Run]:
+    """Return the runs that `watch` noted, each with the line that needed it."""
+    return listed(Journal.runs)
 
 
 def pending() -> str:

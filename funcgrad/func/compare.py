@@ -26,7 +26,7 @@ _SAME = {"mu": "exp_avg", "nu": "exp_avg_sq", "trace": "momentum_buffer", "count
 
 
 class Style(NamedTuple):
-    """How one of the two ran: losses, seconds and live bytes by step, how many programs it compiled, and its jaxpr."""
+    """How one of the two ran: losses, seconds and bytes held by step, how many programs it compiled, and its jaxpr."""
 
     name: str
     losses: list[float]
@@ -88,7 +88,7 @@ class Comparison:
             ("time per step", *[f"{s.usual * 1e3:.3f} ms" for s in both]),
             ("first step beyond that", *[f"{s.compiling:.2f} s" for s in both]),
             ("programs compiled", *[str(s.programs) for s in both]),
-            ("most live bytes", *[f"{max(s.live_bytes):,}" for s in both]),
+            ("bytes held, at most", *[f"{max(s.live_bytes):,}" for s in both]),
             ("last loss", *[f"{s.losses[-1]:.6g}" for s in both]),
         ]  # type: ignore[list-item]  # two entries after the label
 
@@ -138,8 +138,17 @@ def compare(
     exported, own = export(stateful_step, *batches[0])
     start = own if state is None else state
     with held(exported.optimizers, exported.schedulers):
-        one, first = _ran("stateful", _imperative(stateful_step, exported, batches), exported, own, batches[0])
-    other, second = _ran("functional", _pure(functional_step, start, batches), functional_step, start, batches[0])
+        one, first = ran(_imperative(stateful_step, exported, batches))
+    other, second = ran(pure(functional_step, start, batches))
+    stateful = style("stateful", one, exported, own, batches[0])
+    return compared(stateful, first, style("functional", other, functional_step, start, batches[0]), second)
+
+
+Tree = dict[str, np.ndarray[Any, Any]]
+
+
+def compared(one: Style, first: Sequence[Tree], other: Style, second: Sequence[Tree]) -> Comparison:
+    """Return where two trajectories part: for each of them, what each step left behind by path."""
     differences, unmatched = [], set[str]()
     for left, right in zip(first, second, strict=True):
         pairs, lonely = matched(left, right)
@@ -163,7 +172,8 @@ def _imperative(step: Callable[..., Any], exported: Exported, batches: list[Any]
         yield loss, tree, seconds
 
 
-def _pure(step: Callable[..., Any], state: Any, batches: list[Any]) -> Iterator[Step]:
+def pure(step: Callable[..., Any], state: Any, batches: list[Any]) -> Iterator[Step]:
+    """Run step(state, *batch) -> (state, loss[, gradients]) and yield what each step leaves behind."""
     state = jax.tree.map(lambda x: jax.numpy.array(x, copy=True) if isinstance(x, jax.Array) else x, state)
     for batch in batches:
         arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
@@ -177,20 +187,34 @@ def _pure(step: Callable[..., Any], state: Any, batches: list[Any]) -> Iterator[
         yield loss, tree, seconds
 
 
-def _ran(
-    name: str, run: Iterator[Step], function: Any, state: Any, batch: Any
-) -> tuple[Style, list[dict[str, np.ndarray[Any, Any]]]]:
+class Ran(NamedTuple):
+    """How a trajectory ran: losses, seconds, and bytes that it holds, by step; how many programs it compiled."""
+
+    losses: list[float]
+    seconds: list[float]
+    live_bytes: list[int]
+    programs: int
+
+
+def ran(run: Iterator[Step]) -> tuple[Ran, list[Tree]]:
+    """Run the steps; return how they ran, and what each left behind."""
     losses, seconds, live, trees = [], [], [], []
-    compiled = _Compiled()
+    compiled, before = _Compiled(), sum(array.nbytes for array in jax.live_arrays())
     with counted() as seen, compiled:
         for loss, tree, spent in run:
             losses.append(loss)
             seconds.append(spent)
-            live.append(sum(array.nbytes for array in jax.live_arrays()))
+            live.append(sum(array.nbytes for array in jax.live_arrays()) - before)
             trees.append({"loss": np.float64(loss), **tree})
-    arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
-    jaxpr = str(jax.make_jaxpr(function)(state, *arrays))
-    return Style(name, losses, seconds, live, seen.compiles or compiled.count, jaxpr), trees
+    return Ran(losses, seconds, live, seen.compiles or compiled.count), trees
+
+
+def style(name: str, made: Ran, function: Any, state: Any = None, batch: Any = ()) -> Style:
+    """Return how one of the two ran. function: what it is traced from, or its jaxpr as text."""
+    jaxpr = function
+    if not isinstance(function, str):
+        jaxpr = str(jax.make_jaxpr(function)(state, *[to_jax(x) if isinstance(x, Tensor) else x for x in batch]))
+    return Style(name, *made, jaxpr)
 
 
 class _Compiled:
@@ -238,13 +262,17 @@ def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str
     """Return pairs of paths that mean the same, and the paths of arrays that have no partner."""
     pairs = [(path, path) for path in left if path in right]
     open_left, open_right = [p for p in left if p not in right], [p for p in right if p not in left]
-    for path in list(open_left):
-        scores = {other: _likeness(path, other) for other in open_right if _may_be(path, other, left, right)}
-        best = [other for other, score in scores.items() if score and score == max(scores.values())]
-        if len(best) == 1:
-            pairs.append((path, best[0]))
-            open_left.remove(path)
-            open_right.remove(best[0])
+    found = True
+    while found:  # what is ambiguous at first need not be when its rivals have found their own partners
+        found = False
+        for path in list(open_left):
+            scores = {other: _likeness(path, other) for other in open_right if _may_be(path, other, left, right)}
+            best = [other for other, score in scores.items() if score and score == max(scores.values())]
+            if len(best) == 1:
+                pairs.append((path, best[0]))
+                open_left.remove(path)
+                open_right.remove(best[0])
+                found = True
     sizes = left | right
     return pairs, [p for p in open_left + open_right if np.size(sizes[p]) > 1 and kind_of(p) != "gradients"]
 

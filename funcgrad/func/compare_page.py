@@ -29,7 +29,7 @@ def page(comparison: Any) -> str:
         plot("loss", {"stateful": one.losses, "functional": other.losses}),
         plot("largest difference by step", {kind: comparison.by_kind(kind) for kind in kinds}, log=True),
         plot("milliseconds by step", {s.name: [t * 1e3 for t in s.seconds[1:]] for s in (one, other)}, log=True),
-        plot("live megabytes", {s.name: [b / 1e6 for b in s.live_bytes] for s in (one, other)}),
+        plot("megabytes held", {s.name: [b / 1e6 for b in s.live_bytes] for s in (one, other)}),
     ]
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>stateful and functional</title>"

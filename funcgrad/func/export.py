@@ -172,6 +172,9 @@ class Exported:
 
     def _look(self, args: tuple[Any, ...]) -> None:
         """Run the step abstractly to see what it changes, twice where its first run makes an optimizer's state."""
+        for optimizer in self.optimizers:
+            if begun := [p for p in optimizer.state if isinstance(p, Tensor)]:
+                self._make_states(optimizer, begun)  # apart before the look, so that a packed array is no state
         stepped: dict[int, list[Tensor]] = {}
 
         def once(*arrays: Any) -> Any:

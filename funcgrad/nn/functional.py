@@ -10,6 +10,7 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
 from funcgrad._tensor.known_places import check_known_bags, check_known_lengths, check_known_rows
 from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
 from funcgrad.nn.fractional_pooling import (
@@ -49,6 +50,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+@on_arrays
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)). Shape: input (*), result the same."""
     return input.sigmoid()
@@ -157,6 +159,7 @@ def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, traini
     return rrelu(input, lower, upper, training, inplace=True)
 
 
+@on_arrays
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

@@ -168,9 +168,9 @@ def _scale(keep: float, dtype: Any) -> float:
 
 
 def _batched(input: Tensor, is_single: bool, p: float, training: bool, inplace: bool) -> Tensor:
-    whole = input.unsqueeze(0) if is_single else input
+    whole = input[None] if is_single else input
     dropped = _applied(whole, p, training, inplace, is_alpha=False, by_channel=True)
-    return dropped.squeeze(0) if is_single else dropped
+    return dropped[0] if is_single else dropped
 
 
 def _slopes(input: Tensor, lower: float, upper: float, generator: Generator | None) -> Tensor:

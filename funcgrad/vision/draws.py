@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.devices import device as Device
-from funcgrad._tensor.interop import to_host
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad.random import draw
 from funcgrad.random.generator import Generator, default_generator
 from funcgrad.utils.data.worker import get_worker_info
@@ -54,3 +55,28 @@ def normals(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Draw float32 numbers from N(0, 1)."""
     count = int(np.prod(shape))
     return _drawn(draw.NORMAL, count, dtypes.float32, 0.0, 1.0).reshape(shape)
+
+
+def place(probabilities: Sequence[float]) -> int:
+    """Draw a place, each with its probability."""
+    weights = from_host(np.array(probabilities, np.float32))
+    return int(draw.multinomial(weights, 1, False, _generator()).item())
+
+
+def symmetric_beta(alpha: float) -> float:
+    """Draw from Beta(alpha, alpha)."""
+    both = from_host(np.full(2, alpha, np.float32))
+    return float(draw.draw_each(draw.DIRICHLET, _generator(), [both], None)[0].item())
+
+
+def mark() -> Any:
+    """Return where the stream stands, for `rewind`; None where a key is drawn from, which does not go back."""
+    stream = _generator().stream
+    return None if stream is None else stream.state_bytes()
+
+
+def rewind(start: Any) -> None:
+    """Draw the same numbers again as after `mark`."""
+    stream = _generator().stream
+    if stream is not None:
+        stream.set_state_bytes(start)

@@ -173,3 +173,14 @@ def test_a_compile_says_which_dimension_changed_where_and_how_long_it_took() -> 
     assert made.seconds > 0
     forward(torch.tensor([[0.5] * 3] * 7, dtype=torch.float64))
     assert explain.compiles()[-1].reason == f"dtype changed float32 -> float64 at {place}"
+
+
+def test_compiles_and_flushes_print_a_line_each() -> None:
+    with explain.watch():
+        for rows in (3, 5):
+            torch.ones(rows, 2).cumsum(0).sum().item()
+    lines = str(explain.flushes()).splitlines()
+    assert len(lines) == len(explain.flushes()) == 2
+    assert all(line.startswith(__file__) and " ran " in line and "ops" in line for line in lines)
+    last = str(explain.compiles()).splitlines()[-1]
+    assert last.startswith(__file__) and " compiled " in last and " s: " in last

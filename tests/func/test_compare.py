@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,6 +17,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import func, nn
+from funcgrad.func.compare import matched
 from funcgrad.nn import functional as F
 
 
@@ -81,3 +87,34 @@ def test_the_page_stands_alone(tmp_path: Any) -> None:
     assert page.count("<svg") == 4 and "http" not in page.replace("http://www.w3.org", "")
     assert page.count("<pre>") == 2 and "tanh" in page
     assert np.isfinite(found.stateful.usual) and found.functional.programs >= 1
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "name", ["maml", *[pytest.param(n, marks=pytest.mark.thorough) for n in ("gcn", "resnet", "vae")]]
+)
+def test_a_script_runs_unchanged_beside_its_twin(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    page = tmp_path / "page.html"
+    words = ["-m", "funcgrad", "compare", f"examples/scripts/{name}.py", f"examples/twins/{name}.py"]
+    words += ["--steps", "6", "--out", str(page)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    parted = dict(re.findall(r"^(\w+): part at step \d+ in .* by .*; at most (\S+) later$", ran.stdout, re.MULTILINE))
+    equal = re.findall(r"^(\w+): equal to the last bit", ran.stdout, re.MULTILINE)
+    assert {*parted, *equal} == {"loss", "gradients", "parameters", "optimizer"}, ran.stdout
+    scale = max(1.0, float(re.search(r"last loss +(\S+)", ran.stdout)[1]))  # type: ignore[index]  # it is there
+    assert max(map(float, parted.values()), default=0.0) < 1e-4 * scale, ran.stdout
+    assert "only in one of the two" not in ran.stdout
+    assert page.read_text().count("<svg") == 4
+
+
+def test_paths_that_are_alike_find_their_own_partners() -> None:
+    left = dict.fromkeys(["Net/bn/weight", "Net/layer/bn/weight"], np.zeros(3))
+    right = dict.fromkeys(["model/bn.weight", "model/layer.bn.weight"], np.zeros(3))
+    pairs, lonely = matched(left, right)
+    assert sorted(pairs) == [("Net/bn/weight", "model/bn.weight"), ("Net/layer/bn/weight", "model/layer.bn.weight")]
+    assert lonely == []

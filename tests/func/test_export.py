@@ -81,6 +81,7 @@ def test_fifty_steps_are_the_same_to_the_last_bit(make: Callable[[], Step], begu
     for i in range(begun):
         step(xs[i], ys[i])
     pure, state = func.export(step, xs[0], ys[0])
+    assert "unnamed" not in state
     jitted = jax.jit(pure)
     found = []
     for x, y in zip(xs[begun:], ys[begun:], strict=True):

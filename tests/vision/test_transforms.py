@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad import distributions
 from funcgrad.utils.data import DataLoader, Dataset
 from funcgrad.vision import draws, transforms
 from funcgrad.vision.transforms import functional as F
@@ -208,3 +209,59 @@ def test_v2_takes_arrays_and_mixes_batches() -> None:
         mixed, shares = mix(batch, labels)
         assert mixed.shape == batch.shape
         assert shares.sum(1).tolist() == pytest.approx([1.0] * 4)
+
+
+def test_v2_changes_the_picture_of_a_sample_and_lets_the_rest_pass() -> None:
+    change = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.Resize(4), v2.ToImage(), v2.ToDtype({fg.Tensor: fg.float32})])
+    sample = {"image": picture(8, 8), "label": 3, "box": (1, 2)}
+    changed = change(sample)
+    assert changed["image"].shape == (3, 4, 4) and changed["image"].dtype is fg.float32
+    assert (changed["label"], changed["box"]) == (3, (1, 2))
+    image, label = v2.Normalize([0.5], [0.5])(fg.ones(1, 2, 2), fg.tensor(7))
+    assert image.flatten().tolist() == [1.0] * 4 and label.item() == 7
+
+
+def test_v2_changes_all_pictures_of_a_sample_alike() -> None:
+    crop, one = v2.RandomCrop(4), picture(16, 16)
+    for _ in range(5):
+        first, second = crop(one, one.copy())
+        assert np.array_equal(np.asarray(first), np.asarray(second))
+
+
+def test_v2_chooses_by_torchs_numbers_and_mixes_a_collated_batch() -> None:
+    fg.manual_seed(0)
+    drawn = [int(fg.multinomial(fg.tensor([0.25, 0.75]), 1)) for _ in range(8)]
+    fg.manual_seed(0)
+    choice = v2.RandomChoice([v2.Lambda(lambda x: 0), v2.Lambda(lambda x: 1)], p=[1, 3])
+    assert [choice(5) for _ in range(8)] == drawn
+    batch = fg.rand(4, 3, 8, 8), fg.tensor([0, 1, 2, 3])
+    mixed, shares = v2.RandomChoice([v2.MixUp(num_classes=4), v2.CutMix(num_classes=4)])(*batch)
+    assert mixed.shape == batch[0].shape and shares.shape == (4, 4)
+    fg.manual_seed(3)
+    share = distributions.Beta(fg.tensor(1.0), fg.tensor(1.0)).sample().item()
+    fg.manual_seed(3)
+    mixed, shares = v2.MixUp(num_classes=4)(batch)
+    assert shares.diagonal().tolist() == pytest.approx([share] * 4)
+    assert fg.allclose(mixed, batch[0] * share + batch[0].roll(1, 0) * (1 - share))
+
+
+@pytest.mark.parametrize(
+    ("change", "shorter"),
+    [
+        (v2.RandomResize(5, 9), range(5, 9)),
+        (v2.RandomShortestSize([4, 6]), (4, 6)),
+        (v2.ScaleJitter((8, 8)), range(17)),
+    ],
+)
+def test_v2_resizes_to_a_size_that_is_drawn(change: Any, shorter: Any) -> None:
+    assert min(change(picture(16, 12)).size) in shorter
+
+
+def test_v2_adds_noise_and_permutes_channels() -> None:
+    image = fg.rand(3, 6, 6)
+    noisy = v2.GaussianNoise(sigma=0.1)(image)
+    assert 0 < (noisy - image).abs().max().item() < 1 and noisy.min().item() >= 0
+    permuted = v2.RandomChannelPermutation()(image)
+    assert sorted(permuted.sum((1, 2)).tolist()) == pytest.approx(sorted(image.sum((1, 2)).tolist()))
+    with pytest.raises(ValueError, match="float dtype"):
+        v2.GaussianNoise()(picture(4, 4))

@@ -1,0 +1,142 @@
+"""The steps of a script that nobody prepared for it: loss, gradients, parameters, optimizer states after each."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad import autograd
+from funcgrad._program.counters import counters
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.explain.programs import program
+from funcgrad.func.compare import Ran
+from funcgrad.nn.module import Module
+from funcgrad.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+
+class Enough(SystemExit):
+    """As many steps as were asked for are done: the script need not go on."""
+
+
+class Steps:
+    """What a script's optimizers did, a step after the other.
+
+    A step ends where an optimizer that took part in it steps again, so two optimizers make one step a turn.
+    trees: for each step, the loss, gradients, parameters, buffers and optimizer states by path.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count, self.jaxpr = count, ""
+        self.trees: list[dict[str, np.ndarray[Any, Any]]] = []
+        self.ran = Ran([], [], [], 0)
+        self._names: dict[int, str] = {}
+        self._tree: dict[str, np.ndarray[Any, Any]] = {}
+        self._stepped: set[int] = set()
+        self._root: Tensor | None = None
+        self._spent, self._since, self._live = 0.0, 0.0, 0
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note the steps that are made inside; raises Enough when all are there."""
+        backward, all_backward = Tensor.backward, autograd.backward
+
+        def noting(root: Tensor, *args: Any, **kwargs: Any) -> None:
+            self._root, self._since = root, self._since or time.perf_counter()
+            backward(root, *args, **kwargs)
+
+        def noting_all(tensors: Any, *args: Any, **kwargs: Any) -> None:
+            self._root = tensors if isinstance(tensors, Tensor) else tensors[-1]
+            self._since = self._since or time.perf_counter()
+            all_backward(tensors, *args, **kwargs)
+
+        before, self._live = counters.compiles, _live_bytes()
+        handles = [
+            register_optimizer_step_pre_hook(self._before), register_optimizer_step_post_hook(self._after)
+        ]  # fmt: skip
+        Tensor.backward, autograd.backward = noting, noting_all  # type: ignore[assignment]  # put back below
+        try:
+            yield
+        finally:
+            Tensor.backward, autograd.backward = backward, all_backward  # type: ignore[assignment]  # the originals
+            for handle in handles:
+                handle.remove()
+            if len(self.trees) < self.count and self._stepped:
+                self._close()
+            self.ran = self.ran._replace(programs=counters.compiles - before)
+
+    def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if id(optimizer) in self._stepped:
+            self._close()
+        if len(self.trees) == self.count:
+            raise Enough(0)
+
+    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        is_one = self._root is not None and self._root.numel() == 1
+        loss = float(self._root.detach()) if self._root is not None and is_one else float("nan")
+        jax.block_until_ready(jax.live_arrays())
+        self._spent += time.perf_counter() - self._since
+        if not self.jaxpr:
+            self.jaxpr = str(program().jaxpr)
+        self._stepped.add(id(optimizer))
+        self._tree["loss"] = np.float64(loss)  # type: ignore[assignment]  # an array of one number
+        self._tree.update(self._seen(optimizer))
+        self._since = time.perf_counter()
+
+    def _close(self) -> None:
+        self.trees.append(self._tree)
+        self.ran.losses.append(float(self._tree["loss"]))
+        self.ran.seconds.append(self._spent)
+        self.ran.live_bytes.append(_live_bytes() - self._live)
+        self._tree, self._spent, self._stepped = {}, 0.0, set()
+
+    def _seen(self, optimizer: Any) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if any(id(p) not in self._names for p in parameters):
+            self._names.update(_names_of(parameters))
+        for parameter in parameters:
+            name = self._names[id(parameter)]
+            yield name, _numbers(parameter)
+            if parameter.grad is not None:
+                yield f"grad/{name}", _numbers(parameter.grad)
+            for slot, kept in optimizer.state.get(parameter, {}).items():
+                if isinstance(kept, Tensor):
+                    yield f"optimizer/{slot}/{name}", _numbers(kept)
+        for module in _owners(parameters):
+            yield from ((_path(module, name), _numbers(buffer)) for name, buffer in module.named_buffers())
+
+
+def _numbers(tensor: Tensor) -> np.ndarray[Any, Any]:
+    return tensor.detach().cpu().numpy()
+
+
+def _live_bytes() -> int:
+    return sum(array.nbytes for array in jax.live_arrays())
+
+
+def _owners(parameters: list[Any]) -> list[Module]:
+    """Return the modules, in no other one, that own some of these parameters."""
+    wanted = {id(p) for p in parameters}
+    modules = [x for x in gc.get_objects() if isinstance(x, Module)]
+    inner = {id(child) for module in modules for child in module.children()}
+    tops = [module for module in modules if id(module) not in inner]
+    return [module for module in tops if any(id(p) in wanted for p in module.parameters())]
+
+
+def _path(module: Module, name: str) -> str:
+    """Return where a tensor is: what the script calls the module (else its class), then the name inside."""
+    names = vars(sys.modules["__main__"])
+    label = next((name for name, found in names.items() if found is module), type(module).__name__)
+    return f"{label}/{name.replace('.', '/')}"
+
+
+def _names_of(parameters: list[Any]) -> Iterator[tuple[int, str]]:
+    yield from ((id(p), f"params/{i}") for i, p in enumerate(parameters))
+    for module in _owners(parameters):
+        yield from ((id(p), _path(module, name)) for name, p in module.named_parameters())
