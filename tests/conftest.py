@@ -12,6 +12,7 @@ import pytest
 
 import funcgrad
 from funcgrad._program.lengths.family import forget_lengths
+from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
 SHARE = 24  # compiling each row in each spelling takes an hour on two cores
@@ -19,9 +20,10 @@ SHARE = 24  # compiling each row in each spelling takes an hour on two cores
 
 @pytest.fixture(autouse=True)
 def the_same_start() -> Iterator[None]:
-    """Seed the generators before each test; what earlier tests did tells nothing about this one's lengths."""
+    """Seed the generators before each test; what earlier tests compiled tells nothing about what this one will."""
     funcgrad.manual_seed(0)
     forget_lengths()
+    forget_plans()
     yield
     Finished.tests += 1
     if Finished.tests % 40 == 0:

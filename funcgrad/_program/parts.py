@@ -29,7 +29,7 @@ from funcgrad._program.value import Aval, aval
 
 SMALLEST = 16  # turns that a loop is compiled for
 _KNOWN: OrderedDict[Any, Callable[..., Any]] = OrderedDict()  # by what they compute: pieces and loops
-_LIMIT = 512
+_LIMIT = 4096
 
 
 class InParts:
@@ -79,7 +79,7 @@ class _Piece:
         returned = tuple([(step - first, part) for step, part in self.results])
         key = (tuple([(step.token, tuple(arguments)) for step, arguments in own]), returned)
         shapes = [_aval_of(argument, line, leaves) for argument in self.inputs]
-        self.execute = _found(key, lambda: _compiled_piece(own, returned, shapes))
+        self.execute = found_or_made(key, lambda: _compiled_piece(own, returned, shapes))
 
 
 def _aval_of(argument: Argument, line: Sequence[Any], leaves: Sequence[Aval]) -> Aval:
@@ -174,7 +174,7 @@ class _Run:
         initial = [*map(self.get, loop.initial)]
         parts = sorted(read.items(), key=repr)
         key = (loop.body_token, loop.constants, loop.updates, len(stacks), tuple(parts))
-        execute = _found(key, lambda: _compiled_loop(loop, read))
+        execute = found_or_made(key, lambda: _compiled_loop(loop, read))
         size = max(SMALLEST, 1 << (loop.turns - 1).bit_length())
         filled = [np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]), x.dtype)]) for x in stacks]
         results = execute(constants, initial, filled, np.int32(loop.turns), np.zeros(size, np.bool_))
@@ -275,7 +275,7 @@ def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
     return jax.jit(turned)
 
 
-def _found(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+def found_or_made(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     """Return what was compiled for this key, making it the first time."""
     found = _KNOWN.get(key)
     if found is None:

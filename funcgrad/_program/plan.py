@@ -20,13 +20,14 @@ from funcgrad._program.line import Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
+from funcgrad._program.stepwise import InSteps, note_plan, seldom_come_back
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 from funcgrad._program.whole import Whole, donations
 
 SHORT = 24  # instructions: a line of so many is compiled whole, whatever varies in it
-_OFTEN = {InParts: 64, AtLength: 1024}  # runs of one number of turns, of one length: then it is compiled as it is
+_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 4}  # runs of one program: then it is compiled whole, as it is
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -56,9 +57,14 @@ class Plan:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.used, self.is_new, self.note = 0, is_new, note
         self.spare = next((often for kind, often in _OFTEN.items() if isinstance(execute, kind)), -1)
-        self._on_host = isinstance(execute, (InParts, AtLength))  # these read the numbers one by one
+        self._on_host = isinstance(execute, tuple(_OFTEN))  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
+
+    @property
+    def runs(self) -> int:
+        """How often a program with an executable of its own was run."""
+        return -1 - self.spare
 
     def numbers(self, given: list[float]) -> Any:
         """Return the program's numbers as an array: on the device if they are those of the last run (4 us less)."""
@@ -86,7 +92,8 @@ def plan(
         whole, note = served.whole, f"compiled for lengths up to {served.execute.roomy.room}"
         return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
     made = _for_this_length(calls, wanted, free, leaf_avals, is_common)
-    made.note = f"each length is compiled: {served.reason}" if served else ""
+    if served:
+        made.note = f"each length is compiled: {served.reason}"
     return made
 
 
@@ -99,13 +106,20 @@ def _for_this_length(
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
             return Plan(InParts(parted, results, leaf_avals), (), range(len(leaf_avals)), range(len(wanted)))
+        if seldom_come_back():
+            note = "run an instruction at a time, since programs hardly ever came back of late"
+            return Plan(InSteps(line, found), (), range(len(leaf_avals)), range(len(wanted)), note=note)
+    is_long = len(line) > SHORT
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
     if len(line) > settings.piece:
         return Plan(InPieces(line, found, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
     whole = Whole(line, found, wanted, donations(calls, wanted, free, leaf_avals), len(leaf_avals))
     traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(line, leaf_avals) else whole.step
-    return Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
+    made = Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
+    if is_long:
+        note_plan(made)
+    return made
 
 
 def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -> bool:
