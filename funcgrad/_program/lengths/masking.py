@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
@@ -230,8 +229,3 @@ def simplest(factors: Sequence[Size]) -> tuple[Size, ...]:
         else:
             kept.append(factor)
     return tuple(kept) or (1,)
-
-
-def traced(function: Callable[..., Any], structs: Sequence[Any]) -> Any:
-    """Trace a function of arrays with symbolic shapes."""
-    return jax.make_jaxpr(function)(*structs)

@@ -9,7 +9,7 @@ from funcgrad._base.config import settings
 from funcgrad._program.lengths.family import Form, Sample, family_of
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
-from funcgrad._program.lengths.symbol import Refusal, attempted, is_symbolic, room_for, symbol_of
+from funcgrad._program.lengths.symbol import Refusal, at, attempted, is_symbolic, room_for, symbol_of
 from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
@@ -38,6 +38,10 @@ def for_many_lengths(sample: Sample, wanted: Sequence[int], free: Sequence[int])
     if isinstance(known, Refusal):
         return known
     whole, roomy = known
+    made = {slot: tuple(aval.shape) for call in sample.calls for slot, aval in enumerate(call.avals, call.first)}
+    for place, shape in zip(whole.order, roomy.results, strict=True):
+        if at(shape, length) != made[wanted[place]]:
+            return Refusal("what an op does with the length while it is a symbol is not what it does at this one")
     return Served(AtLength(roomy, form, sample, length), whole, is_new)
 
 
