@@ -10,7 +10,6 @@ between and has the number of turns in its shape is a program with a length that
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
@@ -28,8 +28,7 @@ from funcgrad._program.trie import Constant, Signature, are_joined, is_open
 from funcgrad._program.value import Aval, aval
 
 SMALLEST = 16  # turns that a loop is compiled for
-_KNOWN: OrderedDict[Any, Callable[..., Any]] = OrderedDict()  # by what they compute: pieces and loops
-_LIMIT = 4096
+_KNOWN: Bounded[Callable[..., Any]] = Bounded(4096)  # by what they compute: pieces and loops
 
 
 class InParts:
@@ -277,18 +276,15 @@ def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
 
 def found_or_made(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     """Return what was compiled for this key, making it the first time."""
-    found = _KNOWN.get(key)
-    if found is None:
+
+    def made() -> Callable[..., Any]:
         counters.parts += 1
-        found = _KNOWN[key] = make()
-        if len(_KNOWN) > _LIMIT:
-            _KNOWN.popitem(last=False)
-    else:
-        _KNOWN.move_to_end(key)
-    return found
+        return make()
+
+    return _KNOWN.found(key, made)
 
 
-_TURNS: OrderedDict[Any, tuple[int, ...]] = OrderedDict()  # by the kind of a line: how often its loops turned
+_TURNS: Bounded[set[tuple[int, ...]]] = Bounded(512)  # by the kind of a line: how often its loops turned
 
 
 def turns_vary(line: Sequence[Step | Loop]) -> bool:
@@ -297,12 +293,10 @@ def turns_vary(line: Sequence[Step | Loop]) -> bool:
     if not turns:
         return False
     kind = tuple([_kind(step) for step in line])
-    before = _TURNS.setdefault(kind, turns)
-    if len(_TURNS) > _LIMIT:
-        _TURNS.popitem(last=False)
-    if before != turns:
-        _TURNS[kind] = ()
-    return before != turns
+    seen = _TURNS.found(kind, set)
+    if len(seen) < 2:
+        seen.add(turns)
+    return len(seen) > 1
 
 
 def _kind(step: Step | Loop) -> Any:

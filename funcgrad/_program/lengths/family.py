@@ -7,10 +7,10 @@ executables have room for 4, 8, 16, ... and take the true length as an input.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._program.lengths.fit import Fit, Varies, fits
 from funcgrad._program.lengths.symbol import at, is_symbolic, room_for, symbol_of
@@ -18,8 +18,6 @@ from funcgrad._program.line import Instruction
 from funcgrad._program.trie import Call, Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
 
-_FAMILIES: OrderedDict[Any, Family] = OrderedDict()
-_LIMIT = 128  # families; of each the last programs are kept
 _TRIED = 8  # times that a form is looked for in a family before it counts as one that has none
 _LONGEST = 4096  # instructions: longer programs are not compared
 
@@ -113,14 +111,10 @@ def family_of(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> Fam
         return None
     key = (tuple(map(_kind, sample.calls)), tuple([(a.dtype, len(a.shape)) for a in sample.leaves]), tuple(wanted),
            tuple(free))  # fmt: skip
-    found = _FAMILIES.get(key)
-    if found is None:
-        found = _FAMILIES[key] = Family()
-        if len(_FAMILIES) > _LIMIT:
-            _FAMILIES.popitem(last=False)
-    else:
-        _FAMILIES.move_to_end(key)
-    return found
+    return _FAMILIES.found(key, Family)
+
+
+_FAMILIES: Bounded[Family] = Bounded(128)
 
 
 def forget_lengths() -> None:

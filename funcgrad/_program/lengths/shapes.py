@@ -6,15 +6,15 @@ with that length as a symbol. An op that cannot be traced so is traced for each 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._program.lengths.symbol import Refusal, attempted, room_for, symbol_of
 from funcgrad._program.value import Aval, aval
 
 Arguments: TypeAlias = tuple[Any, ...]
-_KEPT, _LIMIT = 8, 4096  # calls of one kind that are compared, or patterns; and kinds
+_KEPT = 8  # calls of one kind that are compared, or patterns
 
 
 class _Pattern:
@@ -44,7 +44,7 @@ class _Kind:
         self.patterns: list[_Pattern] = []
 
 
-_KINDS: OrderedDict[Any, _Kind] = OrderedDict()
+_KINDS: Bounded[_Kind] = Bounded(4096)
 
 
 def known_with_length_open(key: Any, arguments: Arguments, trace: Callable[[Arguments], Any]) -> tuple[Any, int] | None:
@@ -53,7 +53,8 @@ def known_with_length_open(key: Any, arguments: Arguments, trace: Callable[[Argu
     key: what else the call depends on. trace: is given the arguments with that symbol in their shapes.
     """
     sizes = tuple([size for a in arguments if type(a) is Aval for size in a.shape])
-    kind = _kind_of((key, tuple([(a.dtype, len(a.shape), a.placement) if type(a) is Aval else a for a in arguments])))
+    likes = tuple([(a.dtype, len(a.shape), a.placement) if type(a) is Aval else a for a in arguments])
+    kind = _KINDS.found((key, likes), _Kind)
     for pattern in kind.patterns:
         length = pattern.length_of(sizes)
         if length > 1:
@@ -66,15 +67,6 @@ def known_with_length_open(key: Any, arguments: Arguments, trace: Callable[[Argu
         kind.patterns = [*kind.patterns[1 - _KEPT :], _Pattern(places, sizes)]
     kind.seen = [*kind.seen[1 - _KEPT :], sizes] if sizes not in kind.seen else kind.seen
     return None
-
-
-def _kind_of(key: Any) -> _Kind:
-    found = _KINDS.get(key)
-    if found is None:
-        found = _KINDS[key] = _Kind()
-        if len(_KINDS) > _LIMIT:
-            _KINDS.popitem(last=False)
-    return found
 
 
 def _varying_places(seen: list[tuple[int, ...]], sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,34 @@
+"""A memory that forgets: the entries that were used last, up to a bound."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Bounded(Generic[T]):
+    """Keeps at most `limit` entries; the one that was not asked for longest goes first."""
+
+    __slots__ = ("_entries", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._entries: OrderedDict[Any, T] = OrderedDict()
+
+    def found(self, key: Any, make: Callable[[], T]) -> T:
+        """Return the entry for this key, made now if there is none."""
+        if key in self._entries:
+            self._entries.move_to_end(key)
+            return self._entries[key]
+        made = make()
+        self._entries[key] = made
+        if len(self._entries) > self.limit:
+            self._entries.popitem(last=False)
+        return made
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
