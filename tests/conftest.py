@@ -15,7 +15,7 @@ from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
-SHARE = 24  # compiling each row in each spelling takes an hour on two cores
+SHARE = 36  # compiling each row in each spelling takes an hour on two cores
 
 
 @pytest.fixture(autouse=True)

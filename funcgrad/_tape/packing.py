@@ -44,7 +44,7 @@ class _Kept:
         given = unpack(self.form)
         try:
             value = Names.unwrap(given).value
-        except AttributeError:
+        except TypeError:
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(given).__name__}"

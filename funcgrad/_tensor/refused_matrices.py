@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.dtypes import bfloat16, float16
 from funcgrad._base.errors import LinAlgError
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
@@ -73,8 +74,9 @@ def _has_numbers(matrices: Any) -> bool:
 
 
 def _infos(row: str, matrices: Tensor, *statics: Any) -> np.ndarray[Any, Any]:
-    """Return, of each matrix, where its factorisation failed; 0: nowhere."""
-    return to_host(call(TABLE[row], (matrices.detach(),), statics)[-1])
+    """Return, of each matrix, where its factorisation failed (0: nowhere); half precision is taken wide."""
+    wide = matrices.detach().float() if matrices.dtype in (float16, bfloat16) else matrices.detach()
+    return to_host(call(TABLE[row], (wide,), statics)[-1])
 
 
 def _raise_first(infos: np.ndarray[Any, Any], message: str, kind: type[Exception]) -> None:

@@ -148,7 +148,7 @@ class ModuleList(_Numbered):
         """Put `module` before the place `index`."""
         super().insert(index, module)
 
-    def extend(self, modules: Iterable[Module]) -> Self:
+    def extend(self, modules: Iterable[Module]) -> Self:  # type: ignore[override]  # torch names it so here
         """Put all of `modules` at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
