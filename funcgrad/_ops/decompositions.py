@@ -11,7 +11,6 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
-from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
 
@@ -199,9 +198,10 @@ def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:  # noqa: 
 def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:  # noqa: N803
     """Return what `lu_factor` does, and for each matrix the place (from 1) of the first zero on U's diagonal, or 0."""
     packed, pivots = lu_factor(A, pivot=pivot)
-    is_zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
-    info = jnp.where(is_zero.any(-1), place_of_largest(is_zero, -1)[..., 0] + 1, 0)
-    return packed, pivots, info.astype(np.int32)
+    diagonal = jnp.diagonal(packed, axis1=-2, axis2=-1)
+    beyond = diagonal.shape[-1] + 1
+    places = jnp.where(diagonal == 0, jnp.arange(1, beyond), beyond)
+    return packed, pivots, (places.min(-1, initial=beyond) % beyond).astype(np.int32)
 
 
 @op(grad="LuUnpackBackward0", names="lu_unpack", results="P L U", constant="P")
