@@ -15,19 +15,10 @@ import jax
 from jax import lax
 from jax.extend import core
 
+from funcgrad._program.primitives import CALLS, ELEMENTWISE, REDUCTIONS, called
+
 Perm = tuple[int, ...]
 
-_ELEMENTWISE = {
-    "abs", "add", "add_any", "and", "atan2", "cbrt", "ceil", "clamp", "convert_element_type", "copy", "cos", "cosh",
-    "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "integer_pow", "is_finite",
-    "le", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "not", "or", "pow", "rem", "round",
-    "rsqrt", "select_n", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
-}  # fmt: skip
-_REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
-_INLINED = {
-    "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr",
-}  # fmt: skip
 _TO_IMAGES = (0, 3, 1, 2)  # from (N, H, W, C) to (N, C, H, W)
 
 
@@ -80,11 +71,9 @@ def _evaluate(jaxpr: Any, constants: Sequence[Waiting], arguments: Sequence[Wait
 
 def _applied(equation: Any, inputs: list[Waiting]) -> list[Waiting]:
     name, params = equation.primitive.name, equation.params
-    if name in _INLINED and _INLINED[name] in params:
-        inner = params[_INLINED[name]]
-        if isinstance(inner, core.ClosedJaxpr):
-            return _evaluate(inner.jaxpr, [Waiting(x, None) for x in inner.consts], inputs)
-        return _evaluate(inner, [], inputs)
+    if name in CALLS:
+        jaxpr, constants = called(equation)
+        return _evaluate(jaxpr, [Waiting(x, None) for x in constants], inputs)
     if name == "transpose":
         perm = tuple(params["permutation"])
         (given,) = inputs
@@ -93,7 +82,7 @@ def _applied(equation: Any, inputs: list[Waiting]) -> list[Waiting]:
         return [_convolved(equation, *inputs)]
     perm = next((x.perm for x in inputs if x.perm is not None), None)
     if perm is not None:
-        rule = _elementwise if name in _ELEMENTWISE else _RULES.get(name)
+        rule = _elementwise if name in ELEMENTWISE else _RULES.get(name)
         if rule is not None:
             return rule(equation, inputs, perm)
     results = equation.primitive.bind(*[x.plain() for x in inputs], **params)
@@ -146,7 +135,7 @@ def _convolved(equation: Any, images: Waiting, kernels: Waiting) -> Waiting:
 
 
 _RULES: dict[str, Callable[..., list[Waiting]]] = {
-    **dict.fromkeys(_REDUCTIONS, _reduced), "pad": _padded, "slice": _sliced, "concatenate": _joined,
+    **dict.fromkeys(REDUCTIONS, _reduced), "pad": _padded, "slice": _sliced, "concatenate": _joined,
 }  # fmt: skip
 
 

@@ -9,17 +9,15 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from funcgrad._program.lengths.masking import CALLS, Axis, Masking, Padded, rule
+from funcgrad._program.lengths.masking import REMADE, Axis, Masking, Padded, rule
 from funcgrad._program.lengths.symbol import is_symbolic
+from funcgrad._program.primitives import CALLS, called
 
-_HOLDS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
-
-@rule(*CALLS)
+@rule(*CALLS, *REMADE)
 def call(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """The inner jaxpr is run in place."""
-    inner = next(eqn.params[name] for name in _HOLDS if name in eqn.params)
-    return _inline(m, inner, operands)
+    return m.run(*called(eqn), operands)
 
 
 def _inline(m: Masking, inner: Any, operands: Sequence[Padded]) -> list[Padded]:

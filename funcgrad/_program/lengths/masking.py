@@ -16,6 +16,7 @@ import numpy as np
 from jax.extend import core
 
 from funcgrad._program.lengths.symbol import Dimension, at, is_symbolic
+from funcgrad._program.primitives import CALLS
 
 Size: TypeAlias = Any  # int, or an expression of the length
 Axis: TypeAlias = tuple[Size, ...] | None  # factors, of which each that is symbolic is padded; None: constant along it
@@ -34,9 +35,7 @@ class Padded(NamedTuple):
 
 Rule: TypeAlias = Callable[["Masking", Any, list[Padded]], Sequence[Padded]]
 RULES: dict[str, Rule] = {}
-CALLS = frozenset(
-    ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat2")
-)
+REMADE = ("checkpoint", "remat2")  # calls whose values are computed again in backward
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -84,7 +83,7 @@ class Masking:
 
     def _applied(self, eqn: Any, operands: list[Padded]) -> Sequence[Padded]:
         found = RULES.get(eqn.primitive.name)
-        is_call = found is not None and eqn.primitive.name in CALLS
+        is_call = found is not None and eqn.primitive.name in (*CALLS, *REMADE)
         if not is_call and not depends_on_length(eqn) and all(map(is_entire, operands)):
             return self.bound(eqn, [x.array for x in operands])
         if found is None:

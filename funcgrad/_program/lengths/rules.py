@@ -22,15 +22,7 @@ from funcgrad._program.lengths.masking import (
     rule,
 )
 from funcgrad._program.lengths.symbol import is_symbolic
-
-ELEMENTWISE = """
-    abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex
-    conj convert_element_type copy cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma
-    igamma_grad_a igammac imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter
-    not or polygamma population_count pow real reduce_precision regularized_incomplete_beta rem round rsqrt select_n
-    shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient sub tan tanh xor
-    zeta
-""".split()  # noqa: SIM905 - a list of so many names reads better like this
+from funcgrad._program.primitives import ELEMENTWISE, REDUCTIONS
 
 
 @rule(*ELEMENTWISE)
@@ -119,7 +111,7 @@ _NEUTRAL = {
 }  # fmt: skip
 
 
-@rule("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_xor")
+@rule(*REDUCTIONS)
 def reduction(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """The padding counts as nothing."""
     (x,), reduced = operands, eqn.params["axes"]
