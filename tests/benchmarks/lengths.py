@@ -13,6 +13,7 @@ import argparse
 import importlib
 import itertools
 import json
+import random
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -95,8 +96,29 @@ def generation(torch: Any) -> Iterator[float]:
             yield likely.max().item()
 
 
+def trees(torch: Any) -> Iterator[float]:
+    """A recursive net (child-sum, width 24) over 150 random trees of 1 to 31 nodes, a step for each."""
+    nn, chance = torch.nn, random.Random(0)
+    leaf, joint, head = nn.Embedding(7, 24), nn.Linear(24, 24), nn.Linear(24, 3)
+    optimizer = torch.optim.Adagrad([*leaf.parameters(), *joint.parameters(), *head.parameters()], lr=0.05)
+
+    def meaning(depth: int) -> Any:
+        word = leaf(torch.tensor([chance.randrange(7)]))
+        if depth == 0 or chance.random() < 0.3:
+            return word
+        children = [meaning(depth - 1) for _ in range(chance.randint(1, 3))]
+        return torch.tanh(joint(word + torch.cat(children).sum(0, keepdim=True)))
+
+    for _ in range(150):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(head(meaning(4)), torch.tensor([chance.randrange(3)]))
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
-    "mlp": mlp, "ragged": ragged, "text": text, "generation": generation,
+    "mlp": mlp, "ragged": ragged, "text": text, "generation": generation, "trees": trees,
 }  # fmt: skip
 
 
