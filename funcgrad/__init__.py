@@ -12,12 +12,14 @@ tensor(2.)
 
 from __future__ import annotations
 
+import gc as _gc
 import importlib as _importlib
 import math as _math
 from typing import Any as _Any
 
 from funcgrad import random
 from funcgrad._base import dtypes as _dtypes
+from funcgrad._base.config import settings as _settings
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype, get_default_dtype
 from funcgrad._base.info import finfo, iinfo
@@ -160,3 +162,7 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_ROOMS, *_ELSEWHERE, *_functions.names_under("")})
+
+
+if _settings.freeze:
+    _gc.freeze()  # what imports made stays: the collector, which a loop's graphs set off, need not walk through it

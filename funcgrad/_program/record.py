@@ -237,11 +237,12 @@ def _unseen(
 ) -> Call:
     """Find or add the child for a step that is not in the trie as it stands."""
     cursor = program.cursor
-    pattern = _opened(step, numbers) if numbers else None
+    changing = [(place, number) for place, number in numbers or () if type(number) is float or can_be_input(number)]
+    pattern = _opened(step, changing) if changing else None
     if pattern is not None:
         call = cursor.children.get(pattern)
         if call is not None:
-            program.numbers += [number for _, number in numbers or () if can_be_input(number)]
+            program.numbers += [number for _, number in changing]
             program.shadow = None
             return call
     counters.misses += 1
@@ -300,9 +301,8 @@ def _argument_of_number(number: Any, *, exact: bool) -> Any:
 
 
 def _opened(step: Any, numbers: list[tuple[int, Any]]) -> Any:
-    """Return the key with its numbers left open, or None where none can be."""
-    places = [place for place, number in numbers if can_be_input(number)]
+    """Return the key with these numbers left open."""
     opened = list(step)
-    for place in places:
+    for place, _ in numbers:
         opened[place] = _HOLE
-    return tuple(opened) if places else None
+    return tuple(opened)

@@ -56,7 +56,11 @@ class Pass:
             else:
                 self._walk_or_replay(*roots[0])
             for slot in self.slots:
-                self._gather(slot, self.pending.pop(slot)[0])
+                gradient = self.pending.pop(slot)[0]
+                if slot.grad is not None or slot.pre_hooks or slot.post_hooks or slot.retained or self.targets:
+                    self._gather(slot, gradient)
+                elif gradient is not None:
+                    slot.grad = Names.wrap(gradient)
         return self.found
 
     def _walk_or_replay(self, edge: Edge, gradient: Variable) -> None:

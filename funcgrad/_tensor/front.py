@@ -57,9 +57,10 @@ def _as_size(given: Any, label: str) -> int:
 
 def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tuple[int, ...]:
     """Return a tuple of ints for sizes given one by one, or as one tuple or list."""
-    if len(given) == 1 and not isinstance(given[0], int):
-        return as_dims(given[0], label) or ()
-    return as_dims(given, label) or ()
+    for x in given:
+        if type(x) is not int:
+            return as_dims(given[0] if len(given) == 1 and not isinstance(x, int) else given, label) or ()
+    return given
 
 
 def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:
@@ -292,7 +293,8 @@ class Form:
             if p not in self._parameters():
                 continue
             if p is spread:
-                words.append(f"as_spread_dims(by_name({p.name}, named, '{p.name}'), {self._label(p.name)})")
+                given = f"by_name({p.name}, named, '{p.name}') if named else {p.name}"
+                words.append(f"as_spread_dims({given}, {self._label(p.name)})")
             elif p.kind == "bool":
                 words.append(p.name)
             elif p.kind == "int":

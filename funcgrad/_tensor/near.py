@@ -57,6 +57,8 @@ _JOINING = frozenset((TABLE["cat"], TABLE["stack"]))
 
 def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
     """Do what `call` does: by numpy where the host has all inputs, they are small, and none has a history."""
+    if len(inputs) == 1 and type(inputs[0]) is Tensor and inputs[0]._current().value.program is thread.program:
+        return call(op, inputs, statics)
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
     if settings.eager or not _are_near(op, variables):
         return call(op, _apart(variables, inputs) if op in _JOINING and len(inputs) >= _MANY else inputs, statics)

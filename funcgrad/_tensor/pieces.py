@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,8 @@ def split(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
                 f"), but got split_sizes={sections}"
             )
-    starts = np.cumsum([0, *sections]).tolist()
-    return tuple(_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False))
+    starts = accumulate(sections, initial=0)
+    return tuple([_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False)])
 
 
 @both("split_with_sizes", "unsafe_split_with_sizes")

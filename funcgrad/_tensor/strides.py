@@ -50,7 +50,8 @@ def offset_of(tensor: Tensor) -> int:
     return start
 
 
-def contiguous_strides(shape: Sequence[int]) -> Strides:
+@functools.lru_cache(maxsize=1024)
+def contiguous_strides(shape: Strides) -> Strides:
     """Return the strides of a contiguous tensor of this shape."""
     return tuple(math.prod(max(n, 1) for n in shape[d + 1 :]) for d in range(len(shape)))
 
@@ -58,7 +59,7 @@ def contiguous_strides(shape: Sequence[int]) -> Strides:
 def viewed(shape: Sequence[int], strides: Strides, wanted: Sequence[int]) -> Strides | None:
     """Return the strides with which the same storage shows another shape, or None where only a copy does."""
     if math.prod(shape) == 0:
-        return strides if tuple(shape) == tuple(wanted) else contiguous_strides(wanted)
+        return strides if tuple(shape) == tuple(wanted) else contiguous_strides(tuple(wanted))
     if not shape:
         return (1,) * len(wanted)
     found: list[int] = []

@@ -101,7 +101,9 @@ class Optimizer:
         if set_to_none:
             for group in self.param_groups:
                 for param in group["params"]:
-                    param.grad = None
+                    slot = param._slot
+                    if slot is not None:
+                        slot.grad = None
             return
         grads = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
         if grads:

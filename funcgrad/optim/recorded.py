@@ -81,7 +81,8 @@ class RuleOptimizer(Optimizer):
         names: list[Tensor] = []
         values: list[Any] = []
         for group in self.param_groups:
-            for params in self._lists([param for param in group["params"] if param.grad is not None]):
+            given = [param for param in group["params"] if param._slot is not None and param._slot.grad is not None]
+            for params in self._lists(given):
                 for part, options in self._parts(params, group):
                     self._record(part, options, names, values)
                 if self._repeats:
@@ -114,8 +115,10 @@ class RuleOptimizer(Optimizer):
             lane = self._lanes[params[0]] = self._lane(params, group, slots)
         lane.forget_readings()
         # floats, whatever they came as: an int, or numpy's float64, would make another program of each value
-        numbers = [x if x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)]
-        inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
+        numbers = [
+            x if type(x) is float or x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)
+        ]
+        inputs = [*lane.params, *[param._slot.grad for param in lane.params], *lane.names, *numbers]
         layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False))
         if lane.packing is None:
             results = _with_history(self._op, inputs, (layout, *self._options(group)))
