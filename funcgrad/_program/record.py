@@ -30,6 +30,7 @@ from funcgrad._program.value import (
     Value,
     meta,
     of_array,
+    remember_places,
 )
 
 _HOLE = object()
@@ -165,8 +166,10 @@ def array_of(value: Value) -> jax.Array:
             return value.read()
         force(value)
     if type(value.array) is np.ndarray:
+        host = value.array
         with jax.enable_x64(True), jax.ensure_compile_time_eval():
-            value.array = jax.device_put(value.array)
+            value.array = jax.device_put(host)
+        remember_places(value, host)
     return value.array  # type: ignore[return-value]  # the run has put it there
 
 
@@ -197,7 +200,8 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     if type(value.array) is np.ndarray:
         if value.slot is SEEN:
             array_of(value)
-        value.slot = SEEN
+        else:
+            value.slot = SEEN
     elif value.slot is SHARED:
         program.pinned.append(value)
     leaves = program.leaves

@@ -93,6 +93,13 @@ class Value:
 
 SEEN = object()  # the `slot` of a Value whose numpy array was read by a program
 SHARED = object()  # the `slot` of a Value whose array others hold too
+_SMALL = 1 << 20  # bytes
+
+
+def remember_places(value: Value, host: np.ndarray[Any, Any]) -> None:
+    """Keep the host's copy of small arrays of integers, as the `slot`: as indices they are checked on the host."""
+    if host.dtype == np.int64 and host.nbytes <= _SMALL and value.slot is not SHARED:
+        value.slot = host
 
 
 class TracedValue(Value):

@@ -14,8 +14,9 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
+from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
-from funcgrad._tensor import known_places
+from funcgrad._tensor import refused_numbers
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
@@ -129,19 +130,23 @@ def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_FIRST = {  # what functions do before they call their row: look at numbers that are known, for the most part
-    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "check_known_places(input, dim, index)"),
-    **dict.fromkeys(("index_select", "index_add", "index_reduce"), "check_known_rows(input, dim, index)"),
-    **dict.fromkeys(("take", "put"), "check_known_elements(input, index)"),
-    **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_known_divisor(input, other)"),
-    "div": "if rounding_mode is not None: check_known_divisor(input, other)",
-    "index_copy": "check_known_slices(input, dim, index, 'index_copy_(): ')",
-    "index_fill": "check_known_slices(input, dim, index, wraps=True)",
-    "multi_margin_loss": "check_known_targets(input, target)",
+_FIRST = {  # what functions do before they call their row: look at numbers, for the most part
+    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "check_places(input, dim, index)"),
+    "index_add": "(check_places if getattr(input, 'ndim', 0) > 1 else check_rows)(input, dim, index)",
+    **dict.fromkeys(("index_select", "index_reduce"), "check_rows(input, dim, index)"),
+    **dict.fromkeys(("take", "put"), "require(are_elements, index, input)"),
+    **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_divisor(input, other)"),
+    "div": "if rounding_mode is not None: check_divisor(input, other)",
+    "index_copy": "check_slices(input, dim, index, 'index_copy_(): ')",
+    "index_fill": "check_slices(input, dim, index, wraps=True)",
+    "multi_margin_loss": "require(are_targets, target, input)",
+    "multilabel_margin_loss": "require(are_several_targets, target, input)",
+    "binary_cross_entropy": "check_probabilities(input, target)",
+    "gaussian_nll_loss": "require(are_variances, var)",
     "view": "if size and type(size[0]) is DType or 'dtype' in named: "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
-    "histc": "check_known_range(input, min, max)",
-    **dict.fromkeys(("cross_entropy", "nll_loss"), "check_known_classes(input, target, ignore_index)"),
+    "histc": "check_range(input, min, max)",
+    **dict.fromkeys(("cross_entropy", "nll_loss"), "check_classes(input, target, ignore_index)"),
 }
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
@@ -343,7 +348,8 @@ def made(place: str) -> Any:
 
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
 _SCOPE.update(DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"])
-_SCOPE.update((name, check) for name, check in vars(known_places).items() if name.startswith("check_"))
+_SCOPE.update((name, check) for name, check in vars(refused_numbers).items() if name.startswith(("check_", "require")))
+_SCOPE.update((condition.instruction.name, condition) for condition in BY_INSTRUCTION.values())
 _SCOPE.update(
     (f.__name__, f)
     for f in (

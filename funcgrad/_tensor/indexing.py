@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Recipe, aval, constant
 from funcgrad._tape.apply import apply
@@ -22,6 +23,7 @@ from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host
 from funcgrad._tensor.near_writes import is_same_place, set_near
+from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 
 _ALL = slice(None)
@@ -188,7 +190,7 @@ def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
         )
     size = shape[dim]
     if isinstance(index, Tensor):
-        _check_places(index, origin, size)
+        _check_places(index, part, dim, origin)
         return call(TABLE["select_at"], (part, index), (dim,))
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {origin} with size {size}")
@@ -246,23 +248,18 @@ def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[l
 
 def _places(part: Tensor, dim: int, selector: Tensor) -> list[Tensor]:
     if not is_mask(selector):
-        _check_places(selector, dim, part.shape[dim])
+        _check_places(selector, part, dim, dim)
         return [selector]
     _check_mask(part, dim, selector)
     found = np.nonzero(to_host(selector))
     return [from_host(places.astype(np.int64), device=selector.device) for places in found]
 
 
-def _check_places(selector: Tensor, dim: int, size: int) -> None:
-    """Refuse what is no place; of places that are known on the host, those out of range too."""
+def _check_places(selector: Tensor, part: Tensor, dim: int, shown: int) -> None:
+    """Refuse what is no place. shown: the dimension as the user counts."""
     if selector.dtype not in (dtypes.int64, dtypes.int32):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    known = selector._current().value.array
-    if type(known) is np.ndarray and known.size:
-        low, high = int(known.min()), int(known.max())
-        if low < -size or high >= size:
-            wrong = low if low < -size else high
-            raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    require(are_indices, selector, part, dim, shown)
 
 
 def _check_mask(part: Tensor, dim: int, mask: Tensor) -> None:

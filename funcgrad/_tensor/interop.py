@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
+from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
 from funcgrad._program.run import put
 from funcgrad._program.value import (
@@ -48,7 +49,11 @@ def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
     value = tensor._current().value
     if value.program is CONSTANT and value.slot.host is not None:
         return value.slot.host()
-    return np.array(value.array if type(value.array) is np.ndarray else array_of(value))
+    if type(value.array) is np.ndarray:
+        return np.array(value.array)
+    copied = np.array(array_of(value))
+    raise_fault()
+    return copied
 
 
 def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:

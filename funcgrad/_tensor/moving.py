@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from funcgrad._base.devices import device
 from funcgrad._program.record import array_of
-from funcgrad._program.value import META, Aval, aval_of, meta, of_array
+from funcgrad._program.value import META, Aval, aval_of, meta, of_array, remember_places
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import Node
 from funcgrad._tape.variable import Variable
@@ -45,10 +46,13 @@ def moved(tensor: Tensor, target: device) -> Tensor:
 def _put(variable: Variable, target: Any) -> Variable:
     if target is META:
         return Variable(meta(variable.aval))
-    array = array_of(variable.value)
+    array, places = array_of(variable.value), variable.value.slot
     origin = variable.aval.placement
     with jax.enable_x64(True):
         there = jax.device_put(array, target or jax.devices()[0])
     if variable.node is None or not thread.grad:
-        return Variable(of_array(there))
+        value = of_array(there)
+        if type(places) is np.ndarray:
+            remember_places(value, places)
+        return Variable(value)
     return Variable(of_array(there), ToCopyBackward0(variable, aval_of(there), origin))

@@ -13,13 +13,14 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
+from funcgrad._ops.conditions import are_below, are_not_negative
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
-from funcgrad._tensor.known_places import are_below, check_known_places, known_integers
 from funcgrad._tensor.on_arrays import on_arrays
+from funcgrad._tensor.refused_numbers import check_places, require
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -156,11 +157,11 @@ def cov(
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Any = None) -> Tensor:
     """Return input[i][index[i][j]] for dim = 1, and so on. Shape: that of `index`.
 
-    A place out of range is noticed where the numbers of `index` are not yet on the device.
+    RuntimeError for a place out of range.
     """
     along = as_int(dim, "gather(): argument 'dim' (position 2)")
     result = call(TABLE["gather"], (input, index), (along, sparse_grad))
-    check_known_places(input, along, index)
+    check_places(input, along, index)
     return result if out is None else write_out(out, result, False)
 
 
@@ -199,13 +200,12 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 @function("nn.functional.one_hot")
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 zeros with a one at each class, in a new last dimension; -1: as many as the largest class needs."""
+    require(are_not_negative, input, None, "Class values must be non-negative.")
     count = num_classes
     if num_classes == -1:
         count = int(input.max().item()) + 1
-    known = known_integers(input)
-    if known is not None and count >= 0 and not are_below(count, known):
-        wrong = "non-negative" if known.min() < 0 else "smaller than num_classes"
-        raise RuntimeError(f"Class values must be {wrong}.")
+    elif num_classes > 0:
+        require(are_below, input, None, num_classes)
     return call(TABLE["one_hot"], (input,), (count,))
 
 

@@ -10,6 +10,7 @@ import jax.core
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import printing
@@ -35,7 +36,9 @@ def item(self: Tensor) -> Any:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
     value = self._current().value
     numbers = host_numbers(value)
-    return (array_of(value) if numbers is None else numbers).item()
+    number = (array_of(value) if numbers is None else numbers).item()
+    raise_fault()
+    return number
 
 
 @method()

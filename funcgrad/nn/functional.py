@@ -8,9 +8,9 @@ from typing import Any
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
-from funcgrad._tensor.known_places import check_known_bags, check_known_lengths, check_known_rows
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
+from funcgrad._tensor.refused_numbers import check_bags, check_lengths, check_rows
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
 from funcgrad.nn.fractional_pooling import (
@@ -69,7 +69,7 @@ def embedding(
 
     With `max_norm` the rows that are looked up are first scaled, in `weight` itself, to that norm at most.
     """
-    check_known_rows(weight, 0, input)
+    check_rows(weight, 0, input)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
@@ -89,7 +89,7 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Tensor:
     """Sum, mean or maximum of rows in each bag. Shape: input (B, L), or (N) with offsets (B); result (B, D)."""
-    check_known_bags(input, weight)
+    check_bags(input, weight)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     options = (None, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx)
@@ -205,7 +205,7 @@ def ctc_loss(
     Shape: log_probs (T, N, C), targets (N, S) or all in a row, lengths (N), result () or (N).
     """
     lengths = [x if isinstance(x, Tensor) else tensor(x) for x in (input_lengths, target_lengths)]
-    check_known_lengths(log_probs.shape[0], targets.shape[1] if targets.ndim == 2 else None, *lengths)
+    check_lengths(log_probs.shape[0], targets.shape[1] if targets.ndim == 2 else None, *lengths)
     return _of_table("ctc_loss")(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 
 

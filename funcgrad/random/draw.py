@@ -14,7 +14,6 @@ from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Arrays, Mask, Op
-from funcgrad._program.value import CONSTANT, LiftedValue, TracedValue
 from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.call import call, scalar_type_name
@@ -226,13 +225,6 @@ def _without_gradient(grad: str) -> Op:
         return drawn
 
     return Op(drawn_from, grad=grad)
-
-
-def here(tensor: Tensor) -> Any:
-    """Return a tensor's numbers for a check, or None where reading them would mean to wait."""
-    value = tensor._current().value
-    is_promised = value.is_pending and value.program is not CONSTANT
-    return None if is_promised or isinstance(value, (LiftedValue, TracedValue)) else to_host(tensor)
 
 
 def require_floating(dtype: DType, kernel: str, complex_too: bool = False) -> None:

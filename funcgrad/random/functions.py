@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.conditions import are_chances, are_not_negative, are_weights, have_positive_sums
 from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call, scalar_type_name, write_out
 from funcgrad._tensor.front import as_dtype, as_int
 from funcgrad._tensor.placement import get_default_device
+from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, implicit, sampling
-from funcgrad.random.draw import Sampler, draw_each, has_history, here, require_floating, with_zero_gradient
+from funcgrad.random.draw import Sampler, draw_each, has_history, require_floating, with_zero_gradient
 from funcgrad.random.generator import Generator
 from funcgrad.random.methods import require_probability, require_range, require_std
 
@@ -134,8 +134,7 @@ def _normal_around(mean: Any, std: Any, generator: Generator | None) -> Tensor:
             parameters, name = [mean], "NormalBackward1"
             noise = draw.draw(draw.NORMAL, generator, mean.shape, mean.dtype, (0.0, float(std)), mean.device)
         else:
-            if (known := here(std)) is not None and not np.all(known >= 0):
-                raise RuntimeError("normal expects all elements of std >= 0.0")
+            require(are_not_negative, std, None, "normal expects all elements of std >= 0.0")
             is_pair = isinstance(mean, Tensor)
             parameters, name = ([mean, std], "NormalBackward3") if is_pair else ([std], "NormalBackward2")
             shape = mean.add(std).shape if is_pair else std.shape
@@ -149,15 +148,14 @@ def bernoulli(
 ) -> Tensor:
     """Return ones and zeros; `input` gives the probability of each one, or only the shape where p is given.
 
-    RuntimeError: a probability outside [0, 1] (of a tensor: where its numbers are computed already).
+    RuntimeError: a probability outside [0, 1].
     """
     if p is not None:
         require_probability(p)
         drawn = draw.draw(draw.BERNOULLI, generator, input.shape, input.dtype, (float(p),), input.device)
     else:
         require_floating(input.dtype, "bernoulli_tensor_cpu_p_")
-        if (known := here(input)) is not None and not np.all((known >= 0) & (known <= 1)):
-            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: no probabilities")
+        require(are_chances, input)
         drawn = draw.bernoulli_each(input, input.shape, input.dtype, generator)
         drawn = with_zero_gradient([input], drawn, "BernoulliBackward0")
     return drawn if out is None else write_out(out, drawn)
@@ -170,8 +168,7 @@ def multinomial(
     """Return places drawn with the weights in `input`.
 
     Shape: input (rows, places) or (places,), result (rows, num_samples) or (num_samples,).
-    RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing (where
-    they are computed already).
+    RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing.
     """
     _check_multinomial(input, num_samples, replacement)
     if out is not None and out.dtype is not dtypes.int64:
@@ -194,20 +191,15 @@ def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> No
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > input.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    known = here(input)
-    if known is None:
-        return
-    if not np.all(np.isfinite(known.astype(np.float32)) & (known >= 0)):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if known.size and not np.all(known.sum(-1) > 0):
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    require(are_weights, input)
+    if input.shape[-1]:
+        require(have_positive_sums, input)
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Return numbers from Poisson(rate) for the rates in `input`. Shape: result as input. RuntimeError: rate < 0."""
     require_floating(input.dtype, "poisson_cpu")
-    if (known := here(input)) is not None and not np.all(known >= 0):
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    require(are_not_negative, input, None, "invalid Poisson rate, expected rate to be non-negative")
     return draw_each(draw.POISSON, generator, [input], "PoissonBackward0")
 
 

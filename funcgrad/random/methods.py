@@ -9,7 +9,9 @@ import ml_dtypes
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.conditions import are_chances
 from funcgrad._tensor.call import scalar_type_name
+from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
 from funcgrad.random.draw import draw_into, require_floating
@@ -80,6 +82,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     if isinstance(p, Tensor):
         self._check_writable()
         require_floating(p.dtype, "bernoulli_tensor_cpu_p_")
+        require(are_chances, p)
         drawn = draw.bernoulli_each(p.detach().expand(self.shape), self.shape, self.dtype, generator)
         return draw.overwrite(self, drawn, "BernoulliBackward1")
     if self.dtype.is_complex:

@@ -1,0 +1,209 @@
+"""What torch demands of the numbers it is given, not only of shapes: places that exist, probabilities, divisors.
+
+A Condition serves twice: of numbers that the host has, at once; of numbers that a program computes, as an instruction
+of that program. What is wrong is therefore told with operators and methods that numpy and JAX share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from funcgrad._ops.table import Array, Dims, Indices, Mask, Op
+
+
+class Condition:
+    """wrong(numbers, shape, *options) -> mask of what is refused. shape: that of the tensor the numbers are about.
+
+    text: the message, in which {number} is the first wrong one, {place} where it stands in the flattened numbers,
+    {size} the shape at the option `dim`, {count} the number of elements of that shape, and {an option} the option.
+    """
+
+    __slots__ = ("instruction", "kind", "options", "text", "wrong")
+
+    def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any]) -> None:
+        self.kind, self.text, self.wrong = kind, text, wrong
+        code = wrong.__code__
+        self.options = code.co_varnames[2 : code.co_argcount]
+        self.instruction = _instruction(wrong)
+
+    def error(self, number: int, place: int, shape: Dims, options: tuple[Any, ...]) -> Exception:
+        """Return the exception for a wrong number and its place."""
+        named = dict(zip(self.options, options, strict=False))
+        if "dim" in named and shape:
+            named.update(size=shape[named["dim"]], dim=named["dim"] % len(shape))
+        return self.kind(self.text.format(**{"size": 1, "number": number, "place": place, **named,
+                                             "count": math.prod(shape)}))  # fmt: skip
+
+
+NONE = np.False_  # no number is wrong
+_NOWHERE = np.iinfo(np.int64).max
+BY_INSTRUCTION: dict[Op, Condition] = {}
+
+
+def _instruction(wrong: Callable[..., Any]) -> Op:
+    def check(faults: Array | None, numbers: Indices, about: Mask | None, options: Dims) -> Array:
+        """Add one check to those before it. Result (4,): how many, which failed first (0: none), its number, place."""
+        mask = wrong(numbers, numbers.shape if about is None else about.shape, *options).reshape(-1)
+        before = jnp.zeros(4, np.int64) if faults is None else faults
+        places = jnp.arange(mask.size)
+        place = jnp.min(jnp.where(mask, places, _NOWHERE))
+        found = place < _NOWHERE
+        number = place
+        if numbers.dtype.kind in "iu":
+            number = jnp.max(jnp.where(places == place, numbers.reshape(-1).astype(np.int64), -_NOWHERE))
+        count = before[0] + 1
+        here = jnp.stack([count, jnp.where(found, count, 0), number, place])
+        return jnp.where(before[1] > 0, before.at[0].set(count), here)
+
+    check.__name__ = wrong.__name__
+    return Op(check, names="")
+
+
+def _condition(kind: type[Exception], text: str) -> Callable[[Callable[..., Any]], Condition]:
+    """Make a function that tells what is wrong a Condition with this error."""
+
+    def enter(wrong: Callable[..., Any]) -> Condition:
+        condition = Condition(kind, text, wrong)
+        BY_INSTRUCTION[condition.instruction] = condition
+        return condition
+
+    return enter
+
+
+def _outside(numbers: Any, size: int, wraps: bool = False) -> Any:
+    """Tell which are not from 0 to size - 1: in 2 us if none, since without their sign negative ones are huge."""
+    if type(numbers) is np.ndarray and numbers.dtype == np.int64 and int(numbers.view(np.uint64).max(initial=0)) < size:
+        return NONE
+    return (numbers < (-size if wraps else 0)) | (numbers >= size)
+
+
+def _size(shape: Dims, dim: int) -> int:
+    return shape[dim] if shape else 1
+
+
+@_condition(RuntimeError, "index {number} is out of bounds for dimension {dim} with size {size}")
+def are_places(numbers: Any, shape: Dims, dim: int) -> Any:
+    """Places in one dimension, as `gather` and `scatter` take them."""
+    return _outside(numbers, _size(shape, dim))
+
+
+@_condition(IndexError, "{function}index {number} is out of bounds for dimension {dim} with size {size}")
+def are_slices(numbers: Any, shape: Dims, dim: int, wraps: bool, function: str) -> Any:
+    """Places in one dimension; with `wraps` negative ones count from the end."""
+    return _outside(numbers, _size(shape, dim), wraps)
+
+
+@_condition(IndexError, "index {number} is out of bounds for dimension {shown} with size {size}")
+def are_indices(numbers: Any, shape: Dims, dim: int, shown: int) -> Any:
+    """Places between brackets; negative ones count from the end. shown: the dimension as the user counts."""
+    return _outside(numbers, _size(shape, dim), wraps=True)
+
+
+@_condition(IndexError, "index out of range in self")
+def are_rows(numbers: Any, shape: Dims, dim: int) -> Any:
+    """Places in one dimension, as `index_select` and `embedding` take them."""
+    return _outside(numbers, _size(shape, dim))
+
+
+@_condition(IndexError, "out of range: tried to access index {number} on a tensor of {count} elements.")
+def are_elements(numbers: Any, shape: Dims) -> Any:
+    """Places in the flattened tensor; negative ones count from the end."""
+    return _outside(numbers, math.prod(shape), wraps=True)
+
+
+@_condition(RuntimeError, "Index {place} of input takes value {number} which is not in the valid range [0, {size})")
+def are_rows_of_bags(numbers: Any, shape: Dims, dim: int) -> Any:
+    """Rows of an embedding's weight, as `embedding_bag` takes them."""
+    return _outside(numbers, shape[dim])
+
+
+@_condition(IndexError, "Target {number} is out of bounds.")
+def are_classes(numbers: Any, shape: Dims, ignored: int) -> Any:
+    """Classes, which stand in dimension 1 of the scores (or 0, alone), or what is ignored."""
+    outside = _outside(numbers, shape[1 if len(shape) > 1 else 0])
+    return outside if outside is NONE else outside & (numbers != ignored)
+
+
+@_condition(RuntimeError, "target out of range")
+def are_targets(numbers: Any, shape: Dims) -> Any:
+    """Classes of a margin loss, which stand in the last dimension of the scores."""
+    return _outside(numbers, _size(shape, -1))
+
+
+@_condition(RuntimeError, "argument #2 'target' is out of range")
+def are_several_targets(numbers: Any, shape: Dims) -> Any:
+    """Classes of a margin loss with several for each sample; -1 ends their list."""
+    return (numbers < -1) | (numbers >= _size(shape, -1))
+
+
+@_condition(RuntimeError, "{message}")
+def are_not_negative(numbers: Any, shape: Dims, message: str) -> Any:
+    """Classes, rates, variances; nan passes, as it does in torch."""
+    return numbers < 0
+
+
+@_condition(RuntimeError, "Class values must be smaller than num_classes.")
+def are_below(numbers: Any, shape: Dims, classes: int) -> Any:
+    """Classes of `one_hot`."""
+    return numbers >= classes
+
+
+@_condition(RuntimeError, "all elements of {name} should be between 0 and 1")
+def are_between_0_and_1(numbers: Any, shape: Dims, name: str) -> Any:
+    """What `binary_cross_entropy` takes; nan is refused."""
+    return ~((numbers >= 0) & (numbers <= 1))
+
+
+@_condition(RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+def are_chances(numbers: Any, shape: Dims) -> Any:
+    """What `bernoulli` takes."""
+    return ~((numbers >= 0) & (numbers <= 1))
+
+
+@_condition(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
+def are_weights(numbers: Any, shape: Dims) -> Any:
+    """What `multinomial` takes: finite and not negative."""
+    return ~((numbers >= 0) & (numbers < np.inf))
+
+
+@_condition(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
+def have_positive_sums(numbers: Any, shape: Dims) -> Any:
+    """Rows of weights of which one at least is positive."""
+    return ~(numbers > 0).any(-1)
+
+
+@_condition(RuntimeError, "ZeroDivisionError: an integer was divided by zero")
+def are_divisors(numbers: Any, shape: Dims) -> Any:
+    """What integers can be divided by."""
+    return numbers == 0
+
+
+@_condition(ValueError, "var has negative entry/entries")
+def are_variances(numbers: Any, shape: Dims) -> Any:
+    """What `gaussian_nll_loss` takes."""
+    return numbers < 0
+
+
+@_condition(RuntimeError, "Expected input_lengths to have value at most {most}, but got value {number} (while checking "
+            "arguments for ctc_loss_allocate_outputs)")  # fmt: skip
+def are_lengths(numbers: Any, shape: Dims, most: int) -> Any:
+    """Lengths of the inputs of `ctc_loss`."""
+    return numbers > most
+
+
+@_condition(RuntimeError, "Expected tensor to have size at least {number} at dimension 1, but got size {most} for "
+            "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")  # fmt: skip
+def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
+    """Lengths of the padded targets of `ctc_loss`."""
+    return numbers > most
+
+
+@_condition(RuntimeError, "quantile() q values must be in the range [0, 1]")
+def are_quantiles(numbers: Any, shape: Dims) -> Any:
+    """Parts of one."""
+    return (numbers < 0) | (numbers > 1)

@@ -1,0 +1,96 @@
+"""Conditions on numbers that a program computes: each is an instruction, and what came of all of them is one result.
+
+Nothing waits for it. It is looked at when the host reads numbers anyway, of programs that are done by then.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base.config import settings
+from funcgrad._ops.conditions import BY_INSTRUCTION
+from funcgrad._program import record
+from funcgrad._program.journal import user_line
+from funcgrad._program.trie import Signature
+from funcgrad._program.value import Aval, Value
+
+_MANY = 64  # programs that nobody has looked at yet
+
+
+class _Checks:
+    """The checks of one program so far: what came of them all, and for each what it was and who wanted it."""
+
+    __slots__ = ("faults", "lines", "signatures")
+
+    def __init__(self) -> None:
+        self.faults: Value | None = None
+        self.signatures: list[Signature] = []
+        self.lines: list[str] = []
+
+    def error(self, which: int, number: int, place: int) -> Exception:
+        """Return the exception for the check that failed, counted from 0."""
+        signature = self.signatures[which]
+        _, numbers, about = signature.arguments
+        shape = about if type(about) is Aval else numbers
+        error = BY_INSTRUCTION[signature.op].error(number, place, tuple(shape.shape), signature.statics[0])
+        error.add_note(f"The numbers were computed by what was recorded until {self.lines[which]}")
+        return error
+
+
+class _Thread(threading.local):
+    """Each thread looks at its own."""
+
+    def __init__(self) -> None:
+        self.waiting: list[_Checks] = []
+
+
+_thread = _Thread()
+
+
+def check_when_read(condition: Any, numbers: Value, about: Value | None, options: tuple[Any, ...]) -> None:
+    """Record a condition on promised numbers; `raise_fault` raises its error once they are computed.
+
+    about: the Value whose shape the condition is about, where that is not the numbers' own.
+    """
+    waiting = _thread.waiting
+    checks = waiting[-1] if waiting else None
+    program = record.thread.program
+    if checks is None or checks.faults is None or checks.faults.program is not program:
+        if len(waiting) >= _MANY:
+            _thread.waiting = waiting = [each for each in waiting if (_outcome(each) or (0, 0))[1]]
+        checks = _Checks()
+        waiting.append(checks)
+    signature, (checks.faults,) = record.record(condition.instruction, (checks.faults, numbers, about), (options,))
+    checks.signatures.append(signature)
+    recorded = checks.faults.program is record.thread.program
+    checks.lines.append(record.thread.program.cursor.line if recorded else user_line())
+    if settings.eager:
+        raise_fault()
+
+
+def raise_fault() -> None:
+    """Raise the error of the first condition that did not hold in a program that is done."""
+    waiting = _thread.waiting
+    for checks in tuple(waiting):
+        outcome = _outcome(checks)
+        if outcome is None:
+            continue
+        waiting.remove(checks)
+        _, which, number, place = outcome
+        if which:
+            raise checks.error(which - 1, number, place)
+
+
+def _always() -> bool:
+    return True
+
+
+def _outcome(checks: _Checks) -> list[int] | None:
+    """Return what came of the checks, or None where their program was not run or is not done."""
+    array = None if checks.faults is None else checks.faults.array
+    if array is None or not getattr(array, "is_ready", _always)():
+        return None
+    return np.asarray(array).tolist()
