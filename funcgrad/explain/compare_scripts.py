@@ -10,12 +10,12 @@ import io
 import itertools
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from funcgrad.explain.steps import Enough, Steps
-from funcgrad.func.compare import Comparison, compare, compared, pure, ran, style
+from funcgrad.func.compare import Comparison, Step, compare, compared, pure, ran, style
 from funcgrad.func.export import export
 
 RunScript = Callable[[str, Sequence[str]], int]
@@ -26,6 +26,8 @@ def main(arguments: Sequence[str], run_script: RunScript) -> int:
 
     The first may be any PyTorch script: it is run unchanged until its optimizers have made so many steps. The second
     has `setup() -> (step, state, batches)`, with step(state, *batch) -> (state, loss) or (state, loss, gradients).
+    Where a script trains one thing after another, setup() yields those, and is sent the last state of each; where a
+    batch depends on the weights, batches is a generator that is sent the state after each step.
     Or they share state and data: the first has `setup() -> (step, batches)`, with step(*batch) -> loss, and the second
     `setup(state) -> (step, state)`.
     """
@@ -72,14 +74,41 @@ def _of_scripts(options: Any, arguments: Sequence[str], run_script: RunScript) -
         run_script(options.stateful, arguments)
     if not steps.trees:
         sys.exit(f"{options.stateful}: no optimizer made a step, so there is nothing to compare")
+    sys.path.insert(0, str(Path(options.functional).resolve().parent))  # as for a script that is run: its neighbours
     setup = runpy.run_path(options.functional)["setup"]
     if inspect.signature(setup).parameters:
         sys.exit(
             f"{options.functional}: setup(state) takes the state of a stateful setup(), but {options.stateful} is a "
             "whole script: let setup() take nothing and return (step, state, batches)"
         )
-    function, state, batches = setup()
-    data = list(itertools.islice(iter(batches), len(steps.trees)))
-    made, trees = ran(pure(function, state, data))
-    stateful = style("stateful", steps.ran, steps.jaxpr)
-    return compared(stateful, steps.trees, style("functional", made, function, state, data[0]), trees)
+    twin = Twin(setup)
+    made, trees = ran(itertools.islice(twin.run(), len(steps.trees)))
+    if not trees:
+        sys.exit(f"{options.functional}: setup() gives no batch, so there is nothing to compare")
+    stateful = style("stateful", steps.ran.first(len(trees)), steps.jaxpr)
+    return compared(stateful, steps.trees[: len(trees)], style("functional", made, *twin.first), trees)
+
+
+class Twin:
+    """The steps of what a setup() returns, or yields one after another. first: a step, with its state and batch."""
+
+    def __init__(self, setup: Callable[[], Any]) -> None:
+        self.setup = setup
+        self.first: Any = None
+
+    def run(self) -> Iterator[Step]:
+        found = self.setup()
+        phases, state = found if isinstance(found, Generator) else (phase for phase in [found]), None
+        while True:
+            try:
+                step, start, batches = phases.send(state)
+            except StopIteration:
+                return
+            state = yield from pure(self._noting(step, start), start, batches)
+
+    def _noting(self, step: Callable[..., Any], start: Any) -> Callable[..., Any]:
+        def noting(state: Any, *batch: Any) -> Any:
+            self.first = self.first or (step, start, batch)
+            return step(state, *batch)
+
+        return noting

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from funcgrad._tape.nodes import GradNode, GradSlot, Node
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.explain import drawing
+from funcgrad.explain.calls import Call, calls_around
 from funcgrad.explain.watching import line_of, nodes_behind
 from funcgrad.nn.module import Module
 from funcgrad.optim.optimizer import register_optimizer_step_post_hook
 
+DRAWN = 80  # boxes that a picture may have before it is folded
 _STEPS: deque[int] = deque(maxlen=100_000)  # the number of the next node after each optimizer step
 
 
@@ -24,7 +27,11 @@ register_optimizer_step_post_hook(_note_step)
 
 
 class Entry(NamedTuple):
-    """One node: its number in the text, torch's name, the shapes of its results, the user's line, what it keeps."""
+    """One node: its number in the text, torch's name, the shapes of its results, the user's line, what it keeps.
+
+    module: the path of the module that made it, as far as it is known. folded: how many nodes it stands for, if it is
+    a whole call of a module.
+    """
 
     number: int
     name: str
@@ -33,6 +40,8 @@ class Entry(NamedTuple):
     saved_bytes: int
     inputs: tuple[int, ...]
     is_leaf: bool
+    module: str = ""
+    folded: int = 0
 
 
 class Graph:
@@ -42,10 +51,17 @@ class Graph:
     once. iterations: how many optimizer steps ago its oldest node was made: 0 for a loss that hangs on no past one.
     """
 
-    def __init__(self, tensor: Tensor, names: dict[int, str]) -> None:
+    def __init__(self, tensor: Tensor, model: Module | None) -> None:
         nodes = nodes_behind(tensor)
         numbers = {node: i for i, node in enumerate(nodes)}
-        self.entries = [_entry(node, numbers, names) for node in nodes]
+        names = {id(p): name for name, p in model.named_parameters()} if model is not None else {}
+        self._paths = {id(module): path for path, module in model.named_modules()} if model is not None else {}
+        around = calls_around([node.order for node in nodes if type(node) is not GradSlot])
+        self._calls = [around.get(node.order, ()) for node in nodes]
+        self.entries = [
+            _entry(node, numbers, names, self._path(calls[-1]) if calls else "")
+            for node, calls in zip(nodes, self._calls, strict=True)
+        ]
         self.parameters = [entry.name for entry in self.entries if entry.is_leaf]
         held = {id(value): value.aval.nbytes for node in nodes for value in _saved(node)}
         self.saved_bytes = sum(held.values())
@@ -55,7 +71,8 @@ class Graph:
     def __repr__(self) -> str:
         rows = [
             f"[{e.number}] {e.name} {e.shapes}{f' <- {list(e.inputs)}' if e.inputs else ''}"
-            f"{f'  saves {e.saved_bytes:,} bytes' if e.saved_bytes else ''}{f'  at {e.line}' if e.line else ''}"
+            f"{f'  saves {e.saved_bytes:,} bytes' if e.saved_bytes else ''}"
+            f"{f'  in {e.module}' if e.module else ''}{f'  at {e.line}' if e.line else ''}"
             for e in self.entries
         ]
         tail = f"{len(rows)} nodes, {self.saved_bytes:,} bytes saved for backward, {len(self.parameters)} leaves"
@@ -64,67 +81,91 @@ class Graph:
             tail += f"; hangs on {self.iterations} past iteration{several}: detach what is carried on"
         return "\n".join([*rows, tail])
 
-    def dot(self) -> str:
-        """Return the graph in Graphviz' language."""
-        lines = ["digraph history {", "  rankdir=BT; node [shape=box, fontname=monospace, fontsize=10];"]
-        for e in self.entries:
-            label = "\\n".join(part.replace('"', "'") for part in (e.name, e.shapes, _short(e.line)) if part)
-            filled = ", style=filled, fillcolor=lightblue" if e.is_leaf else ""
-            lines.append(f'  n{e.number} [label="{label}"{filled}];')
-            lines += [f"  n{i} -> n{e.number};" for i in e.inputs]
-        return "\n".join([*lines, "}"])
+    def folded(self, depth: int) -> list[Entry]:
+        """Return the entries with each call of a module `depth` calls deep as one; 1: a model's call is one.
 
-    def svg(self) -> str:
-        """Return a picture: a row for each distance from the tensor, leaves in blue."""
-        depth = self._depths()
-        rows: dict[int, list[Entry]] = {}
+        The calls are those inside `lines()`. A parameter that only one such call reads is folded into it.
+        """
+        place: list[Any] = [calls[depth - 1] if len(calls) >= depth else e.number
+                            for e, calls in zip(self.entries, self._calls, strict=True)]  # fmt: skip
+        readers: dict[int, set[Any]] = {}
         for e in self.entries:
-            rows.setdefault(depth[e.number], []).append(e)
-        width, height = 190, 66
-        place = {
-            e.number: (10 + x * width, 10 + y * height) for y, row in sorted(rows.items()) for x, e in enumerate(row)
-        }
-        whole = (20 + max(len(row) for row in rows.values()) * width, 20 + len(rows) * height) if rows else (20, 20)
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]}" height="{whole[1]}" font-size="11">']
-        for e in self.entries:
-            x, y = place[e.number]
-            parts += [
-                f'<line x1="{place[i][0] + 85}" y1="{place[i][1]}" x2="{x + 85}" y2="{y + 44}" stroke="#999"/>'
-                for i in e.inputs
-            ]
-        for e in self.entries:
-            x, y = place[e.number]
-            parts.append(
-                f'<rect x="{x}" y="{y}" width="170" height="44" rx="4" fill="{"#cfe3ff" if e.is_leaf else "#f4f4f4"}" '
-                f'stroke="#666"/><text x="{x + 6}" y="{y + 14}">{html.escape(e.name)}</text>'
-                f'<text x="{x + 6}" y="{y + 27}" fill="#555">{html.escape(e.shapes)}</text>'
-                f'<text x="{x + 6}" y="{y + 40}" fill="#555">{html.escape(_short(e.line))}</text>'
-            )
-        return "".join([*parts, "</svg>"])
-
-    _repr_svg_ = svg
-
-    def _depths(self) -> dict[int, int]:
-        depth = dict.fromkeys(range(len(self.entries)), 0)
-        for e in self.entries:  # newest first, so every reader of a node comes before it
             for i in e.inputs:
-                depth[i] = max(depth[i], depth[e.number] + 1)
-        return depth
+                readers.setdefault(i, set()).add(place[e.number])
+        for e in self.entries:
+            if e.is_leaf and len(readers.get(e.number, ())) == 1:
+                (reader,) = readers[e.number]
+                place[e.number] = reader if isinstance(reader, Call) else e.number
+        groups: dict[Any, list[Entry]] = {}
+        for e in self.entries:
+            groups.setdefault(place[e.number], []).append(e)
+        first = {where: entries[0].number for where, entries in groups.items()}
+        return [
+            self._fold(where, entries, {first[place[i]] for e in entries for i in e.inputs} - {first[where]})
+            for where, entries in groups.items()
+        ]
+
+    def dot(self, depth: int | None = None) -> str:
+        """Return the graph in Graphviz' language. depth: as for `svg`."""
+        return drawing.dot(*self._drawn(depth))
+
+    def svg(self, depth: int | None = None) -> str:
+        """Return a picture: a row for each distance from the tensor, leaves in blue, folded calls in yellow.
+
+        depth: how deep calls of modules are shown (see `folded`). Default: all nodes, if they are few; else as deep as
+        the picture can be read; the newest alone, with a note that says so, where no calls are known.
+        """
+        return drawing.svg(*self._drawn(depth))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _drawn(self, depth: int | None) -> tuple[Sequence[Entry], str]:
+        """Return the entries to draw, and a note that says what is not there."""
+        whole = len(self.entries)
+        if depth is None and whole <= DRAWN:
+            return self.entries, ""
+        deepest = max(map(len, self._calls), default=0)
+        shown: list[Entry] = self.entries
+        for level in [depth] if depth is not None else range(deepest, 0, -1):
+            shown = self.folded(level)
+            if len(shown) <= DRAWN or depth is not None:
+                return shown, f"{whole} nodes, folded into calls of modules (svg(depth={level}))"
+        hint = "" if deepest else "; made inside explain.lines(), it is folded into calls of modules"
+        return shown[:DRAWN], f"the newest {DRAWN} of {whole} nodes{hint}; print() shows all"
+
+    def _path(self, call: Call) -> str:
+        module = call.module()
+        if module is None:
+            return ""
+        return self._paths.get(id(module), "") or type(module).__name__
+
+    def _fold(self, where: Any, entries: list[Entry], inputs: set[int]) -> Entry:
+        if not isinstance(where, Call):
+            return entries[0]._replace(inputs=tuple(sorted(inputs)))
+        newest, path, module = entries[0], self._path(where), where.module()
+        kind = type(module).__name__ if module is not None else ""
+        return newest._replace(
+            name=f"{path} {kind}" if path != kind else path, saved_bytes=sum(e.saved_bytes for e in entries),
+            inputs=tuple(sorted(inputs)), module=path, folded=len(entries), is_leaf=False,
+        )  # fmt: skip
 
 
 def graph(loss: Tensor, model: Module | None = None) -> Graph:
-    """Return the history behind a tensor. model: whose names the parameters get. Lines are known under `lines()`."""
-    names = {id(p): name for name, p in model.named_parameters()} if model is not None else {}
-    return Graph(loss, names)
+    """Return the history behind a tensor. model: whose names parameters and modules get.
+
+    Lines and the calls of modules are known for what was computed inside `lines()`.
+    """
+    return Graph(loss, model)
 
 
-def _entry(node: Any, numbers: dict[Any, int], names: dict[int, str]) -> Entry:
+def _entry(node: Any, numbers: dict[Any, int], names: dict[int, str], module: str) -> Entry:
     is_leaf = type(node) is GradSlot
     shapes = " ".join(f"{a.dtype.name}{list(a.shape)}" for a in node.avals)
     name = names.get(id(node.variable), "leaf") if is_leaf else node.name()
     inputs = tuple(numbers[following] for following, _ in node.edges if following is not None)
     saved = sum(value.aval.nbytes for value in {id(v): v for v in _saved(node)}.values())
-    return Entry(numbers[node], name, shapes, line_of(node), saved, inputs, is_leaf)
+    return Entry(numbers[node], name, shapes, line_of(node), saved, inputs, is_leaf, module)
 
 
 def _saved(node: Any) -> list[Any]:
@@ -135,7 +176,3 @@ def _saved(node: Any) -> list[Any]:
             if isinstance(one, Variable):
                 found.append(one.value)
     return found
-
-
-def _short(line: str) -> str:
-    return line.rpartition("/")[2]

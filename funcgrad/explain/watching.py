@@ -16,6 +16,7 @@ from funcgrad._tape.anomalies import Anomalies
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.explain.calls import calls_noted
 from funcgrad.nn.hooks import register_module_forward_pre_hook
 from funcgrad.nn.module import Module
 from funcgrad.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
@@ -44,11 +45,12 @@ class Event:
 
 @contextmanager
 def lines() -> Iterator[None]:
-    """Let every node that is made inside remember the user's line, for `graph` and `check`. Nothing runs earlier."""
+    """Let each node made inside remember the user's line and module, for `graph` and `check`. Nothing runs earlier."""
     before = Anomalies.on, Anomalies.check_nan
     Anomalies.on, Anomalies.check_nan = True, False
     try:
-        yield
+        with calls_noted():
+            yield
     finally:
         Anomalies.on, Anomalies.check_nan = before
 

@@ -6,8 +6,9 @@ import itertools
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import GeneratorType
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +23,10 @@ from funcgrad.func.export import Exported, State, export, flattened
 from funcgrad.func.holding import held
 
 KINDS = ("loss", "gradients", "parameters", "optimizer")
-_SAME = {"mu": "exp_avg", "nu": "exp_avg_sq", "trace": "momentum_buffer", "count": "step"}  # optax's words and torch's
+_SAME = {
+    "mu": "exp_avg", "nu": "exp_avg_sq", "trace": "momentum_buffer", "count": "step", "sum_of_squares": "sum",
+    "square_avg": "exp_avg_sq", "exp_inf": "exp_avg_sq", "nu_max": "max_exp_avg_sq",
+}  # fmt: skip  # optax's words and torch's; torch has several for optax's nu
 
 
 class Style(NamedTuple):
@@ -85,6 +89,7 @@ class Comparison:
         """Return (what, stateful, functional) for the cost of both."""
         both = self.stateful, self.functional
         return [
+            ("steps compared", *[str(len(s.losses)) for s in both]),
             ("time per step", *[f"{s.usual * 1e3:.3f} ms" for s in both]),
             ("first step beyond that", *[f"{s.compiling:.2f} s" for s in both]),
             ("programs compiled", *[str(s.programs) for s in both]),
@@ -149,12 +154,21 @@ Tree = dict[str, np.ndarray[Any, Any]]
 
 def compared(one: Style, first: Sequence[Tree], other: Style, second: Sequence[Tree]) -> Comparison:
     """Return where two trajectories part: for each of them, what each step left behind by path."""
-    differences, unmatched = [], set[str]()
+    differences, lonely, paired = [], set[str](), set[str]()
     for left, right in zip(first, second, strict=True):
-        pairs, lonely = matched(left, right)
+        pairs, alone = matched(left, right)
         differences.append({path: _largest(left[path], right[partner]) for path, partner in pairs})
-        unmatched |= set(lonely)
+        lonely.update(alone)
+        paired.update(itertools.chain.from_iterable(pairs))
+    unmatched = lonely - paired - _constants(first) - _constants(second)
     return Comparison((one, other), differences, sorted(unmatched))
+
+
+def _constants(trees: Sequence[Tree]) -> set[str]:
+    """Return the paths of what no step changes, like a mask among a module's buffers: that is no state."""
+    start, *later = trees
+    same = [{path for path in start if path in tree and np.array_equal(start[path], tree[path])} for tree in later]
+    return set.intersection(*same) if same else set()
 
 
 Step = tuple[float, dict[str, np.ndarray[Any, Any]], float]
@@ -172,19 +186,37 @@ def _imperative(step: Callable[..., Any], exported: Exported, batches: list[Any]
         yield loss, tree, seconds
 
 
-def pure(step: Callable[..., Any], state: Any, batches: list[Any]) -> Iterator[Step]:
-    """Run step(state, *batch) -> (state, loss[, gradients]) and yield what each step leaves behind."""
+def pure(step: Callable[..., Any], state: Any, batches: Iterable[Any]) -> Generator[Step, None, Any]:
+    """Run step(state, *batch) -> (state, loss[, gradients]), yield what each step leaves behind, return the last state.
+
+    A generator of batches is sent the state that the step before left: so that a policy can play with its weights.
+    """
     state = jax.tree.map(lambda x: jax.numpy.array(x, copy=True) if isinstance(x, jax.Array) else x, state)
-    for batch in batches:
-        arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
+    source, sent = iter(batches), None
+    while True:
         start = time.perf_counter()
+        try:
+            batch = drawn(source, sent)
+        except StopIteration:
+            return state
+        arrays = [to_jax(x) if isinstance(x, Tensor) else x for x in batch]
         state, result, *grads = step(state, *arrays)
-        loss = _loss(result)
+        loss, sent = _loss(result), state
         jax.block_until_ready(state)
         seconds = time.perf_counter() - start
         tree = paths_of(state)
         tree.update((f"grad/{path}", array) for path, array in paths_of(grads[0] if grads else {}).items())
         yield loss, tree, seconds
+
+
+def drawn(source: Iterator[Any], state: Any) -> Any:
+    """Return the next of an iterator; a generator gets `state` as what its last `yield` gives."""
+    asked: Any = source
+    while isinstance(asked, GeneratorType) and asked.gi_yieldfrom is not None:
+        asked = asked.gi_yieldfrom  # what it passes on by `yield from`, which may be no generator
+    if isinstance(source, GeneratorType) and isinstance(asked, GeneratorType):
+        return source.send(state)
+    return next(source)
 
 
 class Ran(NamedTuple):
@@ -194,6 +226,10 @@ class Ran(NamedTuple):
     seconds: list[float]
     live_bytes: list[int]
     programs: int
+
+    def first(self, steps: int) -> Ran:
+        """Return the same of the first steps alone."""
+        return Ran(self.losses[:steps], self.seconds[:steps], self.live_bytes[:steps], self.programs)
 
 
 def ran(run: Iterator[Step]) -> tuple[Ran, list[Tree]]:
@@ -267,7 +303,7 @@ def matched(left: dict[str, Any], right: dict[str, Any]) -> tuple[list[tuple[str
         found = False
         for path in list(open_left):
             scores = {other: _likeness(path, other) for other in open_right if _may_be(path, other, left, right)}
-            best = [other for other, score in scores.items() if score and score == max(scores.values())]
+            best = [other for other, score in scores.items() if score[0] and score == max(scores.values())]
             if len(best) == 1:
                 pairs.append((path, best[0]))
                 open_left.remove(path)
@@ -283,10 +319,11 @@ def _may_be(path: str, other: str, left: dict[str, Any], right: dict[str, Any]) 
     return np.shape(left[path]) == np.shape(right[other]) and not marks & (set(canonical(path)) ^ set(canonical(other)))
 
 
-def _likeness(path: str, other: str) -> int:
-    """Return in how many words at their end two paths agree."""
-    pairs = zip(reversed(canonical(path)), reversed(canonical(other)), strict=False)
-    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+def _likeness(path: str, other: str) -> tuple[int, int]:
+    """Return in how many words at their end two paths agree, and how many they share anywhere."""
+    one, two = canonical(path), canonical(other)
+    pairs = zip(reversed(one), reversed(two), strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)), len(set(one) & set(two))
 
 
 def kind_of(path: str) -> str:
