@@ -15,7 +15,7 @@ from funcgrad.explain.watching import line_of, nodes_behind
 from funcgrad.nn.module import Module
 from funcgrad.optim.optimizer import register_optimizer_step_post_hook
 
-DRAWN = 80  # boxes that a picture may have before it is folded
+DRAWN = 40  # boxes that a picture may have before it is folded
 _STEPS: deque[int] = deque(maxlen=100_000)  # the number of the next node after each optimizer step
 
 

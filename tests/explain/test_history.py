@@ -51,6 +51,61 @@ def test_the_graph_counts_the_iterations_that_hang_on_it() -> None:
     assert "hangs on 4 past iterations" in str(explain.graph(total))
 
 
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Tanh())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.inner(x)
+
+
+def test_a_large_picture_is_folded_into_calls_of_modules() -> None:
+    model, x = nn.Sequential(*[Block() for _ in range(12)], nn.Linear(4, 2)), torch.randn(3, 4)
+    with explain.lines():
+        loss = model(x).sum()
+    found = explain.graph(loss, model)
+    assert len(found.entries) == 1 + 12 * 8 + 3
+    assert found.entries[1].module == "12" and " in 11.inner.1 " in str(found)
+    whole, top = found.folded(1), found.folded(2)
+    assert [e.name for e in whole] == ["SumBackward0", "Sequential"] and whole[1].folded == 99 and whole[1].inputs == ()
+    assert [e.name for e in top[:3]] == ["SumBackward0", "12 Linear", "11 Block"]
+    assert top[2].folded == 8 and top[2].inputs == (top[3].number,)  # its sum and three ops, and four parameters
+    assert sum(e.saved_bytes for e in top) == sum(e.saved_bytes for e in found.entries)
+    shown = found.folded(3)  # each block's sum stands alone beside its inner part
+    names = [e.name for e in shown]
+    assert len(names) == 4 + 24 and {"AddmmBackward0", "12.bias", "AddBackward0", "11.inner Sequential"} <= set(names)
+    for picture in (found.svg(), found.dot()):
+        assert "100 nodes, folded into calls of modules (svg(depth=3))" in picture and "11.inner Sequential" in picture
+    assert found.svg().count("<rect") == 28 and found.svg(depth=2).count("<rect") == 14
+    assert found.dot(depth=2).count("->") == 13
+
+
+def test_a_large_picture_without_known_calls_is_cut_with_a_note() -> None:
+    x = torch.ones(2, requires_grad=True)
+    total = x
+    for _ in range(100):
+        total = total.sin()
+    picture = explain.graph(total).svg()
+    assert picture.count("<rect") == 40
+    assert "the newest 40 of 101 nodes; made inside explain.lines()" in picture
+
+
+def test_a_call_that_raised_holds_nothing() -> None:
+    class Careful(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if x.shape[0] > 1:
+                raise ValueError("too many")
+            return x * 2
+
+    model, x = nn.Sequential(Careful()), torch.ones(1, requires_grad=True)
+    with explain.lines():
+        with pytest.raises(ValueError, match="too many"):
+            model(torch.ones(2))
+        loss = model(x).sum()
+    assert [e.module for e in explain.graph(loss, model).entries] == ["", "0", ""]
+
+
 class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
