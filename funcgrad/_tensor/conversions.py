@@ -83,13 +83,26 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype is None:
         prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
         return f"{prefix}{TYPE_NAMES[self.dtype]}Tensor"
-    if isinstance(dtype, str):
-        word = dtype.removeprefix("torch.").removeprefix("cuda.").removesuffix("Tensor")
+    wanted, is_cuda = _dtype_of_type(dtype)
+    return to(self, wanted, device=None if is_cuda is None else "cuda" if is_cuda else "cpu")
+
+
+def _dtype_of_type(given: Any) -> tuple[DType, bool | None]:
+    """Return the dtype that `type()` was asked for, and whether on the GPU; None where only the dtype was named."""
+    if isinstance(given, DType):
+        return given, None
+    if given is Tensor:
+        return dtypes.get_default_dtype(), None
+    if isinstance(given, str):
+        word = given.removeprefix("torch.").removeprefix("cuda.").removesuffix("Tensor")
         found = next((d for d, name in TYPE_NAMES.items() if name == word), None)
-        if found is None or not dtype.startswith("torch."):
-            raise ValueError(f"invalid type: {dtype!r}")
-        return to(self, found, device="cuda" if ".cuda." in dtype else None)
-    return to(self, getattr(dtype, "dtype", dtype), device="cuda" if getattr(dtype, "is_cuda", False) else None)
+        if found is not None and given.startswith("torch."):
+            return found, ".cuda." in given
+    elif not isinstance(given, type):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    elif isinstance(dtype := getattr(given, "dtype", None), DType):
+        return dtype, getattr(given, "is_cuda", False)
+    raise ValueError(f"invalid type: {given if isinstance(given, str) else given.__name__!r}")
 
 
 TYPE_NAMES = {
