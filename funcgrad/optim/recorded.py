@@ -118,7 +118,7 @@ class RuleOptimizer(Optimizer):
         numbers = [
             x if type(x) is float or x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)
         ]
-        inputs = [*lane.params, *[param._slot.grad for param in lane.params], *lane.names, *numbers]
+        inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
         layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False))
         if lane.packing is None:
             results = _with_history(self._op, inputs, (layout, *self._options(group)))
