@@ -12,6 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from funcgrad._base.dtypes import float64, get_default_dtype
 from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._program.record import array_of
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
@@ -23,6 +24,8 @@ from funcgrad.optim.lane import Lane
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
 from funcgrad.optim.packing import PackedOp
 from funcgrad.optim.rule import Layout
+
+_LARGE = 1 << 20  # bytes; a larger state goes to the device at once: else it is there twice until the first step
 
 
 class RuleOptimizer(Optimizer):
@@ -233,7 +236,10 @@ def _beside(param: Tensor, array: np.ndarray[Any, Any]) -> Variable:
     placement = param._current().value.aval.placement
     if placement is not None and not array.shape and isinstance(placement, NamedSharding):
         placement = NamedSharding(placement.mesh, PartitionSpec())
-    return Variable(of_array(put(array, placement)))
+    value = of_array(put(array, placement))
+    if array.nbytes > _LARGE:
+        array_of(value)
+    return Variable(value)
 
 
 def _with_history(op: Op, inputs: list[Any], statics: tuple[Any, ...]) -> list[Variable]:

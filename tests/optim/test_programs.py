@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ import funcgrad as torch
 from funcgrad._base.config import settings
 from funcgrad._program.counters import counted
 from funcgrad.optim import recorded
+from funcgrad.optim.lane import Lane
 from tests.optim.running import parameter
 
 
@@ -73,6 +75,22 @@ def test_small_states_travel_as_one_array_and_reading_them_changes_no_program() 
     optimizer.state[params[0]]["exp_avg"].zero_()
     assert inside[0].tolist() == [0, 0, 0]
     assert inside[2].tolist() != [[0, 0], [0, 0]]
+
+
+def test_large_states_are_on_the_device_before_the_first_step_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    large, small = parameter(np.ones((600, 600), "float32")), parameter(np.ones((600, 60), "float32"))
+    optimizer = torch.optim.Adam([large, small])
+    held: dict[torch.Tensor, type] = {}
+
+    def look(lane: Any) -> None:
+        for param, state in optimizer.state.items():
+            held[param] = type(state["exp_avg"]._variable.value.array)
+
+    monkeypatch.setattr(Lane, "forget_readings", look)
+    torch.add(large.sum(), small.sum()).backward()
+    optimizer.step()
+    assert issubclass(held[large], jax.Array)
+    assert held[small] is np.ndarray
 
 
 def test_parameters_in_lockstep_share_one_count() -> None:
