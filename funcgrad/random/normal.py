@@ -31,11 +31,15 @@ def normal_float32(
     whole = count - count % BLOCK
     for start in range(0, whole, 2 * _CHUNK):
         stop = min(start + 2 * _CHUNK, whole)
-        made[start:stop] = _blocks_float32(stream, stop - start)
+        made[start:stop] = _scaled(_blocks_float32(stream, stop - start), mean, std)
     if whole < count:
         if not is_half:
             stream.skip(count - whole)  # torch fills the whole array with uniforms first
-        made[count - BLOCK :] = _blocks_float32(stream, BLOCK)
+        made[count - BLOCK :] = _scaled(_blocks_float32(stream, BLOCK), mean, std)
+    return made
+
+
+def _scaled(made: Floats, mean: float, std: float) -> Floats:
     return _multiply_add(made, _f32(std), _f32(mean)) if (mean, std) != (0.0, 1.0) else made
 
 

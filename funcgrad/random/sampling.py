@@ -22,6 +22,7 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 DType = np.dtype[Any]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_CHUNK = 1 << 14  # numbers made at once: their temporaries stay in the cache
 _WIDE_RANGE = 1 << 28  # from here on torch takes a 64-bit word for each integer
 _SMALL_PERMUTATION = 2000  # up to here a Python loop is faster than arrays
 _WIDE_PERMUTATION = (2**32 - 1) // 20  # likewise for each swap
@@ -52,6 +53,14 @@ def uniform(stream: MersenneTwister, count: int, kind: DType, low: float = 0.0, 
             made = _fused_float64(made, high - low, low)
             made[made == high] = low
         return made
+    made = np.empty(count, kind)
+    for start in range(0, count, _CHUNK):
+        part = made[start : start + _CHUNK]
+        part[:] = _uniform_of_24_bits(stream, len(part), kind, low, high)
+    return made
+
+
+def _uniform_of_24_bits(stream: MersenneTwister, count: int, kind: DType, low: float, high: float) -> Samples:
     made = low24(stream, count) * np.float32(2.0**-24)
     low32, high32 = np.float32(low), np.float32(high)
     if (low, high) != (0.0, 1.0):
