@@ -1,4 +1,4 @@
-"""What all tests share: a fresh seed, and the compiled programs of one run in one temporary folder."""
+"""What all tests share: a fresh seed, programs that compile quickly, and a memory that does not fill."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
 SHARE = 36  # compiling each row in each spelling takes an hour on two cores
+QUICK = "XLA_FLAGS" not in os.environ  # XLA_FLAGS= runs all tests with what XLA does by default
+if QUICK:
+    # With LLVM at level 0, XLA's older emitters compile the programs of tests in a fifth of the time. XLA reads the
+    # variable once; scripts that tests run in processes of their own have XLA's defaults, and so users' code.
+    os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false"
+    jax.devices()
+    del os.environ["XLA_FLAGS"]
 
 
 @pytest.fixture(autouse=True)
-def the_same_start() -> Iterator[None]:
+def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     """Seed the generators before each test; what earlier tests compiled tells nothing about what this one will."""
+    compile_quickly(QUICK and not request.node.get_closest_marker("optimised"))
     funcgrad.manual_seed(0)
     forget_lengths()
     forget_plans()
@@ -29,6 +37,13 @@ def the_same_start() -> Iterator[None]:
     if Finished.tests % 40 == 0:
         jax.clear_caches()  # what the table's tests compile would fill the machine's memory
         gc.collect()
+
+
+def compile_quickly(chosen: bool) -> None:
+    """Turn LLVM's optimisations off, or on again; what was compiled the other way is forgotten."""
+    if jax.config.read("jax_disable_most_optimizations") != chosen:
+        jax.config.update("jax_disable_most_optimizations", chosen)
+        jax.clear_caches()
 
 
 class Finished:

@@ -52,6 +52,12 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@pytest.fixture(scope="module", params=sorted({room_of(path) for path in FILES}))
+def trees(request: pytest.FixtureRequest) -> dict[Path, ast.Module]:
+    """Return the files of one room, parsed."""
+    return {path: ast.parse(path.read_text()) for path in FILES if room_of(path) == request.param}
+
+
 def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -70,30 +76,30 @@ def test_every_room_has_a_floor() -> None:
     assert rooms <= set(FLOOR_OF), f"rooms without a floor: {rooms - set(FLOOR_OF)}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_go_down(path: Path) -> None:
-    room = room_of(path)
-    for name, line in imports(ast.parse(path.read_text())):
-        words = name.split(".")
-        if words[0] == "funcgrad":
-            assert len(words) > 1, f"{path}:{line} imports the front door"
-            other = words[1]
-            assert other == room or FLOOR_OF[other] < FLOOR_OF[room], f"{path}:{line}: {room} imports {other}"
-        elif words[0] in ("jax", "jaxlib"):
-            assert room in MAY_IMPORT_JAX, f"{path}:{line}: {room} may not import jax"
-        elif words[0] == "optax":
-            assert room in MAY_IMPORT_OPTAX, f"{path}:{line}: {room} may not import optax"
-        assert words[0] != "torch", f"{path}:{line} imports torch"
+def test_imports_go_down(trees: dict[Path, ast.Module]) -> None:
+    for path, tree in trees.items():
+        room = room_of(path)
+        for name, line in imports(tree):
+            words = name.split(".")
+            if words[0] == "funcgrad":
+                assert len(words) > 1, f"{path}:{line} imports the front door"
+                other = words[1]
+                assert other == room or FLOOR_OF[other] < FLOOR_OF[room], f"{path}:{line}: {room} imports {other}"
+            elif words[0] in ("jax", "jaxlib"):
+                assert room in MAY_IMPORT_JAX, f"{path}:{line}: {room} may not import jax"
+            elif words[0] == "optax":
+                assert room in MAY_IMPORT_OPTAX, f"{path}:{line}: {room} may not import optax"
+            assert words[0] != "torch", f"{path}:{line} imports torch"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_no_import_is_inside_a_function(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            inside = [n.lineno for n in ast.walk(node) if isinstance(n, (ast.Import, ast.ImportFrom))]
-            assert not inside, f"{path}:{inside} imports inside {node.name}"
+def test_no_import_is_inside_a_function(trees: dict[Path, ast.Module]) -> None:
+    for path, tree in trees.items():
+        functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        for function in functions:
+            inside = [n.lineno for n in ast.walk(function) if isinstance(n, (ast.Import, ast.ImportFrom))]
+            assert not inside, f"{path}:{inside} imports inside {function.name}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_every_file_says_first_what_it_knows(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text())), f"{path} has no docstring"
+def test_every_file_says_first_what_it_knows(trees: dict[Path, ast.Module]) -> None:
+    for path, tree in trees.items():
+        assert ast.get_docstring(tree), f"{path} has no docstring"

@@ -12,6 +12,7 @@ import funcgrad as torch
 from tests.curves.scripts import CURVES, STEPS, losses
 
 FOLDER = Path(__file__).parent / "recorded"
+pytestmark = pytest.mark.optimised
 
 
 @pytest.mark.parametrize("name", CURVES)

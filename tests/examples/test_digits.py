@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits.py"
+pytestmark = pytest.mark.optimised
 
 for needed in ("sklearn", "matplotlib", "tqdm"):
     pytest.importorskip(needed)

@@ -72,6 +72,7 @@ def arrays_of(state: Any) -> dict[str, np.ndarray]:
     return {path: np.asarray(array) for path, array in flattened(state)}
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("make", [plain, everything, accumulating])
 @pytest.mark.parametrize("begun", [0, 3])
 def test_fifty_steps_are_the_same_to_the_last_bit(make: Callable[[], Step], begun: int) -> None:
