@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from funcgrad._base.dtypes import bfloat16
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad.amp import autocast_mode, grad_scaler
@@ -21,9 +23,6 @@ class autocast(autocast_mode.autocast):  # noqa: N801 - torch's own spelling
 class GradScaler(grad_scaler.GradScaler):
     """amp.GradScaler("cpu", ...)."""
 
-    def __init__(
-        self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
-        growth_interval: int = 2000, enabled: bool = True,
-    ) -> None:  # fmt: skip
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         warn_of_old_name("cpu", "GradScaler")
-        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+        super().__init__("cpu", *arguments, **options)

@@ -24,12 +24,9 @@ class autocast(autocast_mode.autocast):  # noqa: N801 - torch's own spelling
 class GradScaler(grad_scaler.GradScaler):
     """amp.GradScaler("cuda", ...)."""
 
-    def __init__(
-        self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
-        growth_interval: int = 2000, enabled: bool = True,
-    ) -> None:  # fmt: skip
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         warn_of_old_name("cuda", "GradScaler")
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+        super().__init__("cuda", *arguments, **options)
 
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: DType | None = None) -> Any:
