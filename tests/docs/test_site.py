@@ -11,6 +11,11 @@ from funcgrad._tensor import front
 from funcgrad.explain import reference
 
 ROOT = Path(__file__).resolve().parents[2]
+IN_README = {
+    "4-layer GPT, AdamW": "gpt", "LSTM, 50 steps": "lstm", "ResNet with BatchNorm": "resnet",
+    "conv net with pooling": "conv", "12-layer GPT, 150 small parameters": "deep", "MLP 784-256-256-10": "mlp",
+    "MLP 8-16-16-2: what Python costs": "tiny",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +34,22 @@ def test_every_public_place_of_a_row_is_in_the_reference(pages: dict[str, str]) 
 def test_every_distribution_says_what_it_is(pages: dict[str, str]) -> None:
     for kind in pages["reference/distributions.md"].split("### ")[1:]:
         assert len(kind.split("```")[2].strip()) > 10, kind
+
+
+def table(page: Path) -> dict[str, list[str]]:
+    """Return the rows of the first table of a page, by their first cell."""
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in page.read_text().split("\n|", 1)[1].split("\n")
+    ]
+    return {row[0]: row[1:] for row in rows if row and row[0]}
+
+
+def test_the_readmes_ratios_are_those_of_the_performance_page() -> None:
+    told, measured = table(ROOT / "README.md"), table(ROOT / "docs" / "performance.md")
+    for row, workload in IN_README.items():
+        for said, true in zip(told[row], measured[workload][:2], strict=True):
+            decimals = len(said.partition(".")[2])
+            assert abs(float(said) - float(true)) <= 0.5 * 10**-decimals + 1e-9, f"{row}: {said}, measured {true}"
 
 
 def test_docstrings_become_markdown() -> None:
