@@ -155,7 +155,7 @@ def _spread_out(
 def _spread_out_on_cpu(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int, sizes: Dims
 ) -> Array:
-    """Like `_spread_out`; its gradients are those of the convolution that it transposes (275 ms become 5)."""
+    """Like `_spread_out`; its gradients are those of the convolution that it transposes, which XLA does much faster."""
     if 1 < groups <= _MOST_SPLITS:
         parts = zip(jnp.split(input, groups, 1), jnp.split(weight, groups, 0), strict=True)
         return jnp.concatenate([_spread_out(x, w, stride, pads, dilation, 1, sizes) for x, w in parts], 1)

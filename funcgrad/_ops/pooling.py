@@ -168,8 +168,8 @@ def _beats(candidate: Array, best: Array) -> Array:
 def _largest(input: Array, over: Windows) -> Array:
     """Take the maximum tap by tap, as slices that XLA fuses, where reduce_window has a slow gradient.
 
-    Forward and backward of ReLU and 2x2 pooling on 64x64x24x24, 2 CPU cores: 3.5 ms; reduce_window 30 ms; torch 6.8 ms.
-    With 3x3, stride 2, on 8x64x56x56 the places of the maxima are found once, then used: 20 ms; 48 ms without.
+    The tangent finds the places of the maxima once, then uses them for each tap. Both are measured by
+    `python -m tests.benchmarks.rows --workloads pool pool-overlapping`.
     """
     padded = over.padded(input, _lowest(input))
     best: Array | None = None
@@ -200,8 +200,8 @@ def _largest_jvp(over: Windows, primals: tuple[Array], tangents: tuple[Array]) -
 def _largest_of_tiles(input: Array, kernel: Dims) -> Array:
     """Take the maximum of tiles that cover an image with its channels last, as convolutions leave it on the CPU.
 
-    Forward and backward of two convolutions (1 to 32 to 64 channels, 3x3), ReLU and 2x2 pooling on 64x1x28x28, on 2 CPU
-    cores: 17.5 ms; 23 ms with `_largest` between them, which keeps the channels second.
+    `_largest` keeps the channels second: the layout would change on both its sides, in each step of
+    `python -m tests.benchmarks.steps --workloads conv`.
     """
     return _best_of_tiles(input, kernel)[0]
 

@@ -67,7 +67,7 @@ class Plan:
         return -1 - self.spare
 
     def numbers(self, given: list[float]) -> Any:
-        """Return the program's numbers as an array: on the device if they are those of the last run (4 us less)."""
+        """Return the program's numbers as an array: on the device if they are those of the last run."""
         if given != self._numbers:
             self._numbers, self._array = given, None
             return np.array(given, np.float64)
@@ -123,7 +123,7 @@ def _for_this_length(
 
 
 def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -> bool:
-    """Tell whether transposes should wait: a step of two convolutions with pooling took 12.3 ms instead of 14.1."""
+    """Tell whether transposes should wait (`python -m tests.benchmarks.steps --workloads conv`)."""
     if not any(isinstance(step, Step) and "conv" in step.op.name for step in line):
         return False
     placed = (aval.placement for aval in leaf_avals if aval.placement is not None)

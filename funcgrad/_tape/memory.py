@@ -1,7 +1,7 @@
 """Backward passes recorded before: of the same graph, at the same place of the same program, only the end is looked up.
 
 A pass over a graph that lies wholly inside the present program records a sequence of calls that follows from the shape
-of the graph alone. The shape is read by one quick walk (0.7 us a node, where recording its pull-back takes 6), and the
+of the graph alone. The shape is read by one quick walk, where recording its pull-backs takes many times as long; the
 passes that were seen hang on the instruction after which they began.
 """
 

@@ -333,7 +333,7 @@ def places() -> dict[str, Op]:
 
 @functools.cache
 def made(place: str) -> Any:
-    """Return the function of a public place, made at first use: making one takes 0.2 ms."""
+    """Return the function of a public place, made at first use: `import funcgrad` would be slow otherwise."""
     op = places()[place]
     form = Form(op, place)
     scope = {f"_default_{p.name}": MISSING if p.is_required else p.default for p in op.parameters}

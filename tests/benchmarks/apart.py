@@ -1,11 +1,13 @@
-"""Runs one measurement in a process of its own, without any cache of compiled programs."""
+"""Runs one measurement in a process of its own, without any cache of compiled programs, and the command line for it."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +29,18 @@ def measured_apart(module: str, engine: str, workload: str) -> dict[str, Any]:
         sys.stderr.write(done.stderr)
         return {}
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def chosen(
+    description: str | None, workloads: Iterable[str], measure: Callable[[str, str], dict[str, float]]
+) -> list[str]:
+    """Return the workloads that the command line names; `--measure engine workload` prints its answer and exits."""
+    workloads = list(workloads)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", nargs="+", choices=workloads, default=workloads)
+    parser.add_argument("--measure", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        print(json.dumps(measure(*given.measure)))
+        sys.exit()
+    return given.workloads

@@ -9,10 +9,8 @@ compiled programs: what counts is the whole time, compiling included. By hand: `
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import itertools
-import json
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.apart import measured_apart
+from tests.benchmarks.apart import chosen, measured_apart
 
 
 def mlp(torch: Any) -> Iterator[float]:
@@ -173,17 +171,11 @@ def measure(engine: str, workload: str) -> dict[str, float]:
 
 def main() -> None:
     """Print one row per workload, ratios first."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
-    parser.add_argument("--measure", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.measure:
-        print(json.dumps(measure(*chosen.measure)))
-        return
+    workloads = chosen(__doc__, WORKLOADS, measure)
     columns = ("vs torch", "vs by hand", "s", "torch s", "by hand s", "steps", "compiles", "difference")
     print(f"{'':12}" + "".join(f"{column:>12}" for column in columns))
     nan = float("nan")
-    for workload in chosen.workloads:
+    for workload in workloads:
         names = ["funcgrad", "torch", *(["by hand"] if workload == "mlp" else [])]
         found = {name: measured_apart("tests.benchmarks.lengths", name, workload) for name in names}
         ours, theirs, by_hand = (found.get(name, {}) for name in ("funcgrad", "torch", "by hand"))

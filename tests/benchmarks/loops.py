@@ -8,14 +8,12 @@ Each workload runs under each engine in a process of its own, without any cache 
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from tests.benchmarks.apart import measured_apart
+from tests.benchmarks.apart import chosen, measured_apart
 
 STEPS = 12
 
@@ -199,16 +197,10 @@ def measure(engine: str, workload: str) -> dict[str, float]:
 
 def main() -> None:
     """Print one row per workload, ratios first."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
-    parser.add_argument("--measure", nargs=2, metavar=("ENGINE", "WORKLOAD"), help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.measure:
-        print(json.dumps(measure(*chosen.measure)))
-        return
+    workloads = chosen(__doc__, WORKLOADS, measure)
     print(f"{'':12}{'vs torch':>10}{'vs scan':>10}{'ms':>10}{'torch ms':>10}{'scan ms':>10}"
           f"{'first s':>10}{'scan s':>10}{'unrolled s':>11}{'compiles':>10}{'difference':>12}")  # fmt: skip
-    for workload in chosen.workloads:
+    for workload in workloads:
         names = ["funcgrad", "torch"]
         if workload.startswith("gru"):
             names += ["scan"] if workload == "gru-1000" else ["scan", "unrolled"]

@@ -131,7 +131,7 @@ def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: Colla
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 "
                 f"and {list(array.shape)} at entry {i}"
             )
-    # np.stack prepares each array on its own: 60 us for 64 small ones, against 10 us for this.
+    # np.stack prepares each array on its own, which for small ones takes longer than all the rest.
     stacked = np.concatenate(batch).reshape(len(batch), *first.shape) if first.ndim else np.array(batch)
     return from_host(stacked)
 
