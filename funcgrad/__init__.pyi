@@ -4,6 +4,7 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Sequence
 from funcgrad import (
     __config__ as __config__,
+    __future__ as __future__,
     accelerator as accelerator,
     amp as amp,
     autograd as autograd,
@@ -20,6 +21,7 @@ from funcgrad import (
     futures as futures,
     hub as hub,
     jit as jit,
+    library as library,
     linalg as linalg,
     masked as masked,
     mps as mps,

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from funcgrad._tensor.functions import Tensor, lookup
+from funcgrad.library.operators import OPERATORS
 from funcgrad.nn import functional, plain
 
 
@@ -41,4 +42,27 @@ class _Aten:
 
 _HOMES = (lookup("ops.aten"), lookup(""), *(partial(getattr, home) for home in (plain, functional, Tensor)))
 aten = _Aten()
-__all__ = ["aten"]
+__all__ = ["aten", "load_library"]
+
+
+class _Namespace:
+    """The operators that a script defined under one name (`library`)."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if f"{self._name}::{name}" not in OPERATORS:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        return OPERATORS[f"{self._name}::{name}"]
+
+
+def load_library(path: Any) -> None:
+    """Refuse: compiled operators are written against PyTorch's C++. Raises OSError, as for a file that is not there."""
+    raise OSError(f"Could not load this library: {path}: funcgrad runs no operators that were compiled for PyTorch")
+
+
+def __getattr__(name: str) -> _Namespace:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'torch.ops' has no attribute {name!r}")
+    return _Namespace(name)

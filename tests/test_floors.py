@@ -33,9 +33,10 @@ FLOORS = (
         "futures",
         "hub",
         "quasirandom",
+        "library",
     ),
     ("accelerator", "cpu", "ops", "compiling", "distributed", "distributions", "func", "jit", "mps", "onnx", "vision"),
-    ("__config__", "compiler", "xpu"),
+    ("__config__", "__future__", "compiler", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )

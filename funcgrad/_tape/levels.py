@@ -27,7 +27,8 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tape.vjp import Pullback
 
 _LOOKS = (
-    "vmap: It looks like you're calling .item() on a Tensor, attempting to use a Tensor in some data-dependent control "
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "nor over attempting to use a Tensor in some data-dependent control "
     "flow (if, while, bool()), or an op whose result's shape depends on data. Each entry of the batch has another "
     "number: write it with torch.where or a mask."
 )

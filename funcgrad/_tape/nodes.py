@@ -199,6 +199,8 @@ class GradNode(Node):
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
         kept = self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
+        if name == "_saved_result":
+            return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
         saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
         return Names.wrap(saved) if isinstance(saved, Variable) else saved
 

@@ -13,9 +13,11 @@ import jax
 from jax.interpreters import partial_eval
 
 from funcgrad._program.lengths.symbol import Refusal, attempted
+from funcgrad._program.record import record
 from funcgrad._program.trie import NUMBER, Constant, Signature, are_joined, arguments_from, is_open, signature_of
-from funcgrad._program.value import Aval, aval
+from funcgrad._program.value import Aval, Value, aval
 from funcgrad._tape.nodes import drawing
+from funcgrad._tape.variable import Variable
 
 
 class Pullback:
@@ -90,6 +92,15 @@ class Pullback:
         if place not in self.used:
             raise AttributeError(f"{self.signature.op.name} saved nothing of {name!r}")
         return saved[self.used.index(place)]
+
+    def result_again(self, saved: tuple[Any, ...], signature: Signature) -> Value:
+        """Record the call once more, for who asks what it gave: a node holds inputs. AttributeError: not all."""
+        by_place = dict(zip(self.used, saved, strict=True))
+        inputs = [by_place.get(i, x.number if type(x) is Constant else x) for i, x in enumerate(signature.arguments)]
+        if any(isinstance(x, (Aval, type)) for x in inputs):
+            raise AttributeError(f"{signature.op.name} saved nothing of 'result'")
+        values = [x.value if isinstance(x, Variable) else x for x in inputs]
+        return record(signature.op, values, signature.statics)[1][0]
 
     def edge_by_name(self, edges: Sequence[Any], name: str, signature: Signature) -> tuple[Any, int]:
         """Return the edge of the input with this name, or (None, 0)."""

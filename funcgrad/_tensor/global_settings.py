@@ -16,7 +16,7 @@ class _Switches:
     """What was asked for, to be answered again."""
 
     precision = "highest"
-    deterministic = False
+    deterministic = only_warns = False
     threads = os.cpu_count() or 1
 
 
@@ -51,7 +51,7 @@ def get_float32_matmul_precision() -> str:
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Accepted: XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true."""
-    _Switches.deterministic = bool(mode)
+    _Switches.deterministic, _Switches.only_warns = bool(mode), bool(mode) and warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -76,18 +76,18 @@ get_num_interop_threads = get_num_threads
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Return what was asked for: never to warn only."""
-    return False
+    """Return what was asked for."""
+    return _Switches.only_warns
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Accepted in torch's three levels: 0 or "default", 1 or "warn", 2 or "error"."""
-    use_deterministic_algorithms(debug_mode in (1, 2, "warn", "error"))
+    use_deterministic_algorithms(debug_mode in (1, 2, "warn", "error"), warn_only=debug_mode in (1, "warn"))
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return 2 where deterministic algorithms were asked for, else 0."""
-    return 2 if _Switches.deterministic else 0
+    """Return 2 where deterministic algorithms were asked for, 1 where only a warning was, else 0."""
+    return 2 - _Switches.only_warns if _Switches.deterministic else 0
 
 
 def set_flush_denormal(mode: bool) -> bool:

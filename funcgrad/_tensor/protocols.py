@@ -141,7 +141,8 @@ def represent(self: Tensor) -> str:
         return f"tensor(traced {variable.aval})"
     if where.type == "meta":
         kind = "" if self.dtype is dtypes.get_default_dtype() else f", dtype={self.dtype}"
-        return f"tensor(..., device='meta', size={tuple(self.shape)}{kind})"
+        history = f", grad_fn=<{fn.name()}>" if fn is not None else ", requires_grad=True" if self.requires_grad else ""
+        return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
     return printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,

@@ -5,13 +5,13 @@ JAX sorts the keys of a dict; torch's functions keep them as they stand, and scr
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 import numpy as np
 
+from funcgrad._base.containers import CONTAINERS, container_of
 from funcgrad._program.value import Value, meta, of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.interop import to_jax
@@ -49,19 +49,16 @@ def _unflatten(known: tuple[type[Tensor], bool], leaves: Iterable[Any]) -> Tenso
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
-    """Return the tree with `function` of each leaf; whatever is no tuple, list or dict is a leaf.
+    """Return the tree with `function` of each leaf; whatever is no container (`_base/containers`) is a leaf.
 
     >>> map_leaves(lambda x: x + 1, {"b": 1, "a": (2, [3])})
     {'b': 2, 'a': (3, [4])}
     """
-    if isinstance(tree, dict):
-        made = ((key, map_leaves(function, inner)) for key, inner in tree.items())
-        return OrderedDict(made) if isinstance(tree, OrderedDict) else dict(made)
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*[map_leaves(function, inner) for inner in tree])
-    if type(tree) in (tuple, list):
-        return type(tree)(map_leaves(function, inner) for inner in tree)
-    return function(tree)
+    container = container_of(tree) or (CONTAINERS[dict] if isinstance(tree, dict) else None)
+    if container is None:
+        return function(tree)
+    children, context = container.take_apart(tree)
+    return container.build([map_leaves(function, inner) for inner in children], context)
 
 
 def leaves_of(tree: Any) -> list[Any]:

@@ -45,7 +45,7 @@ class autocast:  # noqa: N801 - torch's own spelling
     def _is_possible(self) -> bool:
         """Warn and say no where there is no such device, or it has no such dtype."""
         if self.device == "cuda" and not available("cuda"):
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=3)
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3)
             return False
         if self.fast_dtype not in _LOWER:
             name = self.device.upper() if self.device == "cpu" else self.device

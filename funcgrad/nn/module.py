@@ -99,7 +99,10 @@ class Module(Hooked, Stateful, Traversal, Members):
                 return tensor if device is None else tensor.to(device)
             return tensor.to(kind) if device is None else tensor.to(device, kind)
 
-        return self._apply(move)
+        try:
+            return self._apply(move)
+        except NotImplementedError as error:
+            raise NotImplementedError(f"{error} {_FROM_META}") from None
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Put tensors of the same shapes, not initialised, on `device`."""
@@ -182,6 +185,12 @@ class Module(Hooked, Stateful, Traversal, Members):
                 if buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
+
+
+_FROM_META = (
+    "Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different "
+    "device."
+)
 
 
 def indented(text: str, blanks: int = 2) -> str:

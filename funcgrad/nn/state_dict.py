@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -228,6 +229,13 @@ class _TakesModule:
         self.hook = hook
 
 
+_NO_OP = (
+    "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a "
+    "no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in "
+    "the module instead of copying them in place?)"
+)
+
+
 def _load_one(module: Any, name: str, tensor: Tensor, key: str, given: Any, assign: bool) -> str | None:
     """Load one tensor and return None, or say what is wrong with it."""
     if not isinstance(given, Tensor):
@@ -243,6 +251,8 @@ def _load_one(module: Any, name: str, tensor: Tensor, key: str, given: Any, assi
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
                 f"the shape in current model is {tensor.shape}."
             )
+    if tensor.is_meta and not given.is_meta and not assign:
+        warnings.warn(_NO_OP.format(key), stacklevel=2)
     try:
         with no_grad():
             if assign:

@@ -239,7 +239,10 @@ def fork_rng(
         yield
         return
     named = [] if devices is None else _named(devices, device_type or "cuda")
-    forked = list(_defaults.values()) if devices is None else [default_generator, *named]
+    drawn = [
+        generator for generator in _defaults.values() if generator.device.type != "meta"
+    ]  # that one has no numbers
+    forked = drawn if devices is None else [default_generator, *named]
     states = [generator.get_state() for generator in forked]
     try:
         yield

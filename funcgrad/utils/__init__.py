@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from funcgrad._tensor.swapping import swap_tensors
 from funcgrad.utils import data
 
-__all__ = ["data"]
+__all__ = ["data", "swap_tensors"]
 _ROOMS = (
     "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "dlpack", "hooks",
     "tensorboard",

@@ -1,14 +1,37 @@
-"""torch.utils._pytree: dicts, lists and tuples of anything, taken apart and put together. None is a leaf."""
+"""torch.utils._pytree: trees of anything, also of the script's own types, apart and together. None is a leaf."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import dataclasses
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from itertools import chain
+from types import UnionType
+from typing import Any, cast
+
+from funcgrad._base import containers
+from funcgrad._base.containers import Container, GetAttrKey, MappingKey, SequenceKey, container_of
+
+KeyEntry = SequenceKey | MappingKey | GetAttrKey
+KeyPath = tuple[Any, ...]
+PyTree = Any
+Context = Any
+BUILTIN_TYPES = frozenset(containers.CONTAINERS)
+SUPPORTED_NODES = containers.CONTAINERS
+__all__ = [
+    "BUILTIN_TYPES", "SUPPORTED_NODES", "Context", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey",
+    "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr", "map_only", "register_constant",
+    "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only",
+    "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_leaves_with_path",
+    "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure",
+    "tree_unflatten", "treespec_leaf", "treespec_pprint",
+]  # fmt: skip
+IsLeaf = Callable[[Any], bool] | None
+_DICTS = (dict, OrderedDict, defaultdict)
+Kinds = type | tuple[type, ...] | UnionType | Callable[[Any], bool]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TreeSpec:
     """The structure without the leaves. type None: a leaf."""
 
@@ -19,56 +42,292 @@ class TreeSpec:
     @property
     def num_leaves(self) -> int:
         """How many leaves it has."""
-        return 1 if self.type is None else sum(child.num_leaves for child in self.children_specs)
+        return 1 if self.is_leaf() else sum(child.num_leaves for child in self.children_specs)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many containers and leaves it has."""
+        return 1 + sum(child.num_nodes for child in self.children_specs)
+
+    @property
+    def num_children(self) -> int:
+        """How many children it has itself."""
+        return len(self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Whether it is a leaf."""
+        return self.type is None
+
+    def children(self) -> list[TreeSpec]:
+        """Return the structures of its children."""
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        """Return the structure of one child."""
+        return self.children_specs[index]
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """Return this structure with these leaves."""
+        return tree_unflatten(leaves, self)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """Return what stands in `tree` where this has leaves. ValueError: the two have different structures."""
+        if self.is_leaf():
+            return [tree]
+        pairs = zip(self.children_specs, self._children_in(tree), strict=True)
+        return [found for spec, child in pairs for found in spec.flatten_up_to(child)]
+
+    def _children_in(self, tree: Any) -> list[Any]:
+        if self.type in _DICTS and isinstance(tree, _DICTS):
+            keys = self.context[1] if self.type is defaultdict else self.context
+            missing, extra = set(keys) - set(tree), set(tree) - set(keys)
+            if missing or extra:
+                raise ValueError(f"Node keys mismatch; missing key(s): {missing}; extra key(s): {extra}.")
+            return [tree[key] for key in keys]
+        children, context = _apart(tree)
+        self._fits(type(tree), len(children), context)
+        return children
+
+    def _fits(self, kind: type, count: int, context: Any) -> None:
+        if kind is not self.type:
+            raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
+        if count != self.num_children:
+            raise ValueError(f"Node arity mismatch; expected {self.num_children}, but got {count}.")
+        if context != self.context:
+            raise ValueError(f"Node context mismatch; expected {self.context!r}, but got {context!r}.")
+
+    def __str__(self) -> str:
+        """Return it as a nest of types, a star for each leaf."""
+        return _drawn(self, 0)
+
+    __repr__ = __str__
 
 
-def _parts(tree: Any) -> tuple[Any, list[Any]] | None:
-    """Return the keys (or field type) and the children of a container; None of a leaf."""
-    if type(tree) in (dict, OrderedDict):
-        return tuple(tree), list(tree.values())
-    if type(tree) in (list, tuple) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
-        return None, list(tree)
-    return None
+def _drawn(spec: TreeSpec, indent: int) -> str:
+    if spec.is_leaf():
+        return "*"
+    named = isinstance(spec.context, type) and issubclass(spec.context, tuple)
+    between = ",\n" + " " * (indent + 2)
+    inside = between.join(_drawn(child, indent + 2) for child in spec.children_specs)
+    return f"TreeSpec({'namedtuple' if named else spec.type.__name__}, {spec.context}, [{inside}])"
 
 
-def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
+def LeafSpec() -> TreeSpec:  # noqa: N802  # torch's name
+    """Return the structure of a leaf."""
+    return TreeSpec(None)
+
+
+treespec_leaf = LeafSpec
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """Return the structure as a tree of stars."""
+    return repr(tree_unflatten(["*"] * treespec.num_leaves, treespec)).replace("'*'", "*")
+
+
+def _apart(tree: Any) -> tuple[list[Any], Any]:
+    container = container_of(tree)
+    if container is None:
+        return [], None
+    children, context = container.take_apart(tree)
+    return list(children), context
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_fn: Callable[[Iterable[Any], Any], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Any], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Any] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None,
+) -> None:
+    """Make a type a container: the first function gives children and context, the second builds it of them.
+
+    What is for writing a structure to a file is taken and not used. ValueError: it is registered already.
+    """
+    containers.register(cls, Container(flatten_fn, unflatten_fn, flatten_with_keys_fn))
+
+
+def _register_pytree_node(
+    cls: type, flatten_fn: Callable[..., Any], unflatten_fn: Callable[..., Any], *others: Any, **named: Any
+) -> None:
+    register_pytree_node(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn=named.get("flatten_with_keys_fn"))
+
+
+def register_dataclass(
+    cls: type,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Make a dataclass a container of its fields. ValueError: the names are not those of its fields, or it is none."""
+    if not dataclasses.is_dataclass(cls):
+        raise ValueError(f"register_dataclass: expected a dataclass, got {cls}")
+    own = [field.name for field in dataclasses.fields(cls) if field.init]
+    names = field_names or [name for name in own if name not in (drop_field_names or ())]
+    if not set(names) <= set(own):
+        raise ValueError(f"register_dataclass: {cls.__name__} has the fields {own}, got {names}")
+
+    def keyed(tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        return [(GetAttrKey(name), getattr(tree, name)) for name in names], names
+
+    register_pytree_node(
+        cls,
+        lambda tree: ([getattr(tree, name) for name in names], names),
+        lambda children, known: cls(**dict(zip(known, children, strict=True))),
+        flatten_with_keys_fn=keyed,
+    )
+
+
+def register_constant(cls: type) -> None:
+    """Make a type part of the structure: it has no leaves."""
+    register_pytree_node(cls, lambda tree: ([], tree), lambda children, tree: tree)
+
+
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether this is a leaf."""
+    return (is_leaf is not None and is_leaf(tree)) or container_of(tree) is None
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """Return the leaves, and the structure."""
-    parts = None if is_leaf is not None and is_leaf(tree) else _parts(tree)
-    if parts is None:
+    if tree_is_leaf(tree, is_leaf):
         return [tree], TreeSpec(None)
-    keys, children = parts
+    children, context = _apart(tree)
     flat = [tree_flatten(child, is_leaf) for child in children]
     leaves = [leaf for found, _ in flat for leaf in found]
-    return leaves, TreeSpec(type(tree), keys, tuple(spec for _, spec in flat))
+    return leaves, TreeSpec(type(tree), context, tuple(spec for _, spec in flat))
 
 
-def tree_unflatten(leaves: Sequence[Any], treespec: TreeSpec) -> Any:
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     """Return the structure with these leaves. ValueError where their number does not fit."""
     listed = list(leaves)
     if len(listed) != treespec.num_leaves:
         raise ValueError(f"tree_unflatten: the structure has {treespec.num_leaves} leaves, {len(listed)} were given")
-    if treespec.type is None:
-        return listed[0]
-    children, start = [], 0
-    for spec in treespec.children_specs:
-        children.append(tree_unflatten(listed[start : start + spec.num_leaves], spec))
-        start += spec.num_leaves
-    if treespec.context is not None:
-        return treespec.type(zip(treespec.context, children, strict=True))
-    return treespec.type(*children) if hasattr(treespec.type, "_fields") else treespec.type(children)
+    return _built(iter(listed), treespec)
 
 
-def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+def _built(leaves: Iterable[Any], spec: TreeSpec) -> Any:
+    following = iter(leaves)
+    if spec.is_leaf():
+        return next(following)
+    container = containers.CONTAINERS.get(spec.type, containers.NAMED_TUPLE)
+    return container.build([_built(following, child) for child in spec.children_specs], spec.context)
+
+
+def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Iterable[Any]:
+    """Yield the leaves."""
+    yield from tree_leaves(tree, is_leaf)
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """Return the leaves."""
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """Return the structure with the function applied to each leaf (and to those of like structures)."""
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+    """Return the leaves of all arguments."""
+    return list(chain.from_iterable(map(tree_leaves, (*args, *kwargs.values()))))
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
+    """Return the structure."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """Return the structure with the function of each leaf, and of what stands in its place in the other trees."""
     leaves, spec = tree_flatten(tree, is_leaf)
-    return tree_unflatten([func(*each) for each in zip(leaves, *map(tree_leaves, rests), strict=True)], spec)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    return tree_unflatten([func(*each) for each in zip(leaves, *others, strict=True)], spec)
 
 
-def tree_map_only(kind: Any, func: Callable[..., Any], tree: Any) -> Any:
-    """Return the structure with the function applied to the leaves of one type."""
-    return tree_map(lambda leaf: func(leaf) if isinstance(leaf, kind) else leaf, tree)
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """Call the function for each leaf, and return the tree itself."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def _only(kinds: Kinds) -> Callable[[Any], bool]:
+    if isinstance(kinds, (type, tuple, UnionType)):
+        return lambda leaf: isinstance(leaf, cast("type", kinds))
+    return kinds
+
+
+def map_only(kinds: Kinds, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Make a function of some leaves one of all: the others stay."""
+    chosen = _only(kinds)
+    return lambda func: lambda leaf: func(leaf) if chosen(leaf) else leaf
+
+
+def tree_map_only(kinds: Kinds, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """Return the structure with the function applied to the leaves of some types, or for which a function is true."""
+    return tree_map(map_only(kinds)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(kinds: Kinds, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """Call the function for the leaves of some types, and return the tree itself."""
+    return tree_map_(map_only(kinds)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether this is true of all leaves."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether this is true of a leaf."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_all_only(kinds: Kinds, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether this is true of all leaves of some types."""
+    return all(map(pred, filter(_only(kinds), tree_leaves(tree, is_leaf))))
+
+
+def tree_any_only(kinds: Kinds, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether this is true of a leaf of some types."""
+    return any(map(pred, filter(_only(kinds), tree_leaves(tree, is_leaf))))
+
+
+def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """Return each leaf with the keys that lead to it, and the structure. ValueError: a type does not know its keys."""
+    return list(_with_path(tree, is_leaf, ())), tree_structure(tree, is_leaf)
+
+
+def _with_path(tree: Any, is_leaf: IsLeaf, path: KeyPath) -> Iterable[tuple[KeyPath, Any]]:
+    container = None if tree_is_leaf(tree, is_leaf) else container_of(tree)
+    if container is None:
+        yield path, tree
+    elif container.keyed is None:
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {type(tree)}; give register_pytree_node one")
+    else:
+        for key, child in container.keyed(tree)[0]:
+            yield from _with_path(child, is_leaf, (*path, key))
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """Return each leaf with the keys that lead to it."""
+    return tree_flatten_with_path(tree, is_leaf)[0]
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """As `tree_map`, for a function whose first argument is the keys that lead to the leaf."""
+    found, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    return tree_unflatten([func(*leaf, *rest) for leaf, *rest in zip(found, *others, strict=True)], spec)
+
+
+def keystr(kp: KeyPath) -> str:
+    """Return a path as Python writes it: "['layers'][0].weight"."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """Return what a path leads to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

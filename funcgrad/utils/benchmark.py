@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 import statistics
 import time
 import timeit
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from funcgrad._tensor.names import flush, synchronize
@@ -30,6 +31,39 @@ class Measurement:
     label: str = ""
     sub_label: str = ""
     description: str = ""
+    num_threads: int = 1
+
+    @property
+    def title(self) -> str:
+        """What was measured, in words."""
+        return f"{self.label}{': ' if self.label else ''}{self.sub_label or self.description}"
+
+    @property
+    def significant_figures(self) -> int:
+        """How many digits of the median mean something, judged by the spread of the blocks; 1 to 4."""
+        if self.iqr == 0:
+            return 1 if len(self.raw_times) < 2 else 4
+        width = self.iqr / len(self.raw_times) ** 0.5
+        return min(max(int(math.log10(self.median / width)), 1), 4)
+
+    @property
+    def has_warnings(self) -> bool:
+        """Whether blocks differ too much (a tenth of the median between the quartiles) to say much."""
+        return self.iqr > self.median / 10
+
+    def meets_confidence(self, threshold: float = 0.1) -> bool:
+        """Whether the quartiles are less than this share of the median apart."""
+        return self.iqr <= threshold * self.median
+
+    @staticmethod
+    def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
+        """Put together the blocks of what was measured under the same titles."""
+        found: dict[tuple[Any, ...], Measurement] = {}
+        for each in measurements:
+            key = (each.number_per_run, each.label, each.sub_label, each.description, each.num_threads)
+            before = found[key].raw_times if key in found else ()
+            found[key] = replace(each, raw_times=[*before, *each.raw_times])
+        return list(found.values())
 
     @property
     def times(self) -> list[float]:
@@ -55,8 +89,7 @@ class Measurement:
         return third - first
 
     def __repr__(self) -> str:
-        title = f"{self.label}{': ' if self.label else ''}{self.sub_label or self.description}"
-        return f"<Measurement {title}\n  Median: {_shown(self.median)}\n  {len(self.raw_times)} measurements, "\
+        return f"<Measurement {self.title}\n  Median: {_shown(self.median)}\n  {len(self.raw_times)} measurements, "\
             f"{self.number_per_run} runs per measurement>"  # fmt: skip
 
 

@@ -225,3 +225,18 @@ def test_old_names_of_initialisers_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nn.init.xavier_normal_(torch.empty(2, 3))
+
+
+def test_orthogonal_draws_the_rest_of_a_base_as_torch_does() -> None:
+    torch.manual_seed(0)
+    layer = parametrizations.orthogonal(nn.Linear(4, 2))
+    assert layer.weight.allclose(layer.parametrizations.weight[0].base.mT[:2], atol=1e-6)
+    assert torch.rand(2).tolist() == pytest.approx([0.9527381062507629, 0.036164820194244385])  # after torch's draws
+
+
+def test_reflections_without_a_trivialization_can_be_assigned() -> None:
+    torch.manual_seed(0)
+    layer = parametrizations.orthogonal(nn.Linear(4, 3), use_trivialization=False)
+    wanted = torch.linalg.qr(torch.randn(4, 4))[0][:3]
+    layer.weight = wanted
+    assert layer.weight.allclose(wanted, atol=1e-5)

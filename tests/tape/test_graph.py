@@ -86,6 +86,8 @@ def test_saved_values_are_shown_and_freed() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
     assert y.grad_fn._saved_self.tolist() == [1.0, 2.0]
+    powers = x.exp()
+    assert powers.grad_fn._saved_result.equal(powers) and powers.grad_fn._saved_result.grad_fn is powers.grad_fn
     y.sum().backward()
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         _ = y.grad_fn._saved_self

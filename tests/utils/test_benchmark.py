@@ -32,6 +32,13 @@ def test_measurements_are_compared_in_a_table() -> None:
     assert "Median: 2 us" in repr(fast)
 
 
+def test_a_measurement_says_how_sure_it_is() -> None:
+    sure, unsure = Measurement(1, [1.0, 1.01, 0.99], "add"), Measurement(1, [1.0, 2.0, 3.0], "add", "small")
+    assert (sure.has_warnings, unsure.has_warnings, sure.title, unsure.title) == (False, True, "add: ", "add: small")
+    assert sure.meets_confidence() and sure.significant_figures == 2
+    assert [len(m.raw_times) for m in Measurement.merge([sure, unsure, sure])] == [6, 3]
+
+
 def test_a_tree_keeps_its_structure() -> None:
     Pair = namedtuple("Pair", "left right")
     tree = {"a": [1, (2, None)], "b": Pair(3, OrderedDict(c=4))}

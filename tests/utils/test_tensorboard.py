@@ -12,6 +12,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad.utils.tensorboard import SummaryWriter
+from funcgrad.utils.tensorboard.curves import pr_table
 from funcgrad.utils.tensorboard.event_file import masked_checksum
 from funcgrad.utils.tensorboard.pictures import arranged, png
 
@@ -140,3 +141,13 @@ def test_an_embedding_is_written_for_the_projector(tmp_path: Path) -> None:
     assert (folder / "metadata.tsv").read_text() == "a\nb\nc\n"
     assert (folder / "sprite.png").exists()
     assert 'tensor_path: "00007/default/tensors.tsv"' in (tmp_path / "projector_config.pbtxt").read_text()
+
+
+def test_a_precision_recall_curve_counts_what_lies_above_each_threshold(tmp_path: Path) -> None:
+    table = pr_table(np.array([0, 1, 1, 0]), np.array([0.1, 0.6, 0.9, 0.7]), 3)
+    assert table[:4].tolist() == [[2, 2, 0], [2, 1, 0], [0, 1, 2], [0, 0, 2]]
+    np.testing.assert_allclose(table[4:], [[0.5, 2 / 3, 0], [1, 1, 0]])
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_pr_curve("cats", torch.tensor([0, 1, 1]), torch.tensor([0.2, 0.7, 1.0]), 0, num_thresholds=5)
+    (file,) = tmp_path.iterdir()
+    assert b"pr_curves" in file.read_bytes()

@@ -177,24 +177,34 @@ class _Orthogonal(Module):
         return q * tall.diagonal(dim1=-2, dim2=-1).sign().detach().unsqueeze(-2)
 
     def right_inverse(self, Q: Tensor) -> Tensor:  # noqa: N803 - torch's own name
-        """Return the X that stands for Q; where that has no formula, keep Q as the base and start at the identity."""
+        """Return the X that stands for Q. With a trivialization: keep Q as the base and start at the identity."""
         if Q.shape != self.shape:
             raise ValueError(
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}."
             )
+        is_wide = Q.shape[-2] < Q.shape[-1]
+        tall = Q.mT if is_wide else Q
         if "base" not in self._buffers:
+            reflectors = self._reflectors(tall)
+            return reflectors.mT if is_wide else reflectors
+        rows, columns = tall.shape[-2:]
+        rest = tall.new_empty((*tall.shape[:-1], rows - columns))
+        base = _orthogonalized(to_host(fg.cat([tall, rest.normal_()], dim=-1) if rows > columns else tall))
+        self.base = init.assigned(Q.new_empty(base.shape), base)
+        return Q.new_zeros(Q.shape).diagonal_scatter(
+            Q.new_full(tall.mT.diagonal(dim1=-2, dim2=-1).shape, -1.0), 0, -2, -1
+        )
+
+    def _reflectors(self, tall: Tensor) -> Tensor:
+        """Return Householder's vectors of a matrix, and on the diagonal the signs by which `forward` multiplies."""
+        if self.orthogonal_map != "householder":
             raise NotImplementedError(
                 "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                 "use_trivialization=False."
             )
-        numbers = to_host(Q)
-        is_wide = Q.shape[-2] < Q.shape[-1]
-        base = _completed(numbers.swapaxes(-1, -2) if is_wide else numbers)
-        self.base = init.assigned(Q.new_empty(base.shape), base)
-        start = np.zeros(numbers.shape)
-        for place in range(min(numbers.shape[-2:])):
-            start[..., place, place] = -1.0
-        return init.assigned(Q.new_empty(start.shape), start)
+        vectors, factors = fg.geqrf(tall)
+        signs = vectors.diagonal(dim1=-2, dim2=-1).sign() * fg.where(factors == 0, -1.0, 1.0)
+        return vectors.diagonal_scatter(signs, 0, -2, -1)
 
 
 def _tensor_named(module: Module, name: str) -> Tensor:
@@ -215,11 +225,8 @@ def _singular_vectors(matrix: Any, u: Any, v: Any, eps: float) -> tuple[Any, Any
     return u, v
 
 
-def _completed(tall: Any) -> Any:
-    """Return a square orthogonal matrix whose first columns span (or, where orthogonal, are) those of `tall`."""
-    q, r = np.linalg.qr(tall, mode="complete")
-    columns = tall.shape[-1]
-    signs = np.ones((*q.shape[:-2], q.shape[-1]), q.dtype)
+def _orthogonalized(square: Any) -> Any:
+    """Return the Q of QR whose R has a positive diagonal: its first columns span those of `square`."""
+    q, r = np.linalg.qr(square)
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
-    signs[..., :columns] = np.where(diagonal == 0, 1, np.sign(diagonal))
-    return q * signs[..., None, :]
+    return q * np.where(diagonal == 0, 1, np.sign(diagonal))[..., None, :]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.utils.tensorboard.curves import MOST_THRESHOLDS, pr_table, pr_value
 from funcgrad.utils.tensorboard.event_file import EventFile, content, double, doubles, integer, plugin, single
 from funcgrad.utils.tensorboard.hparams import hparam_values
 from funcgrad.utils.tensorboard.pictures import arranged, drawn, image_value, png
@@ -126,6 +127,16 @@ class SummaryWriter:
         """Write a text, shown as Markdown."""
         tensor = content(8, integer(1, 7) + content(2, content(2, integer(1, 1))) + content(8, text_string))
         self._add(f"{tag}/text_summary", plugin("text") + tensor, global_step, walltime)
+
+    def add_pr_curve(
+        self, tag: str, labels: Any, predictions: Any, global_step: int | None = None, num_thresholds: int = 127,
+        weights: Any = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Write precision against recall: labels 0 or 1, and the probabilities predicted. At most 127 points."""
+        labels, predictions = _host(labels).reshape(-1), _host(predictions).reshape(-1)
+        given = None if weights is None else _host(weights).reshape(-1)
+        table = pr_table(labels, predictions, min(num_thresholds, MOST_THRESHOLDS), given)
+        self._add(tag, pr_value(table), global_step, walltime)
 
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,

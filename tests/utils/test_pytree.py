@@ -1,0 +1,84 @@
+"""torch.utils._pytree: trees of the script's own types, in its own functions and in those of `func`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import pytest
+
+import funcgrad as torch
+from funcgrad._base.containers import CONTAINERS
+from funcgrad.utils import _pytree as pytree
+
+Pair = namedtuple("Pair", "left right")
+
+
+@pytest.fixture(autouse=True)
+def _registry_as_it_was() -> Iterator[None]:
+    before = dict(CONTAINERS)
+    yield
+    CONTAINERS.clear()
+    CONTAINERS.update(before)
+
+
+def output_class() -> type:
+    class ModelOutput(OrderedDict):
+        def __init_subclass__(cls) -> None:
+            pytree.register_pytree_node(
+                cls, lambda o: (list(o.values()), list(o)), lambda v, k: cls(**dict(zip(k, v, strict=True)))
+            )
+
+        def __post_init__(self) -> None:
+            for field in fields(self):  # type: ignore[arg-type]
+                if getattr(self, field.name) is not None:
+                    self[field.name] = getattr(self, field.name)
+
+    @dataclass
+    class Output(ModelOutput):
+        loss: torch.Tensor | None = None
+        logits: torch.Tensor | None = None
+
+    return Output
+
+
+def test_a_tree_of_all_kinds_comes_apart_with_its_paths_and_together_again() -> None:
+    inner = {"b": OrderedDict(c=5), "d": defaultdict(list, {"e": [6]}), "f": deque([7], maxlen=3)}
+    tree = {"a": [1, (2, Pair(3, 4))], **inner}
+    leaves, spec = pytree.tree_flatten(tree)
+    again = pytree.tree_unflatten(leaves, spec)
+    assert again == tree and again["f"].maxlen == 3 and again["d"].default_factory is list
+    assert (spec.num_leaves, spec.num_nodes, spec.num_children) == (7, 15, 4)
+    paths = [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)]
+    assert paths[2:6] == ["['a'][1][1].left", "['a'][1][1].right", "['b']['c']", "['d']['e'][0]"]
+    assert [pytree.key_get(tree, path) for path, _ in pytree.tree_leaves_with_path(tree)] == leaves
+    assert str(pytree.tree_structure({"a": [1, 2]})) == "TreeSpec(dict, ['a'], [TreeSpec(list, None, [*,\n    *])])"
+    assert pytree.tree_map_only((int, str), lambda x: x + x, [1, "a", 2.0]) == [2, "aa", 2.0]
+    assert pytree.tree_all_only(int, lambda x: x > 0, tree) and not pytree.tree_any(lambda x: x > 7, tree)
+    assert pytree.tree_map(lambda x, y: (x, y), {"a": 1, "b": 2}, {"b": 3, "a": [4]}) == {"a": (1, [4]), "b": (2, 3)}
+    with pytest.raises(ValueError, match="Node type mismatch"):
+        pytree.tree_map(lambda x, y: x, [1, 2], (1, 2))
+    with pytest.raises(ValueError, match="Node keys mismatch"):
+        pytree.tree_map(lambda x, y: x, {"a": 1}, {"b": 1})
+
+
+def test_functions_of_func_take_apart_what_a_script_registered() -> None:
+    output = output_class()
+    double = torch.func.vmap(lambda x: output(loss=x.sum(), logits=x * 2))(torch.ones(3, 2))
+    assert type(double) is output and double.loss.tolist() == [2.0, 2.0, 2.0]
+    grad = torch.func.grad(lambda o: (o.loss * o.logits).sum())(output(loss=torch.tensor(2.0), logits=torch.ones(2)))
+    assert type(grad) is output and grad["loss"].item() == 2.0 and grad.logits.tolist() == [2.0, 2.0]
+    with pytest.raises(ValueError, match="already registered"):
+        pytree.register_pytree_node(output, list, list)
+
+
+def test_a_dataclass_is_registered_by_its_fields() -> None:
+    @dataclass
+    class Batch:
+        x: int
+        tag: str = "kept"
+
+    pytree.register_dataclass(Batch, field_names=["x"], drop_field_names=["tag"])
+    assert pytree.tree_map(lambda x: x + 1, [Batch(1), 2]) == [Batch(2), 3]
+    assert [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path([Batch(1)])] == ["[0].x"]
