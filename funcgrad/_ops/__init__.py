@@ -1,4 +1,5 @@
 """Floor 1, what: the table of ops. A row is a pure JAX function; importing this package fills the table."""
+
 from funcgrad._ops import activation as activation
 from funcgrad._ops import alignment as alignment
 from funcgrad._ops import arithmetic as arithmetic

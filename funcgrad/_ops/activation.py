@@ -16,6 +16,8 @@ def relu(input: Array) -> Array:
     """max(input, 0); the gradient at 0 is 0 and NaN stays NaN. Shape: input (*), result the same."""
     if input.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
+    if input.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
     return jnp.where(input <= 0, jnp.zeros_like(input), input)
 
 
@@ -30,6 +32,8 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
     """min(max(input, min_val), max_val); no gradient at the bounds. Shape: input (*), result the same."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if input.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
     low, high = (jnp.full_like(input, bound) for bound in (min_val, max_val))
     return jnp.where(input <= low, low, jnp.where(input >= high, high, input))
 
@@ -102,7 +106,7 @@ def hardswish(input: Array) -> Array:
     """input * min(max(input + 3, 0), 6) / 6. Shape: input (*), result the same."""
     require_floating(input, "hardswish_cpu")
     inner = input * (input + 3) / 6
-    return jnp.where(input <= -3, jnp.zeros_like(input), jnp.where(input >= 3, input, inner))
+    return jnp.where(input <= -3, 0 * input, jnp.where(input >= 3, input, inner))
 
 
 @op(grad="SoftplusBackward0", names="nn.functional.softplus")

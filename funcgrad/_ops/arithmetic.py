@@ -11,7 +11,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_floating
+from funcgrad._ops.checks import require_floating, require_number, require_order, require_real
 from funcgrad._ops.table import Array, Operand, Scalar, op
 
 Shapes = tuple[Any, ...]
@@ -111,6 +111,7 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
         return lax.div(*broadcast(to_float(input), to_float(other)))
     input, other = broadcast(input, other)
     if rounding_mode == "trunc":
+        require_number(input, "div_trunc_cpu")
         return lax.div(input, other) if is_integer(input) else jnp.trunc(lax.div(input, other))
     if rounding_mode == "floor":
         return _floor_of_quotient(input, other)
@@ -119,6 +120,7 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
 
 def _floor_of_quotient(input: Array, other: Array) -> Array:
     """Divide and round down, exactly also where the float quotient would round up to the next integer."""
+    require_number(input, "div_floor_cpu")
     if is_integer(input):
         quotient = lax.div(input, other)
         if input.dtype.kind != "i":
@@ -155,6 +157,7 @@ def _remainder_node(shapes: Shapes, statics: Shapes) -> str:
 def remainder(input: Operand, other: Operand) -> Array:
     """input - other * floor(input / other), with the divisor's sign. Shape: broadcast."""
     input, other = broadcast(input, other)
+    require_number(input, "remainder_cpu")
     rest = lax.rem(input, other)
     return jnp.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
 
@@ -166,6 +169,7 @@ def _fmod_node(shapes: Shapes, statics: Shapes) -> str:
 @op(grad=_fmod_node, promote="common", names="fmod .fmod .fmod_")
 def fmod(input: Array, other: Operand) -> Array:
     """input - other * trunc(input / other), with the dividend's sign. Shape: broadcast."""
+    require_number(input, "fmod_cpu")
     return lax.rem(*broadcast(input, other))
 
 
@@ -226,7 +230,9 @@ def _direction_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array
 @op(grad="AbsBackward0", names="abs .abs .abs_ abs_ absolute .absolute .absolute_ absolute_ .__abs__")
 def abs(input: Array) -> Array:
     """|input|, real for complex input. The gradient at 0 is 0."""
-    return magnitude(input) if input.dtype.kind in "cfV" else input if input.dtype.kind in "ub" else lax.abs(input)
+    if is_bool(input):
+        require_number(input, "abs_cpu")
+    return magnitude(input) if input.dtype.kind in "cfV" else input if input.dtype.kind == "u" else lax.abs(input)
 
 
 @op(grad="AddcmulBackward0", promote="common", names="addcmul .addcmul .addcmul_")
@@ -264,18 +270,21 @@ def lerp(input: Array, end: Array, weight: Operand) -> Array:
 @op(grad="MaximumBackward0", promote="common", names="maximum .maximum")
 def maximum(input: Array, other: Array) -> Array:
     """The larger of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    require_order(input, "maximum")
     return lax.max(*broadcast(input, other))
 
 
 @op(grad="MinimumBackward0", promote="common", names="minimum .minimum")
 def minimum(input: Array, other: Array) -> Array:
     """The smaller of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    require_order(input, "minimum")
     return lax.min(*broadcast(input, other))
 
 
 @op(grad="FmaxBackward0", promote="common", names="fmax .fmax")
 def fmax(input: Array, other: Array) -> Array:
     """The larger of each pair, the number where the other is NaN. `input` gets a tie's gradient. Shape: broadcast."""
+    require_order(input, "fmax")
     input, other = broadcast(input, other)
     return jnp.where((input >= other) | jnp.isnan(other), input, other)
 
@@ -283,6 +292,7 @@ def fmax(input: Array, other: Array) -> Array:
 @op(grad="FminBackward0", promote="common", names="fmin .fmin")
 def fmin(input: Array, other: Array) -> Array:
     """The smaller of each pair, the number where the other is NaN. `input` gets a tie's gradient. Shape: broadcast."""
+    require_order(input, "fmin")
     input, other = broadcast(input, other)
     return jnp.where((input <= other) | jnp.isnan(other), input, other)
 
@@ -299,6 +309,8 @@ def clamp(input: Array, min: Operand | None = None, max: Operand | None = None) 
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
     if min is not None:
         input, min = broadcast(input, min)
         input = jnp.where((input < min) | jnp.isnan(min), min, input)
@@ -350,6 +362,7 @@ def hypot(input: Array, other: Array) -> Array:
 @op(grad="Atan2Backward0", promote="float", names="atan2 .atan2 .atan2_ arctan2 .arctan2 .arctan2_")
 def atan2(input: Array, other: Array) -> Array:
     """The angle of the point (other, input) in (-pi, pi]. Shape: broadcast."""
+    require_real(input, "atan2_cpu")
     return lax.atan2(*broadcast(input, other))
 
 

@@ -36,6 +36,18 @@ def require_real(array: Array, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
+def require_number(array: Array, kernel: str) -> None:
+    """Raise torch's error for an op that has no kernel for truth values, nor for complex numbers."""
+    if array.dtype.kind in "bc":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+
+
+def require_order(array: Array, name: str) -> None:
+    """Raise torch's error for complex numbers, of which none is the larger."""
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+
 def require_width(kernel: str, *arrays: Array) -> None:
     """Raise torch's error for an op that has no kernel for 16-bit floats."""
     for array in arrays:

@@ -223,13 +223,20 @@ def bitwise_right_shift(input: Operand, other: Operand) -> Array:
 @op(promote="common", names="gcd .gcd gcd_ .gcd_")
 def gcd(input: Array, other: Array) -> Array:
     """The greatest common divisor. Shape: broadcast."""
+    _require_integer(input, "gcd_cpu")
     return jnp.gcd(*broadcast(input, other))
 
 
 @op(promote="common", names="lcm .lcm lcm_ .lcm_")
 def lcm(input: Array, other: Array) -> Array:
     """The least common multiple. Shape: broadcast."""
+    _require_integer(input, "lcm_cpu")
     return jnp.lcm(*broadcast(input, other))
+
+
+def _require_integer(input: Array, kernel: str) -> None:
+    if input.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
 
 
 def _chosen(condition: Mask, input: Array, other: Array) -> Array:

@@ -19,14 +19,15 @@ from funcgrad._ops.table import Array, Dims, Indices, Mask, Op
 class Condition:
     """wrong(numbers, shape, *options) -> mask of what is refused. shape: that of the tensor the numbers are about.
 
+    of_floats: whether it is about floats; else about integers. To other numbers it does not apply.
     text: the message, in which {number} is the first wrong one, {place} where it stands in the flattened numbers,
     {size} the shape at the option `dim`, {count} the number of elements of that shape, and {an option} the option.
     """
 
-    __slots__ = ("instruction", "kind", "options", "text", "wrong")
+    __slots__ = ("instruction", "kind", "of_floats", "options", "text", "wrong")
 
-    def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any]) -> None:
-        self.kind, self.text, self.wrong = kind, text, wrong
+    def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any], of_floats: bool) -> None:
+        self.kind, self.text, self.wrong, self.of_floats = kind, text, wrong, of_floats
         code = wrong.__code__
         self.options = code.co_varnames[2 : code.co_argcount]
         self.instruction = _instruction(wrong)
@@ -64,11 +65,13 @@ def _instruction(wrong: Callable[..., Any]) -> Op:
     return Op(check, names="")
 
 
-def _condition(kind: type[Exception], text: str) -> Callable[[Callable[..., Any]], Condition]:
+def _condition(
+    kind: type[Exception], text: str, *, of_floats: bool = False
+) -> Callable[[Callable[..., Any]], Condition]:
     """Make a function that tells what is wrong a Condition with this error."""
 
     def enter(wrong: Callable[..., Any]) -> Condition:
-        condition = Condition(kind, text, wrong)
+        condition = Condition(kind, text, wrong, of_floats)
         BY_INSTRUCTION[condition.instruction] = condition
         return condition
 
@@ -141,9 +144,15 @@ def are_several_targets(numbers: Any, shape: Dims) -> Any:
     return (numbers < -1) | (numbers >= _size(shape, -1))
 
 
-@_condition(RuntimeError, "{message}")
+@_condition(RuntimeError, "{message}", of_floats=True)
 def are_not_negative(numbers: Any, shape: Dims, message: str) -> Any:
-    """Classes, rates, variances; nan passes, as it does in torch."""
+    """Rates, standard deviations; nan passes, as it does in torch."""
+    return numbers < 0
+
+
+@_condition(RuntimeError, "Class values must be non-negative.")
+def are_from_0(numbers: Any, shape: Dims) -> Any:
+    """Classes of `one_hot`."""
     return numbers < 0
 
 
@@ -153,25 +162,25 @@ def are_below(numbers: Any, shape: Dims, classes: int) -> Any:
     return numbers >= classes
 
 
-@_condition(RuntimeError, "all elements of {name} should be between 0 and 1")
+@_condition(RuntimeError, "all elements of {name} should be between 0 and 1", of_floats=True)
 def are_between_0_and_1(numbers: Any, shape: Dims, name: str) -> Any:
     """What `binary_cross_entropy` takes; nan is refused."""
     return ~((numbers >= 0) & (numbers <= 1))
 
 
-@_condition(RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+@_condition(RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.", of_floats=True)
 def are_chances(numbers: Any, shape: Dims) -> Any:
     """What `bernoulli` takes."""
     return ~((numbers >= 0) & (numbers <= 1))
 
 
-@_condition(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
+@_condition(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0", of_floats=True)
 def are_weights(numbers: Any, shape: Dims) -> Any:
     """What `multinomial` takes: finite and not negative."""
     return ~((numbers >= 0) & (numbers < np.inf))
 
 
-@_condition(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
+@_condition(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)", of_floats=True)
 def have_positive_sums(numbers: Any, shape: Dims) -> Any:
     """Rows of weights of which one at least is positive."""
     return ~(numbers > 0).any(-1)
@@ -183,7 +192,7 @@ def are_divisors(numbers: Any, shape: Dims) -> Any:
     return numbers == 0
 
 
-@_condition(ValueError, "var has negative entry/entries")
+@_condition(ValueError, "var has negative entry/entries", of_floats=True)
 def are_variances(numbers: Any, shape: Dims) -> Any:
     """What `gaussian_nll_loss` takes."""
     return numbers < 0
@@ -203,7 +212,7 @@ def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
     return numbers > most
 
 
-@_condition(RuntimeError, "quantile() q values must be in the range [0, 1]")
+@_condition(RuntimeError, "quantile() q values must be in the range [0, 1]", of_floats=True)
 def are_quantiles(numbers: Any, shape: Dims) -> Any:
     """Parts of one."""
     return (numbers < 0) | (numbers > 1)

@@ -60,7 +60,7 @@ def interpolate(
         factors = (None,) * count
     if mode == "area":
         return average_to(wide(input), sizes).astype(input.dtype)
-    for d in range(count):
+    for d in reversed(range(count)) if input.dtype == np.uint8 else range(count):
         axis, n, o = d + 2, input.shape[d + 2], sizes[d]
         if mode.startswith("nearest"):
             input = _nearest(input, axis, o, factors[d], mode == "nearest-exact")
@@ -100,8 +100,11 @@ def _nearest(input: Array, axis: int, count: int, factor: float | None, exact: b
 
 
 def _mixed(input: Array, axis: int, mix: Array) -> Array:
-    """Multiply one dimension by a matrix (new, old)."""
-    summed = lax.dot_general(wide(input), mix, (((axis,), (1,)), ((), ())), precision="highest")
+    """Multiply one dimension by a matrix (new, old). Bytes are rounded after each dimension, as torch does it."""
+    numbers = wide(input) if input.dtype != np.uint8 else input.astype(mix.dtype)
+    summed = lax.dot_general(numbers, mix, (((axis,), (1,)), ((), ())), precision="highest")
+    if input.dtype == np.uint8:
+        summed = jnp.clip(jnp.floor(summed + 0.5), 0, 255)
     return jnp.moveaxis(summed, -1, axis).astype(input.dtype)
 
 

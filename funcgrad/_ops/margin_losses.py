@@ -60,7 +60,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {size_text(input1.shape)}, input2: {size_text(input2.shape)}, target: {size_text(target.shape)}"
         )
-    return reduced(_at_least_zero(margin - to_float(target * (input1 - input2))), reduction, size_average, reduce)
+    return reduced(_at_least_zero(margin + to_float(-target * (input1 - input2))), reduction, size_average, reduce)
 
 
 def _cosine_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -250,8 +250,8 @@ def multilabel_soft_margin_loss(
 
 
 def _at_least_zero(values: Array) -> Array:
-    """max(values, 0), with torch's clamp_min gradient: it flows at 0 too."""
-    return jnp.where(values >= 0, values, jnp.zeros_like(values))
+    """max(values, 0), with torch's clamp_min gradient: it flows at 0 too. NaN stays NaN."""
+    return jnp.where(values < 0, jnp.zeros_like(values), values)
 
 
 def _above_zero(values: Array) -> Array:

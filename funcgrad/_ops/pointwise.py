@@ -241,10 +241,11 @@ def sgn(input: Array) -> Array:
 def angle(input: Array) -> Array:
     """The angle of a complex number; 0 or pi for a real one."""
     if input.dtype.kind != "c":
-        return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, np.asarray(math.pi, input.dtype), 0 * input))
+        return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, np.asarray(math.pi, input.dtype), 0))
     is_zero = input == 0
-    safe = jnp.where(is_zero, 1, input)
-    return jnp.where(is_zero, 0, lax.atan2(lax.imag(safe), lax.real(safe)))
+    safe, still = jnp.where(is_zero, 1, input), lax.stop_gradient(input)
+    at_zero = lax.atan2(lax.imag(still), lax.real(still))  # the signs of zeros count
+    return jnp.where(is_zero, at_zero, lax.atan2(lax.imag(safe), lax.real(safe)))
 
 
 @op(

@@ -58,8 +58,10 @@ def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]
 
 
 def _power(input: Array, exponent: Array) -> Array:
+    if is_bool(input):
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if is_integer(input):
-        return input | ~exponent if is_bool(input) else _integer_power(input, exponent)
+        return _integer_power(input, exponent)
     return _float_power(input, exponent)
 
 

@@ -25,11 +25,25 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
     """Return `input` as `dtype`; a complex number loses its imaginary part, and floats are cut off to integers."""
     if input.dtype == dtype:
         return input
-    if input.dtype.kind == "c" and dtype.kind not in "cb":
+    if dtype.kind == "b":
+        return input != 0
+    if input.dtype.kind == "c" and dtype.kind != "c":
         input = input.real
-    if dtype.kind in "iu" and dtype.itemsize < 4 and input.dtype.kind == "f":
-        input = lax.convert_element_type(input, np.int32)  # torch wraps around: (-1.0).byte() is 255; XLA would clamp
+    if dtype.kind in "iu" and input.dtype.kind in "fV":
+        input = _whole(input, np.int64 if dtype.itemsize == 8 or dtype == np.uint32 else np.int32)
     return lax.convert_element_type(input, dtype)
+
+
+def _whole(input: Array, kind: Any) -> Array:
+    """Cut off floats to int32 or int64; what does not fit becomes the smallest integer, as on x86 processors.
+
+    From there torch wraps around, (-1.0).byte() is 255, where XLA would clamp.
+    """
+    if input.dtype.itemsize < 4:
+        input = lax.convert_element_type(input, np.float32)
+    least = np.iinfo(kind).min
+    fits = (input >= np.asarray(least, input.dtype)) & (input < np.asarray(-float(least), input.dtype))
+    return jnp.where(fits, lax.convert_element_type(input, kind), least)
 
 
 @op(grad="ToCopyBackward0", names="")

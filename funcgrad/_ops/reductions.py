@@ -176,6 +176,8 @@ def min_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array
 
 
 def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool) -> Array:
+    if is_bool(input):
+        raise RuntimeError(f"{name}(): does not support bool input")
     if dim is None:
         if input.size == 0:
             raise IndexError(

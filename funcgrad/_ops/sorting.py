@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
+from funcgrad._ops.checks import require_number
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import require_elements, with_place
 from funcgrad._ops.table import Array, Indices, Operand, op
@@ -81,10 +82,12 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
     dim = dim_of(input.ndim, dim)
     if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    if is_bool(input):
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int64)
     moved = jnp.moveaxis(input, dim, -1)
-    if largest and not is_bool(input):
+    if largest:
         places = lax.top_k(lax.stop_gradient(moved), k)[1]
     else:
         places = sorted_with_places(lax.stop_gradient(moved), moved.ndim - 1, largest)[1][..., :k]
@@ -97,6 +100,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> tupl
     """The k-th smallest along `dim`, counted from 1, and its place."""
     dim = dim_of(input.ndim, dim)
     require_elements(input, (dim,), "kthvalue")
+    require_number(input, "kthvalue_cpu")
     if not 1 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
     return _at_rank(input, jnp.asarray(k - 1, np.int32), dim, keepdim)
@@ -114,6 +118,7 @@ def _at_rank(input: Array, rank: Array, dim: int, keepdim: bool) -> tuple[Array,
 
 def _median(input: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Array, Array]:
     """The lower median: of all (the first NaN, if any, wins), or of what is not NaN."""
+    require_number(input, "median_cpu")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int64)
     middle = (input.shape[dim] - 1) // 2

@@ -294,7 +294,7 @@ def heaviside(input: Array, values: Array) -> Array:
     if input.dtype != values.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     input, values = broadcast(input, values)
-    return jnp.where(input == 0, values, jnp.where(input < 0, 0, 1).astype(input.dtype))
+    return jnp.where(input == 0, values, jnp.where(input > 0, 1, 0).astype(input.dtype))
 
 
 @jax.custom_jvp

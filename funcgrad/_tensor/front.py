@@ -143,6 +143,7 @@ _FIRST = {  # what functions do before they call their row: look at numbers, for
     "multilabel_margin_loss": "require(are_several_targets, target, input)",
     "binary_cross_entropy": "check_probabilities(input, target)",
     "gaussian_nll_loss": "require(are_variances, var)",
+    **dict.fromkeys(("quantile", "nanquantile"), "require(are_quantiles, q)"),
     "view": "if size and type(size[0]) is DType or 'dtype' in named: "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",

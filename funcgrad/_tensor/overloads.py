@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
-from funcgrad._ops.conditions import are_below, are_not_negative
+from funcgrad._ops.conditions import are_below, are_from_0
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
@@ -200,7 +200,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 @function("nn.functional.one_hot")
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 zeros with a one at each class, in a new last dimension; -1: as many as the largest class needs."""
-    require(are_not_negative, input, None, "Class values must be non-negative.")
+    require(are_from_0, input)
     count = num_classes
     if num_classes == -1:
         count = int(input.max().item()) + 1

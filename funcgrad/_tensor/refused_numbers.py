@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.dtypes import INTEGER
 from funcgrad._ops import conditions
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read
@@ -25,7 +26,9 @@ def require(condition: Condition, numbers: Any, about: Any = None, *options: Any
     if not isinstance(numbers, Tensor):
         return
     value, whole = numbers._current().value, None
-    if type(value) is not Value:
+    dtype = value.aval.dtype
+    applies = dtype.is_floating_point if condition.of_floats else dtype.category == INTEGER
+    if type(value) is not Value or not applies:
         return
     other = about._current().value if isinstance(about, Tensor) else None
     shape = tuple((value if other is None else other).aval.shape)
@@ -75,7 +78,7 @@ def check_slices(input: Any, dim: Any, index: Any, function: str = "", wraps: bo
 
 def check_classes(input: Any, target: Any, ignore_index: Any) -> None:
     """IndexError for a target that is no class of the input."""
-    if _has(input, -1) and isinstance(target, Tensor) and not target.dtype.is_differentiable:
+    if _has(input, -1):
         require(conditions.are_classes, target, input, ignore_index)
 
 
@@ -91,7 +94,7 @@ def check_divisor(input: Any, other: Any) -> None:
         return
     if type(other) is int and other == 0:
         raise conditions.are_divisors.error(0, 0, (), ())
-    if isinstance(other, Tensor) and not other.dtype.is_differentiable and type(input) is not float:
+    if type(input) not in (float, complex):
         require(conditions.are_divisors, other)
 
 

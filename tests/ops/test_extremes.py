@@ -1,0 +1,103 @@
+"""What torch gives, or refuses, for infinite and undefined numbers, truth values and complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad
+
+EXTREME = [float("inf"), float("-inf"), float("nan"), 300.0, -1.0, 256.5, 3e9, -3e9, 1e20, -200.0, 0.0, -0.0]
+
+
+def _x(t: Any, dtype: str = "float32") -> Any:
+    return t.tensor(EXTREME).to(getattr(t, dtype)) * 1
+
+
+def _cast(source: str, target: str) -> Callable[[Any], Any]:
+    return lambda t: _x(t, source).to(getattr(t, target))
+
+
+def _loss(name: str, *targets: float) -> Callable[[Any], Any]:
+    def call(t: Any) -> Any:
+        x = _x(t)
+        rows = {"triplet_margin_loss": (x[:, None], 2 * x[:, None], x[:, None]),
+                "cosine_embedding_loss": (x[:, None], x[:, None], -t.ones(len(x)))}  # fmt: skip
+        given = rows.get(name, (x, 2 * x, t.ones(len(x))))
+        return t.isnan(getattr(t.nn.functional, name)(*given, reduction="none"))
+
+    return call
+
+
+def _of_bool(name: str, *others: Any) -> Callable[[Any], Any]:
+    return lambda t: getattr(t.tensor([True, False]), name)(*others)
+
+
+def _of_bools(name: str) -> Callable[[Any], Any]:
+    return lambda t: getattr(t, name)(t.tensor([True, False]), t.tensor([True, True]))
+
+
+def _of_complex(name: str, *others: Any) -> Callable[[Any], Any]:
+    return lambda t: getattr(t, name)(t.tensor([1 + 1j, -1j]), *others)
+
+
+CASES: dict[str, Callable[[Any], Any]] = {
+    **{f"{source} to {target}": _cast(source, target)
+       for source in ("float32", "float64", "bfloat16", "float16")
+       for target in ("uint8", "int8", "int16", "int32", "int64", "bool")},
+    **{name: _loss(name) for name in ("margin_ranking_loss", "triplet_margin_loss", "cosine_embedding_loss")},
+    "complex to bool": lambda t: t.tensor([1j, 0j, 1 + 0j]).bool(),
+    "heaviside": lambda t: t.heaviside(_x(t), t.tensor(0.5)),
+    "angle": lambda t: t.angle(_x(t)),
+    "angle of zeros": lambda t: t.angle(t.complex(t.tensor([0.0, -0.0, -0.0]), t.tensor([0.0, 0.0, -0.0]))),
+    "interpolate bytes": lambda t: t.nn.functional.interpolate(
+        ((t.arange(70) * 37) % 256).to(t.uint8).reshape(1, 2, 5, 7), (11, 4), mode="bilinear"
+    ),
+    **{f"{name} of truth values": _of_bools(name) for name in ("floor_divide", "remainder", "fmod", "pow", "mul")},
+    **{f"{name} of truth values": _of_bool(name) for name in ("argmax", "argmin", "median", "abs", "sum", "cumsum_")},
+    "topk of truth values": _of_bool("topk", 1),
+    "kthvalue of truth values": _of_bool("kthvalue", 1),
+    "relu6 of truth values": lambda t: t.nn.functional.relu6(t.tensor([True])),
+    "gcd of floats": lambda t: t.gcd(t.ones(1), t.ones(1)),
+    **{f"{name} of complex numbers": _of_complex(name) for name in ("relu",)},
+    **{f"{name} of complex numbers": _of_complex(name, 2.0) for name in ("clamp", "floor_divide", "remainder", "mul")},
+    **{f"{name} of complex numbers": lambda t, name=name: getattr(t, name)(t.tensor([1j]), t.tensor([1j]))
+       for name in ("maximum", "minimum", "fmax", "fmin", "atan2")},
+}  # fmt: skip
+
+
+@pytest.mark.parity
+def test_extreme_numbers_and_dtypes_give_what_torch_gives() -> None:
+    torch = pytest.importorskip("torch")
+    ours = {name: _outcome(funcgrad, case) for name, case in CASES.items()}
+    different = {}
+    for name, case in CASES.items():
+        their, our = _outcome(torch, case), ours[name]
+        if isinstance(their, type):
+            same = isinstance(our, type) and issubclass(our, their)
+        else:
+            same = (
+                not isinstance(our, type)
+                and our.dtype == their.dtype
+                and np.array_equal(our, their, equal_nan=our.dtype.kind in "fc")
+            )
+        if not same:
+            different[name] = (our, their)
+    assert not different
+
+
+def _outcome(t: Any, case: Callable[[Any], Any]) -> Any:
+    try:
+        return case(t).numpy()
+    except Exception as error:  # what torch raises is what counts
+        return type(error)
+
+
+def test_a_lost_number_shows_in_the_loss() -> None:
+    x = funcgrad.tensor([float("nan")])
+    loss = funcgrad.nn.functional.margin_ranking_loss(x, x, funcgrad.ones(1))
+    assert np.isnan(loss.item())
+    assert (funcgrad.tensor([-1.0, 256.5]).bfloat16() * 1).to(funcgrad.uint8).tolist() == [255, 0]
