@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -62,6 +63,19 @@ def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:
     if array is None:
         return value.slot.host() if value.program is CONSTANT and value.slot.host is not None else None
     return np.asarray(array) if is_on_host(value) else None
+
+
+def rows_on_host(values: Sequence[Value]) -> np.ndarray[Any, Any] | None:
+    """Return the numbers of x[i], x[j], ... as one array; None where they are not all of one x that the host has."""
+    select, places = TABLE["select"], []
+    for value in values:
+        if value.program is not CONSTANT or value.slot.op is not select or value.slot.statics != (0,):
+            return None
+        if value.slot.inputs[0] is not values[0].slot.inputs[0]:
+            return None
+        places.append(value.slot.inputs[1])
+    numbers = host_numbers(values[0].slot.inputs[0])
+    return None if numbers is None else numbers[places]
 
 
 def is_on_host(value: Value) -> bool:

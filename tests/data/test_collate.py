@@ -92,3 +92,18 @@ def test_a_batch_does_not_share_memory_with_its_samples() -> None:
     batch = default_collate(samples)
     samples[0][:] = 1
     assert batch.tolist() == [[0, 0]]
+
+
+def test_samples_taken_from_one_tensor_are_taken_at_once_and_say_what_it_says_now() -> None:
+    table, other = torch.arange(12.0).reshape(4, 3), torch.ones(4, 3)
+    assert default_collate([table[2], table[-1], table[2]]).tolist() == [table[i].tolist() for i in (2, 3, 2)]
+    assert default_collate([table[0], other[0]]).tolist() == [[0, 1, 2], [1, 1, 1]]
+    assert default_collate([table[0], table[:3, 1]]).tolist() == [[0, 1, 2], [1, 4, 7]]
+    samples = [table[0], table[1]]
+    table[1, 1] = 9  # a sample is a view
+    batch = default_collate(samples)
+    assert batch.tolist() == [[0, 1, 2], [3, 9, 5]]
+    table.zero_()
+    assert batch.tolist() == [[0, 1, 2], [3, 9, 5]]
+    wanted = torch.ones(2, requires_grad=True)
+    assert default_collate([wanted[0], wanted[1]]).grad_fn is not None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.interop import from_host, host_numbers, is_on_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, rows_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 
@@ -107,6 +107,10 @@ def _rebuild_mapping(like: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """Stack tensors: on the host where their numbers are here already, else as an op."""
+    if not any(tensor.requires_grad for tensor in batch):
+        rows = rows_on_host([tensor._current().value for tensor in batch])
+        if rows is not None:
+            return from_host(rows)
     arrays = [_host_numbers(tensor) for tensor in batch]
     if any(array is None for array in arrays):
         return fg.stack(tuple(batch))
