@@ -302,12 +302,13 @@ def _fits_places(input: Array, places: Any, values: Array) -> Array:
 
 def index_shape(shape: Sequence[int], places: Sequence[Any]) -> tuple[int, ...]:
     """Return the shape of what `places` (full slices and arrays) select from a tensor of this shape."""
-    stand_in = np.broadcast_to(np.zeros((), bool), shape)
-    zeros = tuple(p if p is _ALL else np.broadcast_to(np.zeros((), int), p.shape) for p in places)
-    if 0 in shape:
-        taken = [d for d, p in enumerate(places) if p is not _ALL]
-        stand_in = np.broadcast_to(np.zeros((), bool), [max(n, 1) if d in taken else n for d, n in enumerate(shape)])
-    return stand_in[zeros].shape
+    taken = [d for d, place in enumerate(places) if place is not _ALL]
+    if not taken:
+        return tuple(shape)
+    rest = [length for d, length in enumerate(shape) if d not in taken]
+    picked: Any = jnp.broadcast_shapes(*(places[d].shape for d in taken))
+    start = taken[0] if taken[-1] - taken[0] < len(taken) else 0  # in front where full dimensions stand between them
+    return (*rest[:start], *picked, *rest[start:])
 
 
 @op(grad="IndexPutBackward0", names="")

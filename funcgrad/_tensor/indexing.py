@@ -6,6 +6,7 @@ Ints, slices and None make views, one torch node each; tensors select elements, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import index as index_of
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
-from funcgrad._program.value import Recipe, aval, constant
+from funcgrad._program.value import Aval, Recipe, aval, constant
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
@@ -182,7 +183,8 @@ def _consumes(item: Any) -> int:
 
 def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
     """Return the view of one place of a dimension. origin: the number of that dimension in the user's tensor."""
-    shape = part.shape
+    variable = part._current()
+    shape = variable.value.aval.shape
     if not shape:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
@@ -195,7 +197,6 @@ def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {origin} with size {size}")
     place = index if index >= 0 else index + size
-    variable = part._current()
     if variable.node is None and is_on_host(variable.value):
         return _taken_on_host(part, variable, place, dim)
     return call(TABLE["select"], (part, place), (dim,))
@@ -211,11 +212,15 @@ def _taken_on_host(part: Tensor, variable: Variable, place: int, dim: int) -> Te
     def host() -> np.ndarray[Any, Any]:
         return np.array(host_numbers(whole)[(*[_ALL] * dim, place)])  # type: ignore[index]  # they stay there
 
-    shape = whole.aval.shape[:dim] + whole.aval.shape[dim + 1 :]
-    value = constant(Recipe(op, (whole, place), (dim,), host), aval(shape, whole.aval.dtype.numpy))
-    taken = Tensor._of(Variable(value))
+    taken = Tensor._of(Variable(constant(Recipe(op, (whole, place), (dim,), host), _without(whole.aval, dim))))
     taken._alias = View(part, op, (place,), (dim,), variable)
     return taken
+
+
+@lru_cache(maxsize=4096)
+def _without(known: Aval, dim: int) -> Aval:
+    """Return what is known of one place of a dimension. Cached: data sets are taken apart sample by sample."""
+    return aval(known.shape[:dim] + known.shape[dim + 1 :], known.dtype.numpy)
 
 
 def part_of(part: Tensor, dim: int, item: slice) -> Tensor:

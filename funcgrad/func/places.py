@@ -100,7 +100,7 @@ def _names_of(step: Any) -> Iterator[tuple[str, Any]]:
         yield from vars(step).items() if hasattr(step, "__dict__") else ()
         yield from _names_of(type(step).__call__) if isinstance(type(step).__call__, types.FunctionType) else ()
         return
-    if step.__module__.partition(".")[0] in ("funcgrad", "jax", "numpy"):
+    if (step.__module__ or "").partition(".")[0] in ("funcgrad", "jax", "numpy"):
         return
     for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True):
         try:

@@ -128,7 +128,7 @@ def page(rows: Sequence[list[str]]) -> str:
         "turns.", "",
         *[f"| {' | '.join(cells)} |" for cells in [HEAD, ["---"] * len(HEAD), *rows]], "",
         f"Measured {datetime.date.today()} with {versions}, Python {platform.python_version()}, {os.cpu_count()} CPU "
-        "cores, by `python -m tests.examples.twins --write-docs`.", "",
+        "cores that had other work too (times are rough), by `python -m tests.examples.twins --write-docs`.", "",
     ])  # fmt: skip
 
 

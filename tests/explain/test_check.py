@@ -234,3 +234,15 @@ def test_another_error_is_raised_as_it_is() -> None:
 
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         explain.check(step)
+
+
+def test_a_step_whose_module_has_no_name_is_checked_too() -> None:
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def step() -> None:
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+
+    step.__module__ = None  # type: ignore[assignment]  # as what `exec` makes in a namespace of its own
+    assert [finding.fault for finding in explain.check(step)] == ["forgotten zero_grad"]

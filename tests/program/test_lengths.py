@@ -138,6 +138,15 @@ def written(x: fg.Tensor) -> Any:
     return y, x.masked_fill(x > 1, 0), x.where(x > 0, -x)
 
 
+@program
+def put_at_places(x: fg.Tensor) -> Any:
+    order, rows = x[0, :, 0].detach().argsort(), fg.zeros(40, 6)
+    rows[order] = x[1]
+    rows[:, 2:4][order // 2] = 0.5
+    added = fg.zeros(4, 40).index_put((fg.arange(4)[:, None], order // 3), x[..., 0], accumulate=True)
+    return rows, added, fg.zeros(40, 2, 6).index_put((order, fg.tensor(1)), x[2])
+
+
 def _run(function: Program, lengths: tuple[int, ...]) -> list[list[np.ndarray[Any, Any]]]:
     outcomes = []
     for length in lengths:
