@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -61,14 +62,24 @@ def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
 _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ .__isub__"
 
 
-@op(grad=_sub_node, promote="common", names=_SUB_NAMES)
-def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
-    """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
-    if is_bool(input):
+def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+    are_bool = [kind is dtypes.bool_ for _, kind in operands]
+    if all(are_bool):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
+    if any(are_bool):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return promotion.result_type(operands)
+
+
+@op(grad=_sub_node, promote=_without_truth_values, names=_SUB_NAMES)
+def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
+    """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     return lax.sub(*broadcast(input, _scaled(other, alpha)))
 
 
@@ -76,9 +87,9 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
     return "RsubBackward1" if is_number(shapes[1]) else "RsubBackward0"
 
 
-@op(grad=_rsub_node, promote="common", names="rsub")
+@op(grad=_rsub_node, promote=_without_truth_values, names="rsub")
 def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
-    """other - alpha * input. Shape: broadcast."""
+    """other - alpha * input. Shape: broadcast. Raises RuntimeError for truth values."""
     return sub(other, input, alpha=alpha)
 
 

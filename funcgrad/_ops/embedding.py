@@ -129,7 +129,7 @@ def _check_table(input: Array, weight: Array) -> None:
     if input.dtype.name not in ("int32", "int64"):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {scalar_name(input)} instead (while checking arguments for embedding)"
+            f"but got torch.{scalar_name(input)}Tensor instead (while checking arguments for embedding)"
         )
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, but got {weight.ndim}-D")

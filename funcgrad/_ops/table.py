@@ -82,7 +82,7 @@ class Op:
         function: Callable[..., Any],
         *,
         grad: Any = None,
-        promote: str | None = None,
+        promote: str | Callable[[Sequence[tuple[int, DType]]], DType] | None = None,
         names: str | None = None,
         results: str | None = None,
         constant: str = "",
@@ -163,6 +163,8 @@ class Op:
         for parameter, given in zip(self.inputs, inputs, strict=False):
             if given is not None and parameter.kind in ("Array", "Arrays"):
                 ranked += map(_ranked, given if parameter.kind == "Arrays" else (given,))
+        if callable(self.promote):
+            return self.promote(ranked)
         common = promotion.result_type(ranked)
         return promotion.as_float(common) if self.promote == "float" else common
 
@@ -186,7 +188,8 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several of torch's nodes (see
                 `_tape.nodes`); or a function of the input shapes that returns one of these. None: no gradient flows.
     promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
-                torch's common dtype. "float": likewise, and integers become the default float dtype.
+                torch's common dtype. "float": likewise, and integers become the default float dtype. Or a function of
+                their ranks and dtypes (see `promotion.result_type`) that returns the common dtype, or refuses them.
     names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot
                 is a method, a trailing underscore changes the first tensor in place. Default: function and method.
     results     the field names of the named tuple that torch returns.
