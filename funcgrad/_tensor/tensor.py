@@ -196,6 +196,8 @@ class Tensor(metaclass=_Methods):
     def grad(self) -> None:
         self.grad = None
 
+    _grad = grad  # asynchronous actors hand theirs over by `shared._grad = local.grad`
+
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too; on a leaf it does nothing."""
         variable = self._current()
