@@ -159,7 +159,7 @@ def _live_bytes() -> int:
 def _owners(parameters: list[Any]) -> list[Module]:
     """Return the modules, in no other one, that own some of these parameters."""
     wanted = {id(p) for p in parameters}
-    modules = [x for x in gc.get_objects() if isinstance(x, Module)]
+    modules = [x for x in gc.get_objects() if issubclass(type(x), Module)]
     inner = {id(child) for module in modules for child in module.children()}
     tops = [module for module in modules if id(module) not in inner]
     return [module for module in tops if any(id(p) in wanted for p in module.parameters())]
