@@ -56,9 +56,19 @@ class _Candidate:
         """
         return sum(self.weights.values()) < HEAVY or self.turns * self.period >= MANY
 
+    @property
+    def handed_on(self) -> int:
+        """How many arrays each turn hands on to the next. Known once it was looked at as a loop."""
+        return sum(back for _, back, _ in self.carries)
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether all arguments are of a kind that a loop can read."""
+        return self._classed() is not None
+
     def loop(self) -> Loop | None:
         """Return this as a Loop; None where some argument is of no kind that a loop can read."""
-        if self.turns > 8 and _Candidate(self.line, self.start, self.period, 4, self.fold)._classed() is None:
+        if self.turns > 8 and not _Candidate(self.line, self.start, self.period, 4, self.fold).is_loop:
             return None  # soon seen
         kinds = self._classed()
         return None if kinds is None else self._built(kinds)
@@ -219,8 +229,28 @@ def _aligned(
         candidate = _Candidate(line, start + shift, period, count, fold)
         loop = candidate.loop()
         if loop is not None:
-            return (candidate, loop) if candidate.is_worth_it else None
+            found = _handing_on_less(candidate, end) or (candidate, loop)
+            return found if found[0].is_worth_it else None
     return None
+
+
+def _handing_on_less(candidate: _Candidate, end: int) -> tuple[_Candidate, Loop] | None:
+    """Return the same turns begun at another instruction, where each then hands on less to the next; None if none does.
+
+    A turn that ends by slicing the next one's input hands that on; begun with the slice, it waits for less.
+    """
+    best, chosen = candidate.handed_on, None
+    for shift in range(1, min(candidate.period, BEGINNINGS)):
+        start, turns = candidate.start + shift, candidate.turns
+        if start + turns * candidate.period > end:
+            break
+        few = _Candidate(candidate.line, start, candidate.period, min(turns, 4), candidate.fold)
+        if few.is_loop and few.handed_on < best:
+            other = _Candidate(candidate.line, start, candidate.period, turns, candidate.fold)
+            loop = other.loop()
+            if loop is not None:
+                best, chosen = other.handed_on, (other, loop)
+    return chosen
 
 
 def _with_loops(

@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from funcgrad._ops.table import Number
+from funcgrad._program.fission import scanned
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
 from funcgrad._program.trie import Constant
 
@@ -75,7 +75,7 @@ class Tracing:
             return results[:count], results[count:]
 
         zeros = [jnp.zeros(*loop.shape_of(part)) for part in last]
-        carry, stacked = lax.scan(turn, [*initial, *zeros], stacks, loop.turns)
+        carry, stacked = scanned(turn, [*initial, *zeros], stacks, loop.turns)
         ends = dict(zip((*loop.updates, *last), carry, strict=True))
         ends = {part: value for part, value in ends.items() if part in read and not read[part]}
         return ends | dict(zip(each, stacked, strict=True))
