@@ -29,6 +29,9 @@ class Bounded(Generic[T]):
             self._entries.popitem(last=False)
         return made
 
+    def __contains__(self, key: Any) -> bool:
+        return key in self._entries
+
     def clear(self) -> None:
         """Forget everything."""
         self._entries.clear()

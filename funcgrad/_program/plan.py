@@ -20,14 +20,14 @@ from funcgrad._program.line import Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
-from funcgrad._program.stepwise import InSteps, note_plan, seldom_come_back
+from funcgrad._program.stepwise import InSteps, are_known, note_plan, seldom_come_back
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 from funcgrad._program.whole import Whole, donations
 
 SHORT = 24  # instructions: a line of so many is compiled whole, whatever varies in it
-_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 4}  # runs of one program: then it is compiled whole, as it is
+_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 32}  # runs of one program: then it is compiled whole, as it is
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -89,7 +89,7 @@ def plan(
     calls = needed_calls(last.path(), wanted)
     served = None if is_common else for_many_lengths(Sample(calls, leaf_avals), wanted, free)
     if isinstance(served, Served):
-        whole, note = served.whole, f"compiled for lengths up to {served.execute.roomy.room}"
+        whole, note = served.whole, f"compiled for lengths up to {' x '.join(map(str, served.execute.roomy.rooms))}"
         return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
     made = _for_this_length(calls, wanted, free, leaf_avals, is_common)
     if served:
@@ -101,15 +101,16 @@ def _for_this_length(
     calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], is_common: bool
 ) -> Plan:
     line, found = line_of(calls, wanted)
-    on_host = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
-    if on_host and len(line) > SHORT:
+    is_long = len(line) > SHORT
+    may_vary = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
+    if is_long and may_vary:
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
             return Plan(InParts(parted, results, leaf_avals), (), range(len(leaf_avals)), range(len(wanted)))
-        if seldom_come_back():
+        if seldom_come_back() or are_known(line):
             note = "run an instruction at a time, since programs hardly ever came back of late"
-            return Plan(InSteps(line, found), (), range(len(leaf_avals)), range(len(wanted)), note=note)
-    is_long = len(line) > SHORT
+            execute = InSteps(line, found, len(leaf_avals))
+            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), note=note)
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
     if len(line) > settings.piece:

@@ -14,43 +14,63 @@ from typing import Any
 import jax
 import numpy as np
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._ops.table import Number
+from funcgrad._program.counters import counters
 from funcgrad._program.line import Argument, Loop, Ref, Step
-from funcgrad._program.parts import found_or_made
 from funcgrad._program.trie import Constant, Hole, is_open
 
-RECENT, SELDOM = 8, 6  # plans that are looked back at; how many of them were run once if programs seldom come back
+RECENT, SELDOM = 8, 6  # plans that are looked back at; how many of them were hardly run if programs seldom come back
+
+_EXECUTABLES: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
 
 
 class InSteps:
-    """Called as a plan is: (given leaves, kept leaves, numbers) -> results. It takes all leaves as kept ones."""
+    """Called as a plan is: (given leaves, kept leaves, numbers) -> results. It takes all leaves as kept ones.
 
-    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument]) -> None:
-        self.line, self.wanted = [step for step in line if isinstance(step, Step)], wanted
-        assert len(self.line) == len(line), "a line with loops is run as a whole"
-        self.execute = [_executable(step) for step in self.line]
-        last_reader = {a.step: i for i, step in enumerate(self.line) for a in step.arguments if type(a) is Ref}
-        last_reader.update({a.step: len(line) for a in wanted if type(a) is Ref})
-        self.dropped: list[list[int]] = [[] for _ in range(len(line) + 1)]
-        for step, reader in last_reader.items():
-            self.dropped[reader].append(step)
+    Everything that is read lies in one list: the leaves, the numbers that stay the same, the numbers that change, the
+    results. `turns` says for each instruction what it reads there, where its results begin, and what nobody reads
+    afterwards.
+    """
+
+    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int) -> None:
+        steps = [step for step in line if isinstance(step, Step)]
+        assert len(steps) == len(line), "a line with loops is run as a whole"
+        read = {a: None for step in steps for a in step.arguments if _is_given(a)}
+        fixed = [a for a in read if isinstance(a, Constant)]
+        self.fixed = [np.float64(a.number.real) for a in fixed]
+        self.holes = [a.position for a in read if type(a) is Hole]
+        places: dict[Argument, int] = {-1 - leaf: leaf for leaf in range(leaves)}
+        for number in (*fixed, *[a for a in read if type(a) is Hole]):
+            places[number] = len(places)
+        begins = []
+        for i, step in enumerate(steps):
+            begins.append(len(places))
+            places.update((Ref(i, part), len(places)) for part in range(len(step.avals)))
+        last_reader = {Ref(i, part): i for i, step in enumerate(steps) for part in range(len(step.avals))}
+        last_reader.update((a, i) for i, step in enumerate(steps) for a in step.arguments if type(a) is Ref)
+        for argument in wanted:
+            last_reader.pop(argument, None)
+        unread: list[list[int]] = [[] for _ in steps]
+        for argument, reader in last_reader.items():
+            unread[reader].append(places[argument])
+        self.turns = [
+            (_executable(step), [places[a] for a in step.arguments if _is_given(a)], begin, done)
+            for step, begin, done in zip(steps, begins, unread, strict=True)
+        ]
+        self.wanted = [places[argument] for argument in wanted]
+        self.size = len(places)
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""
-        values: dict[int, Any] = {}
-
-        def get(argument: Argument) -> Any:
-            if type(argument) is int:
-                return leaves[-1 - argument]
-            if type(argument) is Ref:
-                return values[argument.step][argument.part]
-            return np.float64(numbers[argument.position] if type(argument) is Hole else argument.number.real)
-
-        for i, (step, execute) in enumerate(zip(self.line, self.execute, strict=True)):
-            values[i] = execute([get(a) for a in step.arguments if _is_given(a)])
-            for done in self.dropped[i]:
-                del values[done]
-        return [get(argument) for argument in self.wanted]
+        values: list[Any] = [*leaves, *self.fixed, *[np.float64(numbers[i]) for i in self.holes]]
+        values += [None] * (self.size - len(values))
+        for execute, reads, begin, unread in self.turns:
+            results = execute([values[i] for i in reads])
+            values[begin : begin + len(results)] = results
+            for place in unread:
+                values[place] = None
+        return [values[i] for i in self.wanted]
 
 
 def _is_given(argument: Argument) -> bool:
@@ -60,8 +80,8 @@ def _is_given(argument: Argument) -> bool:
 
 def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
     """Return the instruction's function of its arrays and numbers."""
-    fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
-    kinds = [a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments]
+    key = _kind(step)
+    _, fixed, kinds = key
     op, statics = step.op, step.statics
 
     def run(given: list[Any]) -> Sequence[jax.Array]:
@@ -72,7 +92,23 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
         ]
         return op.call(arguments, statics)
 
-    return found_or_made((step.token, fixed, tuple(kinds)), lambda: jax.jit(run))
+    def made() -> Callable[..., Any]:
+        counters.parts += 1
+        return jax.jit(run)
+
+    return _EXECUTABLES.found(key, made)
+
+
+def _kind(step: Step) -> Any:
+    """Return what an instruction computes: its token, the arguments that are part of it, the types of its numbers."""
+    fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
+    kinds = tuple([a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments])
+    return step.token, fixed, kinds
+
+
+def are_known(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
+    return all(isinstance(step, Step) and _kind(step) in _EXECUTABLES for step in line)
 
 
 _recent: deque[Any] = deque(maxlen=RECENT)
@@ -84,10 +120,11 @@ def note_plan(plan: Any) -> None:
 
 
 def seldom_come_back() -> bool:
-    """Tell whether the long programs compiled of late were run once and not again."""
-    return len(_recent) == RECENT and sum(plan.runs <= 1 for plan in _recent) >= SELDOM
+    """Tell whether the long programs compiled of late were run once or twice and not again."""
+    return len(_recent) == RECENT and sum(plan.runs <= 2 for plan in _recent) >= SELDOM
 
 
 def forget_plans() -> None:
-    """Begin anew: nothing was compiled of late."""
+    """Begin anew: nothing was compiled of late, nor any instruction by itself."""
     _recent.clear()
+    _EXECUTABLES.clear()

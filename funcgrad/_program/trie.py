@@ -135,8 +135,8 @@ def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]
     known = known_with_length_open((op, statics, get_default_dtype()), arguments, traced) if settings.lengths else None
     if known is None:
         return traced(arguments)
-    general, length = known
-    found = Signature(op, arguments, statics, tuple([at(a, length) for a in general.avals]))
+    general, lengths = known
+    found = Signature(op, arguments, statics, tuple([at(a, lengths) for a in general.avals]))
     found.general = general
     return found
 

@@ -245,6 +245,10 @@ class OpenForwardHalf(ForwardHalf):
         self._kept.append((residuals[0], residuals))
         return found[: len(self.signature.avals) + self.count]
 
+    def forget(self) -> None:
+        """Let go of what was kept for the other half, once both are traced."""
+        self._kept.clear()
+
     def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Share what the other half is given out."""
         residuals = next(residuals for first, residuals in self._kept if first is inputs[0])

@@ -12,6 +12,7 @@ from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._program import plan, stepwise
 from funcgrad._program.counters import counted
+from funcgrad._program.journal import Journal
 
 Tree = Any  # a pair of trees, or a number
 
@@ -72,4 +73,23 @@ def test_a_program_that_does_come_back_is_compiled_whole(monkeypatch: pytest.Mon
             values.append(steps())
         compiles.append(seen.compiles)
     assert values == pytest.approx([values[0]] * len(values))
-    assert compiles == [1, 0, 0, 0, 1, 0]
+    assert compiles == [1] + [0] * (plan._OFTEN[stepwise.InSteps] - 1) + [1, 0]
+
+
+def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def steps(seed: int) -> float:
+        x = torch.ones(3)
+        for name in random.Random(seed).choices(["sin", "tanh", "cos", "atan"], k=30):
+            x = getattr(torch, name)(x)
+        return x.sum().item()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(plan, "seldom_come_back", lambda: True)
+        steps(0)
+    with counted() as seen:
+        found = steps(1)
+    assert seen.parts == 0 and "an instruction at a time" in Journal.compiles[-1].reason
+    monkeypatch.setattr(settings, "eager", True)
+    assert found == pytest.approx(steps(1))

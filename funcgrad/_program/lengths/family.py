@@ -1,19 +1,19 @@
 """Programs that differ by a length: after two lengths that were compiled as they are, one executable serves many.
 
 Two programs are of one family if they are the same calls of the same results, whatever the shapes. From three of a
-family whose shapes and options differ by one integer alone, a form is made: the program with that integer open. Its
-executables have room for 4, 8, 16, ... and take the true length as an input.
+family whose shapes and options differ by one integer alone, or by up to three that vary independently, a form is made:
+the program with these integers open. Its executables have room for 4, 8, 16, ... and take the true lengths as inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._program.lengths.fit import Fit, Varies, fits
-from funcgrad._program.lengths.symbol import at, is_symbolic, room_for, symbol_of
+from funcgrad._program.lengths.symbol import NAMES, Bounds, at, between, is_symbolic, narrow, room_for, wide
 from funcgrad._program.line import Instruction
 from funcgrad._program.trie import Call, Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
@@ -30,53 +30,77 @@ class Sample(NamedTuple):
 
 
 class Form:
-    """A program with a length open. `numbers`: the places (call, argument) of the numbers that are its inputs.
+    """A program with lengths open. `numbers`: the places (call, argument) of the numbers that are its inputs.
 
-    executables: by the longest length that they have room for; or why there can be none.
+    executables: by the bounds of the lengths that they have room for; or why there can be none.
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        self._ends = samples[0], samples[-1]
-        self.place, self._lengths = _what_varies(*self._ends)
+        self._samples = tuple(samples)
         self.numbers = tuple(_open_numbers([sample.calls for sample in samples]))
-        self.leaves, self.calls = self.opened(symbol_of(room_for(self._lengths[-1])))
-        self.executables: dict[int, Any] = {}
-        if not all(self.length_of(sample) for sample in samples):
+        self.places = _of_leaves(samples)
+        while True:  # a length may show in the options of a call only
+            self.columns = [tuple([_found_at(place, sample) for sample in samples]) for place in self.places]
+            if len(self.places) > len(NAMES):
+                raise Varies
+            try:
+                self.leaves, self.calls = self.opened((narrow if len(self.places) == 1 else wide)(self.longest))
+                break
+            except _Loose as loose:
+                self.places = [*self.places, loose.place]
+        let_go(self.calls)
+        opened = [*self.leaves, *[aval for call in self.calls for aval in call.avals]]
+        self._sizes = {size for aval in opened for size in aval.shape if is_symbolic(size)}
+        self.executables: dict[Bounds, Any] = {}
+        if not all(self.lengths_of(sample) for sample in samples):
             raise Varies
 
-    def opened(self, symbol: Any) -> tuple[Sequence[Aval], Sequence[Instruction]]:
-        """Return leaves and calls with this symbol for the length."""
-        first, last = self._ends
-        fit = Fit(*self._lengths, symbol)
-        leaves = fit.of(tuple(first.leaves), tuple(last.leaves))
+    @property
+    def longest(self) -> tuple[int, ...]:
+        """Rooms for the lengths that were seen before there was the form."""
+        return tuple([room_for(max(column)) for column in self.columns])
+
+    def opened(self, bounds: Bounds) -> tuple[Sequence[Aval], Sequence[Instruction]]:
+        """Return leaves and calls with symbols within these bounds for the lengths."""
+        fit = Fit(self.columns, between(bounds))
+        leaves = fit.of(*[tuple(sample.leaves) for sample in self._samples])
         known = {-1 - i: leaf for i, leaf in enumerate(leaves)}
         holes = {place: i for i, place in enumerate(self.numbers)}
-        calls = []
-        for i, (a, b) in enumerate(zip(first.calls, last.calls, strict=True)):
+        calls: list[Instruction] = []
+        for i, found in enumerate(zip(*[sample.calls for sample in self._samples], strict=True)):
+            first = found[0]
             arguments = tuple([Hole(holes[i, j], _kind_of_number(x)) if (i, j) in holes else x
-                               for j, x in enumerate(a.arguments)])  # fmt: skip
-            instruction = Instruction(_opened(fit, a, b, arguments, known), arguments, a.first)
-            known.update(enumerate(instruction.avals, a.first))
+                               for j, x in enumerate(first.arguments)])  # fmt: skip
+            instruction = Instruction(_opened(fit, i, found, arguments, known), arguments, first.first)
+            known.update(enumerate(instruction.avals, first.first))
             calls.append(instruction)
         return leaves, calls
 
-    def length_of(self, sample: Sample) -> int:
-        """Return at which length this form is that program, or 0 if it is not."""
-        length = _dimension(sample, self.place)
-        sizes = {size for aval in (*self.leaves, *[a for call in self.calls for a in call.avals])
-                 for size in aval.shape if is_symbolic(size)}  # fmt: skip
-        if any(at(size, length) < 2 for size in sizes):  # an axis of size 1 is another thing: it can be broadcast
-            return 0
-        same = fits(self.leaves, tuple(sample.leaves), length) and all(
-            fits(mine.signature, call.signature, length) and _same_numbers(mine, call)
+    def lengths_of(self, sample: Sample) -> tuple[int, ...]:
+        """Return at which lengths this form is that program, or nothing if it is not."""
+        lengths = tuple([_found_at(place, sample) for place in self.places])
+        if any(type(length) is not int or length < 2 for length in lengths):
+            return ()
+        if any(at(size, lengths) < 2 for size in self._sizes):  # an axis of size 1 is another thing: it is broadcast
+            return ()
+        same = fits(self.leaves, tuple(sample.leaves), lengths) and all(
+            fits(mine.signature, call.signature, lengths) and _same_numbers(mine, call)
             for mine, call in zip(self.calls, sample.calls, strict=True)
         )
-        return length if same else 0
+        return lengths if same else ()
 
     def numbers_of(self, sample: Sample) -> list[int | float]:
         """Return for each open number where it is found in the program's own (an int), or the number (a float)."""
         found = [sample.calls[call].arguments[argument] for call, argument in self.numbers]
         return [x.position if type(x) is Hole else float(x.number) for x in found]
+
+
+def let_go(calls: Sequence[Instruction]) -> None:
+    """Let ops forget what one half of them kept for the other while both were traced."""
+    for call in calls:
+        forget = getattr(call.op, "forget", None)
+        if forget is not None:
+            forget()
 
 
 class Family:
@@ -87,22 +111,24 @@ class Family:
         self.forms: list[Form] = []
         self.tried = 0
 
-    def form_for(self, sample: Sample) -> tuple[Form, int] | None:
-        """Return the form that a program has, and its length; remember the program if it has none."""
+    def form_for(self, sample: Sample) -> tuple[Form, tuple[int, ...]] | None:
+        """Return the form that a program has, and its lengths; remember the program if it has none."""
         for form in self.forms:
-            length = form.length_of(sample)
-            if length:
-                return form, length
-        self.samples = [*self.samples[-settings.lengths :], sample]
-        if len(self.samples) <= settings.lengths or self.tried >= _TRIED:
-            return None
-        self.tried += 1
-        try:
-            form = Form(self.samples)
-        except Varies:
-            return None
-        self.forms = [*self.forms[-3:], form]
-        return form, form.length_of(sample)
+            lengths = form.lengths_of(sample)
+            if lengths:
+                return form, lengths
+        self.samples = [*self.samples[-settings.lengths - 1 :], sample]
+        fewest = settings.lengths + 1
+        for samples in (self.samples, self.samples[1:]):
+            if len(samples) >= fewest and self.tried < _TRIED:
+                self.tried += 1
+                try:
+                    form = Form(samples)
+                except Varies:
+                    continue
+                self.forms = [*self.forms[-3:], form]
+                return form, form.lengths_of(sample)
+        return None
 
 
 def family_of(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> Family | None:
@@ -142,17 +168,43 @@ def _open_numbers(programs: Sequence[Sequence[Call]]) -> Iterator[tuple[int, int
                 yield i, j
 
 
-def _opened(fit: Fit, a: Call, b: Call, arguments: Sequence[Any], known: Mapping[int, Aval]) -> Signature:
-    """Return the signature of a call with the length open: shapes follow from the leaves' where no line fits them."""
-    op, statics = fit.of(a.op, b.op), fit.of(a.statics, b.statics)
+class _Loose(Varies):
+    """A number among the options of a call is no function of the known lengths: it may be another length."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+
+def _opened(
+    fit: Fit, place: int, found: Sequence[Call], arguments: Sequence[Any], known: Mapping[int, Aval]
+) -> Signature:
+    """Return the signature of a call with the lengths open: shapes follow from the leaves' where no line fits them."""
+    _refuse_loose(fit, (_OPTIONS, place), tuple([call.statics for call in found]))
+    op, statics = fit.of(*[call.op for call in found]), fit.of(*[call.statics for call in found])
     taken = tuple([known[x] if type(x) is int else x.kind if type(x) is Hole else x for x in arguments])
     try:
-        avals = fit.of(a.avals, b.avals)
+        avals = fit.of(*[call.avals for call in found])
     except Varies:
+        if not _reads_a_length(taken):
+            _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
         avals = inferred(op, taken, statics)
     signature = Signature(op, taken, statics, avals)
-    fit.know(a.signature, b.signature, signature)
+    fit.know([call.signature for call in found], signature)
     return signature
+
+
+def _reads_a_length(taken: Sequence[Any]) -> bool:
+    return any(is_symbolic(size) for known in taken if type(known) is Aval for size in known.shape)
+
+
+def _refuse_loose(fit: Fit, place: Place, found: tuple[Any, ...]) -> None:
+    """Raise _Loose for the first integer in nested tuples that no expression of the lengths fits."""
+    if all(type(x) is int for x in found):
+        if not fit.knows(found):
+            raise _Loose(place)
+    elif all(type(x) is tuple for x in found) and len(set(map(len, found))) == 1:
+        for i, parts in enumerate(zip(*found, strict=True)):
+            _refuse_loose(fit, (*place, i), parts)
 
 
 def _same_numbers(mine: Instruction, call: Call) -> bool:
@@ -160,32 +212,45 @@ def _same_numbers(mine: Instruction, call: Call) -> bool:
     return all(type(a) is Hole or not _is_number(b) or a == b for a, b in pairs)
 
 
-def _what_varies(first: Sample, last: Sample) -> tuple[tuple[int, int, int], tuple[int, int]]:
-    """Return where a dimension stands that varies between two programs, and what it is in each.
+Place: TypeAlias = tuple[int, ...]  # where a length stands: of what (a leaf, options, results), then indices
+_LEAF, _OPTIONS, _RESULT = range(3)
 
-    That of a leaf which varies least (n rather than 4 n); where no leaf does, the first of a result. Place: (-1, leaf,
-    dimension) or (call, result, dimension).
+
+def _found_at(place: Place, sample: Sample) -> Any:
+    """Return what stands there in a program; None if there is nothing."""
+    kind, first, *rest = place
+    if kind == _LEAF:
+        found: Any = tuple(sample.leaves[first].shape)
+    else:
+        found = sample.calls[first].statics if kind == _OPTIONS else _sizes(sample.calls[first].avals)
+    for i in rest:
+        if type(found) is not tuple or i >= len(found):
+            return None
+        found = found[i]
+    return found
+
+
+def _sizes(avals: Sequence[Aval]) -> tuple[tuple[int, ...], ...]:
+    return tuple([tuple(aval.struct.shape) for aval in avals])
+
+
+def _of_leaves(samples: Sequence[Sample]) -> list[Place]:
+    """Return where in the leaves the lengths stand of which all other sizes there are lines.
+
+    The size that varies least comes first (n rather than 4 n).
     """
-    for call, (mine, others) in enumerate(_shapes(first, last), -1):
-        found = [
-            (abs(y - x), (call, i, dimension), (x, y))
-            for i, (a, b) in enumerate(zip(mine, others, strict=True))
-            for dimension, (x, y) in enumerate(zip(a.shape, b.shape, strict=False))
-            if x != y
-        ]
-        if found:
-            _, place, lengths = min(found, key=lambda row: row[0])
-            return place, lengths
-    raise Varies
-
-
-def _shapes(first: Sample, last: Sample) -> Iterator[tuple[Sequence[Aval], Sequence[Aval]]]:
-    yield first.leaves, last.leaves
-    for mine, other in zip(first.calls, last.calls, strict=True):
-        yield mine.avals, other.avals
-
-
-def _dimension(sample: Sample, place: tuple[int, int, int]) -> int:
-    call, i, dimension = place
-    avals = sample.leaves if call < 0 else sample.calls[call].avals
-    return avals[i].shape[dimension]
+    rows: list[tuple[int, tuple[int, ...], Place]] = []
+    for leaf, avals in enumerate(zip(*[sample.leaves for sample in samples], strict=True)):
+        for dimension, sizes in enumerate(zip(*[aval.shape for aval in avals], strict=True)):
+            if len(set(sizes)) > 1:
+                rows.append((max(sizes) - min(sizes), sizes, (_LEAF, leaf, dimension)))
+    places: list[Place] = []
+    columns: list[tuple[int, ...]] = []
+    for _, sizes, place in sorted(rows, key=lambda row: row[0]):
+        symbols = between(wide(tuple([room_for(max(column)) for column in columns]))) if columns else ()
+        if not Fit(columns, symbols).knows(sizes):
+            places.append(place)
+            columns.append(sizes)
+            if len(columns) > len(NAMES):
+                raise Varies
+    return places

@@ -1,7 +1,9 @@
-"""What differs between two programs by one integer, written with that integer left open."""
+"""What differs between programs by a few integers, written with these integers left open."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad._base.dtypes import dtype as DType
@@ -10,93 +12,122 @@ from funcgrad._program.trie import Constant, Hole, Signature, is_open
 from funcgrad._program.value import Aval, aval
 
 
-class Varies(Exception):  # noqa: N818 - no error: it says that two programs do not differ by a length alone
-    """Two things differ by more than one integer, or in a way that is not linear in it."""
+class Varies(Exception):  # noqa: N818 - no error: it says that programs do not differ by lengths alone
+    """Programs differ by more than the lengths that are known, or in a way that is no line in one of them."""
 
 
 class Fit:
-    """Finds what two programs have in common: `of(a, b)` is a with the length open, given what stands at b's place."""
+    """Finds what programs have in common: `of(a, b, ...)` is `a` with the lengths open, given what stands elsewhere.
 
-    def __init__(self, first: int, second: int, symbol: Any) -> None:
-        self.first, self.second, self.symbol = first, second, symbol
-        self._known: dict[tuple[int, int], Any] = {}
+    columns: for each length what it is in each program. symbols: what stands for it.
+    """
+
+    def __init__(self, columns: Sequence[tuple[int, ...]], symbols: Sequence[Any]) -> None:
+        self.columns, self.symbols = tuple(columns), tuple(symbols)
+        self._rows = list(zip(*columns, strict=True))  # the lengths of each program
+        self._known: dict[tuple[int, ...], Any] = {}
         self._held: list[Any] = []
         self._dimensions: list[Any] = []
 
-    def of(self, a: Any, b: Any) -> Any:
-        """Return an expression that is `a` at the first length and `b` at the second; raise Varies if there is none."""
-        if a is b:
-            return a
-        if {type(a), type(b)} <= {Constant, type}:
-            return _number(a, b)
-        if type(a) is not type(b):
+    def of(self, *found: Any) -> Any:
+        """Return an expression that is each of `found` at the lengths of its program; raise Varies if there is none."""
+        first = found[0]
+        if all(other is first for other in found):
+            return first
+        kinds = set(map(type, found))
+        if kinds <= {Constant, type}:
+            return _number(found)
+        if len(kinds) > 1:
             raise Varies
-        if type(a) is int:
-            return self._line(a, b)
-        if isinstance(a, tuple):
-            if len(a) != len(b):
+        if type(first) is int:
+            return self._size(found)
+        if isinstance(first, tuple):
+            if len(set(map(len, found))) > 1:
                 raise Varies
-            parts = list(map(self.of, a, b))
-            return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
-        if type(a) is Aval:
-            return self._aval(a, b)
-        if type(a) is Signature or hasattr(a, "made_of"):
-            key = (id(a), id(b))
+            parts = list(map(self.of, *found))
+            return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+        if type(first) is Aval:
+            return self._aval(found)
+        if type(first) is Signature or hasattr(first, "made_of"):
+            key = tuple(map(id, found))
             if key not in self._known:
-                self.know(a, b, self._made(a, b))
+                self.know(found, self._made(found))
             return self._known[key]
-        if isinstance(a, (str, bool, float, complex, DType, slice)) and a == b:
-            return a
+        if isinstance(first, (str, bool, float, complex, DType, slice)) and all(other == first for other in found):
+            return first
         raise Varies
 
-    def know(self, a: Any, b: Any, found: Any) -> None:
-        """Say what two things are with the length open. Of a signature, its dimensions may be those of others, too."""
-        self._held += (a, b)  # so that their ids stay theirs
-        self._known[id(a), id(b)] = found
+    def know(self, given: Sequence[Any], found: Any) -> None:
+        """Say what things are with the lengths open. Of a signature, its dimensions may be those of others, too."""
+        self._held += given  # so that their ids stay theirs
+        self._known[tuple(map(id, given))] = found
         if type(found) is Signature:
             self._dimensions += [size for aval in found.avals for size in aval.shape if is_symbolic(size)]
 
-    def _line(self, a: int, b: int) -> Any:
-        if a == b:
-            return a
-        slope, rest = divmod(b - a, self.second - self.first)
-        if not rest and slope > 0:
-            return slope * self.symbol + (a - slope * self.first)
+    def knows(self, sizes: tuple[int, ...]) -> bool:
+        """Tell whether there is an expression of the lengths that has these values."""
+        try:
+            self._size(sizes)
+        except Varies:
+            return False
+        return True
+
+    def _size(self, sizes: tuple[int, ...]) -> Any:
+        if len(set(sizes)) == 1:
+            return sizes[0]
+        if sizes in self.columns:
+            return self.symbols[self.columns.index(sizes)]
+        for column, symbol in zip(self.columns, self.symbols, strict=True):
+            slope = _slope(column, sizes)
+            if slope:
+                return slope * symbol + (sizes[0] - slope * column[0])
         for size in self._dimensions:
-            if at(size, self.first) == a and at(size, self.second) == b:
+            if all(at(size, lengths) == actual for lengths, actual in zip(self._rows, sizes, strict=True)):
                 return size
+        for (a, n), (b, m) in itertools.combinations(zip(self.columns, self.symbols, strict=True), 2):
+            factor = sizes[0] // (a[0] * b[0])
+            if factor and all(size == factor * x * y for size, x, y in zip(sizes, a, b, strict=True)):
+                return factor * n * m
         raise Varies
 
-    def _aval(self, a: Aval, b: Aval) -> Aval:
-        if a.dtype is not b.dtype or a.placement is not b.placement:
+    def _aval(self, found: Sequence[Aval]) -> Aval:
+        first = found[0]
+        if any(other.dtype is not first.dtype or other.placement is not first.placement for other in found):
             raise Varies
-        return aval(self.of(tuple(a.struct.shape), tuple(b.struct.shape)), a.dtype.numpy, a.placement)
+        return aval(self.of(*[tuple(a.struct.shape) for a in found]), first.dtype.numpy, first.placement)
 
-    def _made(self, a: Any, b: Any) -> Any:
-        if type(a) is Signature:
-            return Signature(self.of(a.op, b.op), self.of(a.arguments, b.arguments), self.of(a.statics, b.statics),
-                             self.of(a.avals, b.avals))  # fmt: skip
-        return a.made_anew(*self.of(a.made_of(), b.made_of()))
+    def _made(self, found: Sequence[Any]) -> Any:
+        if type(found[0]) is Signature:
+            return Signature(*map(self.of, *map(_content, found)))
+        return found[0].made_anew(*self.of(*[a.made_of() for a in found]))
 
 
-def fits(found: Any, actual: Any, length: int) -> bool:
-    """Tell whether `actual` is what `found` is at this length."""
+def _slope(column: Sequence[int], sizes: Sequence[int]) -> int:
+    """Return how much `sizes` grow where `column` grows by one; 0 where that is no line, or no integer above 0."""
+    run, rise = next((x - column[0], y - sizes[0]) for x, y in zip(column, sizes, strict=True) if x != column[0])
+    slope, rest = divmod(rise, run)
+    fits_all = all(y - sizes[0] == slope * (x - column[0]) for x, y in zip(column, sizes, strict=True))
+    return slope if not rest and slope > 0 and fits_all else 0
+
+
+def fits(found: Any, actual: Any, lengths: tuple[int, ...]) -> bool:
+    """Tell whether `actual` is what `found` is at these lengths."""
     if found is actual:
         return True
     if isinstance(found, Dimension):
-        return type(actual) is int and at(found, length) == actual
+        return type(actual) is int and at(found, lengths) == actual
     if isinstance(found, type):  # a number that became an input
         return found is actual or (type(actual) is Constant and is_open(actual) and type(actual.number) is found)
     if hasattr(found, "made_of") and hasattr(actual, "made_of"):
-        return found.name == actual.name and fits(found.made_of(), actual.made_of(), length)
+        return found.name == actual.name and fits(found.made_of(), actual.made_of(), lengths)
     if type(found) is not type(actual):
         return False
     if isinstance(found, tuple) and type(found) not in (Constant, Hole):
-        return len(found) == len(actual) and all(map(fits, found, actual, [length] * len(found)))
+        return len(found) == len(actual) and all(map(fits, found, actual, [lengths] * len(found)))
     if type(found) is Aval:
-        return at(found, length) is actual
+        return at(found, lengths) is actual
     if type(found) is Signature:
-        return fits(_content(found), _content(actual), length)
+        return fits(_content(found), _content(actual), lengths)
     return bool(found == actual)
 
 
@@ -104,11 +135,11 @@ def _content(signature: Signature) -> tuple[Any, ...]:
     return signature.op, signature.arguments, signature.statics, signature.avals
 
 
-def _number(a: Any, b: Any) -> Any:
+def _number(found: Sequence[Any]) -> Any:
     """Numbers that differ become inputs of the program: how they depend on the length is Python's business."""
-    if a == b:
-        return a
-    kinds = {x if isinstance(x, type) else type(x.number) for x in (a, b)}
-    if len(kinds) > 1 or not all(isinstance(x, type) or is_open(x) for x in (a, b)):
+    if all(other == found[0] for other in found):
+        return found[0]
+    kinds = {x if isinstance(x, type) else type(x.number) for x in found}
+    if len(kinds) > 1 or not all(isinstance(x, type) or is_open(x) for x in found):
         raise Varies
     return kinds.pop()

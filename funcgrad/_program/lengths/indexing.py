@@ -26,8 +26,16 @@ def dynamic_slice(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
             axes[i] = (wanted[i],)
             last = m.true(shape[i] - wanted[i])
             place = jnp.clip(place, 0, jnp.asarray(last, place.dtype))
+            if is_symbolic(wanted[i]):  # else the primitive moves the start so that the longest slice fits
+                x = _longer(x, i, m.size(wanted[i]))
         places.append(place)
     return m.bound(eqn, [x.array, *places], [tuple(axes)])
+
+
+def _longer(x: Padded, axis: int, size: int) -> Padded:
+    """Return the array with more room along an axis."""
+    ends = [(0, size if i == axis else 0, 0) for i in range(x.array.ndim)]
+    return Padded(lax.pad(x.array, jnp.zeros((), x.array.dtype), ends), x.axes)
 
 
 @rule("dynamic_update_slice")
@@ -79,22 +87,25 @@ def gather(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
             indices = m.arranged(indices, batched[axis], size, chosen)
         elif sizes[axis] != size:
             x = at_end(m, x, axis, shape)
+            if is_symbolic(sizes[axis]):
+                x = _longer(x, axis, m.size(sizes[axis]))
     places = indices.array
     for i, axis in enumerate(numbers.start_index_map):
-        if is_symbolic(shape[axis]):
-            places = _bounded(m, places, i, shape[axis], sizes[axis], eqn.params["mode"])
+        if is_symbolic(shape[axis]) or is_symbolic(sizes[axis]):
+            last, beyond = m.true(shape[axis] - sizes[axis]), x.array.shape[axis]
+            places = _bounded(places, i, last, beyond, eqn.params["mode"])
     kept = [i for i in range(len(shape)) if i not in (*numbers.collapsed_slice_dims, *batched)]
     windows = [x.axes[i] if sizes[i] == shape[i] else (sizes[i],) for i in kept]
     axes = _gathered(windows, list(indices.axes[:-1]), numbers.offset_dims)
     return m.bound(eqn, [x.array, places], [axes])
 
 
-def _bounded(m: Masking, places: Any, column: int, size: Size, window: Size, mode: Any) -> Any:
+def _bounded(places: Any, column: int, last: Any, beyond: int, mode: Any) -> Any:
     """Move indices that reach beyond the true length to its end, or out of the array where nothing is read there."""
     found = places[..., column]
-    last = jnp.asarray(m.true(size - window), found.dtype)
+    last = jnp.asarray(last, found.dtype)
     if mode == lax.GatherScatterMode.FILL_OR_DROP:
-        found = jnp.where(found > last, jnp.asarray(m.size(size), found.dtype), found)
+        found = jnp.where(found > last, jnp.asarray(beyond, found.dtype), found)
     else:
         found = jnp.clip(found, 0, last)
     return places.at[..., column].set(found)

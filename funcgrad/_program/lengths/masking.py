@@ -1,4 +1,4 @@
-"""Runs a jaxpr with a symbolic length on arrays that are longer than that: what lies beyond the length reaches nothing.
+"""Runs a jaxpr with symbolic lengths on arrays that are longer than that: what lies beyond a length reaches nothing.
 
 An array is padded at the end of each axis whose size depends on the length. What stands in the padding is arbitrary
 (NaN too); the rules in `rules.py` put something harmless there where a primitive would let it reach a result. When
@@ -51,18 +51,18 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 class Masking:
-    """length: the true length, traced. room: the longest that the arrays have room for."""
+    """lengths: the true lengths, traced. rooms: the longest that the arrays have room for."""
 
-    def __init__(self, length: Any, room: int) -> None:
-        self.length, self.room = length, room
+    def __init__(self, lengths: Sequence[Any], rooms: tuple[int, ...]) -> None:
+        self.lengths, self.rooms = lengths, rooms
 
     def size(self, size: Size) -> int:
         """Return what an expression is at the longest length: the size of an axis."""
-        return at(size, self.room)
+        return at(size, self.rooms)
 
     def true(self, size: Size) -> Any:
         """Return what an expression is at the true length."""
-        return at(size, self.length)
+        return at(size, self.lengths)
 
     def run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[Padded]) -> list[Padded]:
         """Compute a jaxpr's results."""
@@ -99,7 +99,7 @@ class Masking:
 
     def bound(self, eqn: Any, arrays: Sequence[Any], axes: Sequence[tuple[Axis, ...]] | None = None) -> list[Padded]:
         """Apply the primitive itself, with the longest length in its parameters. axes: of the results (entire)."""
-        parameters = {name: at(value, self.room) for name, value in eqn.params.items()}
+        parameters = {name: at(value, self.rooms) for name, value in eqn.params.items()}
         found = eqn.primitive.bind(*arrays, **parameters)
         results = found if eqn.primitive.multiple_results else [found]
         if axes is None:

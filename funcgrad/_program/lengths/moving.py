@@ -157,7 +157,7 @@ def pad(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
             sizes = [m.size(wanted[d]) if d == i else size for d, size in enumerate(array.shape)]
             array = lax.dynamic_update_slice_in_dim(jnp.full(sizes, value.array), array, m.true(low), i)
             config[i] = (0, 0, 0)
-    array = lax.pad(array, value.array, at(tuple(config), m.room))
+    array = lax.pad(array, value.array, at(tuple(config), m.rooms))
     kept = [is_symbolic(size) and i not in touched for i, size in enumerate(wanted)]
     axes = [axis if keep else (size,) for axis, keep, size in zip(x.axes, kept, wanted, strict=True)]
     return [Padded(array, tuple(axes))]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from funcgrad._base.config import settings
-from funcgrad._program.lengths.family import Form, Sample, family_of
+from funcgrad._program.lengths.family import Form, Sample, family_of, let_go
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
-from funcgrad._program.lengths.symbol import Refusal, at, attempted, is_symbolic, room_for, symbol_of
+from funcgrad._program.lengths.symbol import Bounds, Refusal, at, attempted, is_symbolic, narrow, room_for, wide
 from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
@@ -29,24 +29,47 @@ def for_many_lengths(sample: Sample, wanted: Sequence[int], free: Sequence[int])
     found = attempted(family.form_for, sample) if family else None
     if found is None or isinstance(found, Refusal):
         return found
-    form, length = found
-    room = room_for(length)
-    is_new = room not in form.executables
-    if is_new:
-        form.executables[room] = attempted(_with_room, form, room, wanted, free)
-    known = form.executables[room]
+    form, lengths = found
+    known, is_new = _with_room_for(form, lengths, wanted, free)
     if isinstance(known, Refusal):
         return known
     whole, roomy = known
     made = {slot: tuple(aval.shape) for call in sample.calls for slot, aval in enumerate(call.avals, call.first)}
     for place, shape in zip(whole.order, roomy.results, strict=True):
-        if at(shape, length) != made[wanted[place]]:
+        if at(shape, lengths) != made[wanted[place]]:
             return Refusal("what an op does with the length while it is a symbol is not what it does at this one")
-    return Served(AtLength(roomy, form, sample, length), whole, is_new)
+    return Served(AtLength(roomy, form, sample, lengths), whole, is_new)
 
 
-def _with_room(form: Form, room: int, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
-    leaves, calls = form.opened(symbol_of(room))
+def _with_room_for(
+    form: Form, lengths: tuple[int, ...], wanted: Sequence[int], free: Sequence[int]
+) -> tuple[tuple[Whole, Roomy] | Refusal, bool]:
+    """Return the executable that serves these lengths, or why there is none; and whether it has to be compiled.
+
+    One length has rooms for n from 17 to 32, say. Where several vary there would be many such pairs; then one
+    executable serves lengths from a quarter of its rooms on, and the rooms are those for all that was seen.
+    """
+    rooms = tuple(map(room_for, lengths))
+    choices = [narrow(rooms)]
+    if len(rooms) > 1:
+        far = [seen if seen // 4 < length <= seen else room
+               for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip
+        choices.insert(0, wide(tuple(far)))
+        for bounds, known in form.executables.items():
+            serves = all(least <= length <= most for length, (least, most) in zip(lengths, bounds, strict=True))
+            if serves and not isinstance(known, Refusal):
+                return known, False
+    for bounds in choices:
+        is_new = bounds not in form.executables
+        if is_new:
+            form.executables[bounds] = attempted(_with_room, form, bounds, wanted, free)
+        if not isinstance(form.executables[bounds], Refusal):
+            return form.executables[bounds], is_new
+    return form.executables[choices[-1]], False
+
+
+def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
+    leaves, calls = form.opened(bounds)
     line, found = line_of(calls, wanted)
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
@@ -55,4 +78,6 @@ def _with_room(form: Form, room: int, wanted: Sequence[int], free: Sequence[int]
     fixed = [i for i in free if not any(map(is_symbolic, leaves[i].shape))]
     whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves))
     given, kept = [leaves[i] for i in whole.given], [leaves[i] for i in whole.kept]
-    return whole, Roomy(whole.step, given, kept, len(form.numbers), room)
+    roomy = Roomy(whole.step, given, kept, len(form.numbers), tuple([most for _, most in bounds]))
+    let_go(calls)
+    return whole, roomy

@@ -1,4 +1,4 @@
-"""Compiles a program with a length open for lengths up to a bound, and runs it at one of them.
+"""Compiles a program with lengths open for lengths up to a bound, and runs it at some of them.
 
 Leaves are padded with zeros on the host, or where they are; results are cut to their length there too. On a CPU neither
 needs a compile.
@@ -23,28 +23,33 @@ Shape = tuple[Any, ...]
 
 
 class Roomy:
-    """A program with a length open, compiled for lengths up to `room`: (given, kept, numbers, length) -> results.
+    """A program with lengths open, compiled for lengths up to `rooms`: (given, kept, numbers, lengths) -> results.
 
-    shapes: of the kept leaves and of the results, with the length open.
+    kept, results: the shapes of the kept leaves and of the results, with the lengths open.
     """
 
     def __init__(
-        self, step: Callable[..., Any], given: Sequence[Aval], kept: Sequence[Aval], numbers: int, room: int
+        self,
+        step: Callable[..., Any],
+        given: Sequence[Aval],
+        kept: Sequence[Aval],
+        numbers: int,
+        rooms: tuple[int, ...],
     ) -> None:
-        self.room = room
+        self.rooms = rooms
         self.kept = [tuple(a.struct.shape) for a in kept]
         number_structs = jax.ShapeDtypeStruct((numbers,), np.dtype(np.float64))
         with jax.enable_x64(True):
             traced = jax.make_jaxpr(step)([a.struct for a in given], [a.struct for a in kept], number_structs)
             self.results = [tuple(a.shape) for a in traced.out_avals]
             self.execute = jax.jit(self._masked(traced), donate_argnums=(0,))
-            room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), room), a.dtype.numpy) for a in kept]
+            room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), rooms), a.dtype.numpy) for a in kept]
             self.execute.trace([a.struct for a in given], room_structs, number_structs,
-                               jax.ShapeDtypeStruct((), np.dtype(np.int32)))  # fmt: skip
+                               jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32)))  # fmt: skip
 
     def _masked(self, traced: Any) -> Callable[..., Any]:
-        def masked(given: list[Any], kept: list[Any], numbers: Any, length: Any) -> list[Any]:
-            masking = Masking(length, self.room)
+        def masked(given: list[Any], kept: list[Any], numbers: Any, lengths: Any) -> list[Any]:
+            masking = Masking([lengths[i] for i in range(len(self.rooms))], self.rooms)
             padded = [Padded(x, masking.axes_of(shape)) for x, shape in zip(kept, self.kept, strict=True)]
             inputs = [*map(masking.entire, given), *padded, masking.entire(numbers)]
             results = masking.run(traced.jaxpr, traced.consts, inputs)
@@ -54,19 +59,19 @@ class Roomy:
 
 
 class AtLength:
-    """Called as a plan is: a Roomy program at one length, as one recorded program asks for it."""
+    """Called as a plan is: a Roomy program at the lengths for which one recorded program asks."""
 
-    def __init__(self, roomy: Roomy, form: Form, sample: Sample, length: int) -> None:
-        self.roomy, self.length = roomy, np.int32(length)
+    def __init__(self, roomy: Roomy, form: Form, sample: Sample, lengths: tuple[int, ...]) -> None:
+        self.roomy, self.lengths = roomy, np.array(lengths, np.int32)
         self.numbers = form.numbers_of(sample)
-        self.padded = [at(shape, roomy.room) if any(map(is_symbolic, shape)) else None for shape in roomy.kept]
-        self.cut = [at(shape, length) if any(map(is_symbolic, shape)) else None for shape in roomy.results]
+        self.padded = [at(shape, roomy.rooms) if any(map(is_symbolic, shape)) else None for shape in roomy.kept]
+        self.cut = [at(shape, lengths) if any(map(is_symbolic, shape)) else None for shape in roomy.results]
 
     def __call__(self, given: list[Any], kept: list[Any], numbers: Any) -> list[Any]:
         """Run the program."""
         read = np.array([numbers[x] if type(x) is int else x for x in self.numbers], np.float64)
         leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.padded, strict=True)]
-        results = self.roomy.execute(given, leaves, read, self.length)
+        results = self.roomy.execute(given, leaves, read, self.lengths)
         return [x if shape is None else _cut(x, shape) for x, shape in zip(results, self.cut, strict=True)]
 
 

@@ -1,7 +1,8 @@
 """What an op returns for a length not seen before, without tracing it again: from the third length on it is known.
 
 Two calls of an op that differ in one length have a third one's shapes in common with it, once the op has been traced
-with that length as a symbol. An op that cannot be traced so is traced for each length.
+with that length as a symbol; and so for up to three lengths that vary independently. An op that cannot be traced so is
+traced for each length.
 """
 
 from __future__ import annotations
@@ -10,28 +11,34 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from funcgrad._base.bounded import Bounded
-from funcgrad._program.lengths.symbol import Refusal, attempted, room_for, symbol_of
+from funcgrad._program.lengths.symbol import NAMES, Refusal, attempted, between, narrow, room_for
 from funcgrad._program.value import Aval, aval
 
 Arguments: TypeAlias = tuple[Any, ...]
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # places of sizes, those of each length
 _KEPT = 8  # calls of one kind that are compared, or patterns
 
 
 class _Pattern:
-    """Sizes of which those at `places` vary together; the others are those of `like`. known: by the room."""
+    """Sizes of which those at the places of one group vary together, those of two groups independently.
 
-    __slots__ = ("known", "like", "places")
+    The others are those of `like`. known: what an op does, by the rooms of the lengths.
+    """
 
-    def __init__(self, places: tuple[int, ...], like: tuple[int, ...]) -> None:
-        self.places, self.like = places, like
-        self.known: dict[int, Any] = {}
+    __slots__ = ("groups", "known", "like")
 
-    def length_of(self, sizes: tuple[int, ...]) -> int:
-        """Return the length of a call of this pattern, one that stands nowhere else in its sizes; else 0."""
-        length = sizes[self.places[0]]
-        same = all((size == length) if i in self.places else (size == other != length)
-                   for i, (size, other) in enumerate(zip(sizes, self.like, strict=True)))  # fmt: skip
-        return length if same else 0
+    def __init__(self, groups: Groups, like: tuple[int, ...]) -> None:
+        self.groups = groups
+        self.like = tuple([None if any(i in places for places in groups) else size for i, size in enumerate(like)])
+        self.known: dict[tuple[int, ...], Any] = {}
+
+    def lengths_of(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the lengths of a call of this pattern, each of which stands nowhere else in its sizes; else ()."""
+        lengths = tuple([sizes[places[0]] for places in self.groups])
+        together = all(sizes[i] == length for places, length in zip(self.groups, lengths, strict=True) for i in places)
+        fixed = all(other is None or (size == other and size not in lengths)
+                    for size, other in zip(sizes, self.like, strict=True))  # fmt: skip
+        return lengths if together and fixed and len(set(lengths)) == len(lengths) and min(lengths) > 1 else ()
 
 
 class _Kind:
@@ -47,43 +54,52 @@ class _Kind:
 _KINDS: Bounded[_Kind] = Bounded(4096)
 
 
-def known_with_length_open(key: Any, arguments: Arguments, trace: Callable[[Arguments], Any]) -> tuple[Any, int] | None:
-    """Return what `trace` gives for these arguments with their length as a symbol, and the length; None if not known.
+def known_with_length_open(
+    key: Any, arguments: Arguments, trace: Callable[[Arguments], Any]
+) -> tuple[Any, tuple[int, ...]] | None:
+    """Return what `trace` gives for these arguments with their lengths as symbols, and the lengths; None if not known.
 
-    key: what else the call depends on. trace: is given the arguments with that symbol in their shapes.
+    key: what else the call depends on. trace: is given the arguments with those symbols in their shapes.
     """
     sizes = tuple([size for a in arguments if type(a) is Aval for size in a.shape])
     likes = tuple([(a.dtype, len(a.shape), a.placement) if type(a) is Aval else a for a in arguments])
     kind = _KINDS.found((key, likes), _Kind)
     for pattern in kind.patterns:
-        length = pattern.length_of(sizes)
-        if length > 1:
-            room = room_for(length)
-            if room not in pattern.known:
-                pattern.known[room] = _traced(arguments, pattern.places, room, trace)
-            return (pattern.known[room], length) if pattern.known[room] is not None else None
-    places = _varying_places(kind.seen, sizes)
-    if places:
-        kind.patterns = [*kind.patterns[1 - _KEPT :], _Pattern(places, sizes)]
+        lengths = pattern.lengths_of(sizes)
+        if lengths:
+            rooms = tuple(map(room_for, lengths))
+            if rooms not in pattern.known:
+                pattern.known[rooms] = _traced(arguments, pattern.groups, rooms, trace)
+            if pattern.known[rooms] is not None:
+                return pattern.known[rooms], lengths
+    groups = _varying(kind.seen, sizes)
+    if groups and not any(pattern.groups == groups and pattern.lengths_of(sizes) for pattern in kind.patterns):
+        kind.patterns = [*kind.patterns[1 - _KEPT :], _Pattern(groups, sizes)]
     kind.seen = [*kind.seen[1 - _KEPT :], sizes] if sizes not in kind.seen else kind.seen
     return None
 
 
-def _varying_places(seen: list[tuple[int, ...]], sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the places at which one length differs from that of two other calls, which differ likewise."""
-    found: dict[tuple[int, ...], int] = {}
+def _varying(seen: list[tuple[int, ...]], sizes: tuple[int, ...]) -> Groups:
+    """Return the places at which a few lengths differ from those of two other calls, which differ likewise."""
+    found: dict[Groups, int] = {}
     for other in seen:
-        places = tuple([i for i, (a, b) in enumerate(zip(other, sizes, strict=True)) if a != b])
-        if places and len({other[i] for i in places}) == len({sizes[i] for i in places}) == 1:
+        groups: dict[tuple[int, int], list[int]] = {}
+        for i, pair in enumerate(zip(other, sizes, strict=True)):
+            if pair[0] != pair[1]:
+                groups.setdefault(pair, []).append(i)
+        if 0 < len(groups) <= len(NAMES):
+            places = tuple(map(tuple, groups.values()))
             found[places] = found.get(places, 0) + 1
-    return next((places for places, count in found.items() if count > 1), ())
+    return next((groups for groups, count in found.items() if count > 1), ())
 
 
-def _traced(arguments: Arguments, places: tuple[int, ...], room: int, trace: Callable[[Arguments], Any]) -> Any:
-    symbol, place, opened = symbol_of(room), 0, []
+def _traced(arguments: Arguments, groups: Groups, rooms: tuple[int, ...], trace: Callable[[Arguments], Any]) -> Any:
+    symbols = between(narrow(rooms))
+    of_place = {i: symbol for places, symbol in zip(groups, symbols, strict=True) for i in places}
+    place, opened = 0, []
     for argument in arguments:
         if type(argument) is Aval:
-            shape = [symbol if place + i in places else size for i, size in enumerate(argument.shape)]
+            shape = [of_place.get(i, size) for i, size in enumerate(argument.shape, place)]
             place += len(shape)
             opened.append(aval(tuple(shape), argument.dtype.numpy, argument.placement))
         else:

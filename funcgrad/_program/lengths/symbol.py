@@ -1,14 +1,15 @@
-"""A length as a symbol: one of JAX's symbolic dimensions (those of `jax.export`), with which ops can be traced.
+"""Lengths as symbols: JAX's symbolic dimensions (those of `jax.export`), with which ops can be traced.
 
-What an op does with a shape then holds for every length between the symbol's bounds, or the tracing fails.
+What an op does with a shape then holds for all lengths between the symbols' bounds, or the tracing fails. (Whether two
+lengths are equal is answered with no: a row takes its general way then, which is right where they are.)
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from jax import export
@@ -17,16 +18,21 @@ from funcgrad._program.value import Aval, aval
 
 T = TypeVar("T")
 _LEAST_ROOM = 4
+_NEAR = 16  # rooms up to here serve everything shorter
+NAMES = ("n", "m", "k")  # of the lengths that may vary independently in one program
+Bounds: TypeAlias = tuple[tuple[int, int], ...]  # of each length: the least, the most
 
 
 @functools.cache
-def between(least: int, most: int) -> Any:
-    """Return the symbol of a length between two bounds: the narrower they are, the more comparisons it decides."""
-    (symbol,) = export.symbolic_shape("n", constraints=[f"n >= {least}", f"n <= {most}"])
-    return symbol
+def between(bounds: Bounds) -> tuple[Any, ...]:
+    """Return the symbols of lengths between bounds: the narrower these are, the more comparisons they decide."""
+    names = NAMES[: len(bounds)]
+    rows = zip(names, bounds, strict=True)
+    limits = [limit for name, (least, most) in rows for limit in (f"{name} >= {least}", f"{name} <= {most}")]
+    return tuple(export.symbolic_shape(", ".join(names), constraints=limits))
 
 
-Dimension = type(between(2, _LEAST_ROOM))
+Dimension = type(between(((2, _LEAST_ROOM),))[0])
 
 
 def room_for(length: int) -> int:
@@ -34,26 +40,31 @@ def room_for(length: int) -> int:
     return max(_LEAST_ROOM, 1 << (length - 1).bit_length())
 
 
-def symbol_of(room: int) -> Any:
-    """Return the symbol of the lengths that have this room."""
-    return between(2 if room == _LEAST_ROOM else room // 2 + 1, room)
+def narrow(rooms: tuple[int, ...]) -> Bounds:
+    """Return the bounds of the lengths that have no room in half of these."""
+    return tuple([(2 if room == _LEAST_ROOM else room // 2 + 1, room) for room in rooms])
+
+
+def wide(rooms: tuple[int, ...]) -> Bounds:
+    """Return bounds that leave out only what is much shorter than these rooms."""
+    return tuple([(2 if room <= _NEAR else room // 4 + 1, room) for room in rooms])
 
 
 def is_symbolic(dimension: Any) -> bool:
-    """Tell whether a dimension depends on the length."""
+    """Tell whether a dimension depends on a length."""
     return isinstance(dimension, Dimension)
 
 
-def at(found: Any, length: Any) -> Any:
-    """Put a length in the place of the symbol, in an expression or in a tuple that holds some."""
+def at(found: Any, lengths: Sequence[Any]) -> Any:
+    """Put lengths in the places of their symbols, in an expression or in a tuple that holds some."""
     if isinstance(found, Dimension):
-        size = found._evaluate({"n": length})
+        size = found._evaluate(dict(zip(NAMES, lengths, strict=False)))
         return int(size) if isinstance(size, np.integer) else size
     if isinstance(found, tuple):
-        values = [at(part, length) for part in found]
+        values = [at(part, lengths) for part in found]
         return type(found)(*values) if hasattr(found, "_fields") else tuple(values)
     if type(found) is Aval:
-        return aval(at(tuple(found.struct.shape), length), found.dtype.numpy, found.placement)
+        return aval(at(tuple(found.struct.shape), lengths), found.dtype.numpy, found.placement)
     return found
 
 
