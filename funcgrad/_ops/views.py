@@ -267,12 +267,19 @@ def _expanded_size(shape: Sequence[int], size: Dims) -> Dims:
 
 
 def _expand_back(base: Array, new: Array, *_: Any) -> Array:
-    if new.size > base.size:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
-    return lax.reshape(new, base.shape) if new.size == base.size else base
+    """Return the base with what was written to any of its copies: the first of them that differs from it counts."""
+    if new.size <= base.size:
+        return lax.reshape(new, base.shape) if new.size == base.size else base
+    old = base.reshape((1,) * (new.ndim - base.ndim) + base.shape)
+    repeated = [d for d, (before, now) in enumerate(zip(old.shape, new.shape, strict=True)) if before != now]
+    changed = ~((new == old) | ((new != new) & (old != old)))  # NaN for NaN is no change
+    ends = range(-len(repeated), 0)
+    copies, differs = (
+        jnp.moveaxis(x, repeated, ends).reshape(*(n for d, n in enumerate(x.shape) if d not in repeated), -1)
+        for x in (new, changed)
+    )
+    place = jnp.argmax(differs, -1, keepdims=True)
+    return jnp.take_along_axis(copies, place, -1).reshape(base.shape)
 
 
 def expanded(input: Array, size: Dims) -> Array:

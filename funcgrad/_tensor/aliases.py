@@ -45,6 +45,8 @@ class View:
         if base._alias is not None:
             base._alias.refresh(base)
         old = base._variable
+        if old.node is not None or new.node is not None:  # which copy was written is told by values, not by history
+            refuse_repeated(tensor)
         (written,) = apply(write_back_of(self.op), (old, new, *self.inputs), self.statics)
         if written.node is None and old.node is not None:
             written = Variable(written.value, old.node, old.index)
@@ -70,6 +72,19 @@ class Cell:
         """Bind this name anew, and let the others see the value."""
         tensor._variable = new
         self.value = new.value
+
+
+def refuse_repeated(tensor: Tensor) -> None:
+    """RuntimeError for a view that shows elements more than once, to which not each may be written on its own."""
+    alias = tensor._alias
+    if type(alias) is not View or alias.op.grad != "ExpandBackward0":
+        return
+    shown, there = (x._variable.value.aval.shape.numel() for x in (tensor, alias.base))
+    if shown > there:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
 
 
 def write(tensor: Tensor, new: Variable) -> None:

@@ -24,13 +24,14 @@ from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View, write
+from funcgrad._tensor.aliases import View, refuse_repeated, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
 from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
 _WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narrow where its x64 switch is off
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
+_FILLING = frozenset(("fill", "fill_tensor", "masked_fill", "masked_fill_tensor"))  # copies stay alike
 _RETURN_TYPES: dict[str, Any] = {}
 
 
@@ -72,6 +73,8 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
     target._check_writable()
     if op.write_back is not None:
         return _rename(op, target, inputs, statics)
+    if target._alias is not None and op.name not in _FILLING:
+        refuse_repeated(target)
     (result, *_) = apply(op, [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs], statics)
     return target._write(fitted(target, result))
 
@@ -132,7 +135,8 @@ def return_type(op: Op) -> Any:
     """Return the named tuple that torch returns from this op."""
     found = _RETURN_TYPES.get(op.name)
     if found is None:
-        name = op.public_name
+        first = op.names[0] if op.names else ""
+        name = first.replace(".", "_") if first.startswith("linalg.") else op.public_name
         found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
         found.__module__ = "torch.return_types"
         found.__repr__ = repr_like_torch

@@ -14,7 +14,7 @@ from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import front, strides
-from funcgrad._tensor.aliases import View, cell_of
+from funcgrad._tensor.aliases import View, cell_of, refuse_repeated
 from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.front import as_dtype
@@ -188,6 +188,7 @@ def _own_if_copied(input: Any, result: Any) -> Any:
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor."""
     self._check_writable()
+    refuse_repeated(self)
     source = src if isinstance(src, Tensor) else from_data(src, None, None, False)
     if source.device != self.device:
         source = moved(source, self.device)

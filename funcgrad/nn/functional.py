@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -36,12 +37,13 @@ __all__ = [
     "alpha_dropout", "batch_norm", "conv_tbc", "ctc_loss", "dropout", "dropout1d", "dropout2d", "dropout3d",
     "embedding", "embedding_bag", "feature_alpha_dropout", "fractional_max_pool2d",
     "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
-    "gumbel_softmax", "instance_norm", "linear_cross_entropy", "max_pool1d_with_indices", "max_pool2d_with_indices",
-    "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_", "scaled_dot_product_attention",
-    "sigmoid", "triplet_margin_with_distance_loss", "upsample", "upsample_bilinear", "upsample_nearest",
+    "gumbel_softmax", "instance_norm", "linear_cross_entropy", "log_softmax", "max_pool1d_with_indices",
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "multi_head_attention_forward", "rrelu", "rrelu_",
+    "scaled_dot_product_attention", "sigmoid", "softmax", "softmin", "triplet_margin_with_distance_loss", "upsample",
+    "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
-_of_table = lookup("nn.functional")
+_of_table = functools.cache(lookup("nn.functional"))
 
 
 def __getattr__(name: str) -> Any:
@@ -54,6 +56,21 @@ def __getattr__(name: str) -> Any:
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)). Shape: input (*), result the same."""
     return input.sigmoid()
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(input) / sum(exp(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    return _of_table("softmax")(input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """softmax(-input) along `dim`. Shape: input (*), result the same."""
+    return _of_table("softmin")(input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """log(softmax(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    return _of_table("log_softmax")(input, dim, dtype)
 
 
 def embedding(

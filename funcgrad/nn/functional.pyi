@@ -1,7 +1,6 @@
 """Written by `python -m funcgrad.explain.stubs`; do not edit."""
 
 from collections.abc import Callable, Sequence
-from funcgrad._base.dtypes import dtype
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import (
     multi_head_attention_forward as multi_head_attention_forward,
@@ -119,6 +118,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
 ) -> Tensor: ...
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor: ...
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -153,6 +153,8 @@ def rrelu_(
     training: bool = False,
 ) -> Tensor: ...
 def sigmoid(input: Tensor) -> Tensor: ...
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor: ...
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor: ...
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -510,7 +512,6 @@ def local_response_norm(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def log_softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
 def logsigmoid(input: Tensor, inplace: bool = False, *, out: Any = None) -> Tensor: ...
 def lp_pool1d(
     input: Tensor,
@@ -749,8 +750,6 @@ def soft_margin_loss(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def softmax(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
-def softmin(input: Tensor, dim: int | None = None, dtype: dtype | None = None, *, out: Any = None) -> Tensor: ...
 def softplus(
     input: Tensor,
     beta: float = 1.0,

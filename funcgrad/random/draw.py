@@ -16,6 +16,7 @@ from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Arrays, Mask, Op
 from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
+from funcgrad._tensor.aliases import refuse_repeated
 from funcgrad._tensor.call import call, scalar_type_name
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
@@ -116,6 +117,7 @@ def draw_into(
 ) -> Tensor:
     """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
     tensor._check_writable()
+    refuse_repeated(tensor)
     chosen = generator or generator_of(tensor.device)
     if chosen.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
         return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)

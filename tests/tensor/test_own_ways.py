@@ -63,8 +63,24 @@ def test_what_is_no_tensor_is_refused_by_name() -> None:
         torch.ones(2) + None  # type: ignore[operator]  # what is tested
 
 
-@pytest.mark.xfail(reason="a view that repeats elements cannot be written to, not even where it does not repeat them")
-def test_one_row_of_an_expanded_tensor_can_be_written() -> None:
-    x = torch.zeros(3)
-    x.expand(2, 3)[0] = 1
-    assert x.tolist() == [1, 1, 1]
+def test_an_expanded_tensor_is_written_where_torch_allows_it() -> None:
+    x = torch.tensor([0.0, float("nan"), 0.0])
+    x.expand(2, 3)[1, 1:] = torch.tensor([1.0, 0.0])
+    x.expand(4, 2, 3)[3, 0, 0].mul_(2).add_(3)
+    assert x.tolist() == [3, 1, 0]
+    assert torch.zeros(3).expand(2, 3).fill_(1).tolist() == [[1, 1, 1]] * 2
+    for write in (lambda view: view.add_(1), lambda view: view.copy_(torch.ones(2, 3)), lambda view: view.uniform_()):
+        with pytest.raises(RuntimeError, match="refers to a single memory location"):
+            write(torch.zeros(3).expand(2, 3))
+
+
+def test_named_results_are_called_as_torch_calls_them() -> None:
+    found = torch.linalg.eigh(torch.eye(2))
+    assert type(found) is torch.return_types.linalg_eigh
+    assert repr(found).startswith("torch.return_types.linalg_eigh(")
+
+
+def test_softmax_takes_the_stack_level_that_old_scripts_pass() -> None:
+    functional = torch.nn.functional
+    for function in (functional.softmax, functional.softmin, functional.log_softmax):
+        assert function(torch.ones(2), 0, 5, torch.float64).dtype is torch.float64
