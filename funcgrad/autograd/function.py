@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -76,6 +77,12 @@ class FunctionNode(Node):
         if type(self._saved) is Packed:
             return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
         return tuple(saved.read(self) if type(saved) is _Saved else saved for saved in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def give_history(self, places: dict[int, int]) -> None:
         """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
@@ -191,6 +198,13 @@ class Function:
         """Return the gradient of each argument of forward."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function."
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse what torch's first Functions allowed; RuntimeError."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Write `forward(ctx, ...)` and "
+            f"`backward(ctx, ...)` with @staticmethod, and call {type(self).__name__}.apply(...)."
         )
 
     @classmethod

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from funcgrad._tensor.creation import zeros
+from funcgrad._tensor.functions import typename
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = ["Variable"]
@@ -15,8 +18,18 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """Old spelling: returns the tensor itself, as a leaf with requires_grad as given."""
+    """Old spelling: a new leaf that shares the memory of `data` and has no history, whatever `data` has.
 
-    def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
-        tensor = data.detach() if requires_grad and not data.requires_grad else data
-        return tensor.requires_grad_() if requires_grad and not data.requires_grad else tensor
+    Without `data` it is empty. Raises TypeError where `data` is no tensor, RuntimeError where its dtype has no
+    gradients.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool | None = None) -> Any:
+        if volatile:
+            message = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+            warnings.warn(message, UserWarning, stacklevel=2)
+        if data is None:
+            return zeros(0, requires_grad=requires_grad)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {typename(data)}")
+        return data.detach().requires_grad_(requires_grad)
