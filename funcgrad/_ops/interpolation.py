@@ -80,7 +80,8 @@ def upsample_bilinear2d_aa(
     """
     sizes, factors = _sizes_and_factors(input.shape[2:], output_size, scale_factors)
     factors = factors if scale_factors is not None else (scales_h, scales_w)
-    for axis, count, factor in zip((2, 3), sizes, factors, strict=True):
+    each = list(zip((2, 3), sizes, factors, strict=True))
+    for axis, count, factor in reversed(each) if input.dtype == np.uint8 else each:
         mix = _mix(input.shape[axis], count, factor, "bilinear", align_corners, True, input.dtype)
         input = _mixed(input, axis, mix)
     return input

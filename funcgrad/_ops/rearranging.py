@@ -12,7 +12,7 @@ from jax import lax
 
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.parts import diagonal_dims
-from funcgrad._ops.table import Array, Dims, DType, Indices, Scalar, op
+from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Scalar, op
 
 
 @op(grad="CloneBackward0")
@@ -111,18 +111,22 @@ def flipud(input: Array) -> Array:
     return lax.rev(input, (0,))
 
 
-@op(grad="RollBackward0")
-def roll(input: Array, shifts: Dims, dims: Dims = ()) -> Array:
-    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, flattened."""
+@op(grad=("RollBackward0", "input"), names="")
+def roll(input: Array, shifts: Arrays, dims: Dims) -> Array:
+    """Move elements on along `dims`, those that fall off coming in in front; without `dims`, flattened.
+
+    shifts: Python numbers, which become inputs where they change.
+    """
     if not shifts:
         raise RuntimeError("`shifts` required")
-    if not dims and len(shifts) == 1:
-        return jnp.roll(input, shifts[0])
-    if len(dims) != len(shifts):
+    if len(dims) != len(shifts) and (dims or len(shifts) > 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if input.ndim == 0:
+    if input.ndim == 0 and dims:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return jnp.roll(input, shifts, tuple(dim_of(input.ndim, d) for d in dims))
+    along = [dim_of(input.ndim, d) for d in dims] or [None]
+    for shift, dim in zip(shifts, along, strict=True):
+        input = jnp.roll(input, shift if isinstance(shift, int) else shift.astype(np.int32), dim)
+    return input
 
 
 @op(grad="Rot90Backward0")

@@ -197,6 +197,15 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     return whole.index_select(along, from_host(places, dtype=dtypes.int64))
 
 
+@both()
+@on_arrays
+def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, flattened."""
+    by = as_dims(shifts, "roll(): argument 'shifts' (position 2)") or ()
+    along = as_dims(dims, "roll(): argument 'dims' (position 3)") or ()
+    return call(TABLE["roll"], (input, *by), (along,))
+
+
 @function("nn.functional.one_hot")
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 zeros with a one at each class, in a new last dimension; -1: as many as the largest class needs."""

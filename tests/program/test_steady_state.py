@@ -242,3 +242,15 @@ def test_evaluation_between_epochs_settles() -> None:
             return (model(x).argmax(1) == y).float().mean().item()
 
     assert_settles(epoch)
+
+
+def test_rolls_by_shifts_that_change_do_not_compile_anew() -> None:
+    x = torch.randn(8, 9, requires_grad=True)
+
+    def turn(k: int) -> None:
+        x.grad = None
+        torch.roll(x * 2, (k, 2 * k), (0, 1))[0, 0].backward()
+        assert x.grad is not None
+        assert x.grad[-k % 8, (-2 * k) % 9].item() == 2
+
+    assert_settles(turn, within=3)
