@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from start import Weights, before_training, clipped, linear, mask, train, weights_of
+from start import Weights, before_training, clipped, embedding, linear, mask, train, weights_of
 
 from funcgrad.nn import functional as F
 
@@ -40,7 +40,7 @@ def lstm(weights: Weights, layer: int, xs: jax.Array, start: Memory) -> tuple[Me
 def loss_of(
     weights: Weights, memory: Memory, words: jax.Array, targets: jax.Array, kept: tuple[jax.Array, ...]
 ) -> tuple[jax.Array, Memory]:
-    x, last = weights["encoder.weight"][words], []
+    x, last = embedding(weights, "encoder", words), []
     for layer in range(LAYERS):
         end, x = lstm(weights, layer, x * kept[layer], (memory[0][layer], memory[1][layer]))
         last.append(end)

@@ -56,10 +56,12 @@ ADAM = optax.adam(2e-4, b1=0.5)
 
 
 @partial(jax.jit, donate_argnums=0)
-def step(state: Any, real: jax.Array, noise: jax.Array) -> tuple[Any, jax.Array, Any]:
-    """Teach the critic, then the painter; the loss is the painter's."""
+def step(state: Any, real: jax.Array, noise: jax.Array, shown: jax.Array | None) -> tuple[Any, jax.Array, Any]:
+    """Teach the critic, then the painter; the loss is the painter's. shown: noise painted before, to look at."""
     weights, statistics, optimizers = dict(state["model"]), dict(state["statistics"]), dict(state["optimizer"])
     gradients = {}
+    if shown is not None:  # in training mode, so that the statistics follow it
+        _, statistics["netG"] = painted(weights["netG"], statistics["netG"], shown)
 
     def learn(name: str, slope: Any) -> None:
         gradients[name] = slope
@@ -77,10 +79,13 @@ def step(state: Any, real: jax.Array, noise: jax.Array) -> tuple[Any, jax.Array,
 
 
 def batches(script: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield pictures and noise."""
+    """Yield pictures and noise, and what the script painted at the end of the epoch before."""
+    shown = None
     for _ in range(EPOCHS):
         for (images,) in script.dataloader:
-            yield images, torch.randn(len(images), CODE, 1, 1)
+            yield images, torch.randn(len(images), CODE, 1, 1), shown
+            shown = None
+        shown = script.fixed_noise.jax()
 
 
 def setup() -> tuple[Any, Any, Iterator[tuple[Any, ...]]]:

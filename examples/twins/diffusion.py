@@ -37,7 +37,7 @@ def denoised(weights: Weights, x: jax.Array, times: jax.Array) -> jax.Array:
 
 
 def loss_of(weights: Weights, x: jax.Array, times: jax.Array, noise: jax.Array, remaining: Any) -> jax.Array:
-    signal, spread = (share[times][:, None] for share in remaining)
+    signal, spread = (share[times.astype("int32")][:, None] for share in remaining)
     return jnp.mean((denoised(weights, signal * x + spread * noise, times) - noise) ** 2)
 
 

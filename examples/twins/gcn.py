@@ -28,8 +28,8 @@ def loss_of(weights: Weights, kept: jax.Array, links: Any, features: Any, labels
 def setup() -> tuple[Any, Any, Iterator[tuple[Any, ...]]]:
     """Return the step, the state that it starts from, and the masks."""
     script = before_training("gcn")
-    features, labels, chosen = (x.jax() for x in (script.features, script.labels, script.idx_train))
-    nodes, (start, end) = len(labels), script.edge_index.jax()
+    features, labels, chosen = (x.jax() for x in (script.features, script.labels.int(), script.idx_train.int()))
+    nodes, (start, end) = len(labels), script.edge_index.int().jax()
     links = jnp.zeros((nodes, nodes)).at[end, start].add(script.edge_weight.jax())
     adam = optax.chain(optax.add_decayed_weights(script.args.weight_decay), optax.adam(script.args.lr))
     loss = partial(loss_of, links=links, features=features, labels=labels, chosen=chosen)

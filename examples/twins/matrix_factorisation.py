@@ -12,15 +12,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import optax
-from start import Weights, before_training, beginning, descent, train, weights_of
+from start import Weights, before_training, beginning, descent, embedding, train, weights_of
 
 EPOCHS = 15
 
 
 def loss_of(weights: Weights, users: jax.Array, items: jax.Array, ratings: jax.Array) -> jax.Array:
-    biases = weights["user_biases.weight"][users, 0] + weights["item_biases.weight"][items, 0]
-    likes = (weights["user_factors.weight"][users] * weights["item_factors.weight"][items]).sum(1)
-    return jnp.mean((biases + weights["global_bias"] + likes - ratings) ** 2)
+    biases = embedding(weights, "user_biases", users) + embedding(weights, "item_biases", items)
+    likes = (embedding(weights, "user_factors", users) * embedding(weights, "item_factors", items)).sum(1)
+    return jnp.mean((biases[:, 0] + weights["global_bias"] + likes - ratings) ** 2)
 
 
 def batches(script: Any) -> Iterator[tuple[Any, ...]]:

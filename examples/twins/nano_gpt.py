@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import optax
-from start import Weights, before_training, beginning, descent, layer_norm, linear, mask, train, weights_of
+from start import Weights, before_training, beginning, descent, embedding, layer_norm, linear, mask, train, weights_of
 
 from funcgrad.nn import functional as F
 
@@ -32,7 +32,7 @@ def attention(weights: Weights, name: str, x: jax.Array, kept: jax.Array) -> jax
 
 def loss_of(weights: Weights, words: jax.Array, targets: jax.Array, kept: Any) -> jax.Array:
     first, *of_layers = kept
-    x = (weights["transformer.wte.weight"][words] + weights["transformer.wpe.weight"]) * first
+    x = (embedding(weights, "transformer.wte", words) + weights["transformer.wpe.weight"]) * first
     for layer, (on_scores, on_attention, on_mlp) in enumerate(of_layers):
         name = f"transformer.h.{layer}"
         x = x + attention(weights, f"{name}.attn", layer_norm(weights, f"{name}.ln_1", x), on_scores) * on_attention

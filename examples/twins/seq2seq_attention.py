@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import optax
-from start import Weights, before_training, beginning, descent, linear, mask, train, weights_of
+from start import Weights, before_training, beginning, descent, embedding, linear, mask, train, weights_of
 
 from funcgrad.nn import functional as F
 
@@ -34,7 +34,7 @@ def encoded(weights: Weights, words: jax.Array, kept: jax.Array) -> tuple[jax.Ar
         hidden = gru(weights, x, hidden)
         return hidden, hidden
 
-    xs = (weights["embedding.weight"][words] * kept).swapaxes(0, 1)
+    xs = (embedding(weights, "embedding", words) * kept).swapaxes(0, 1)
     last, all_ = jax.lax.scan(turn, jnp.zeros_like(xs[0]), xs)
     return last, all_.swapaxes(0, 1)
 
@@ -50,7 +50,7 @@ def loss_of(weights: Any, words: jax.Array, targets: jax.Array, on_words: jax.Ar
     decoder = weights["decoder"]
     hidden, keys = encoded(weights["encoder"], words, on_words)
     given = jnp.concatenate([jnp.full_like(targets[:, :1], START), targets[:, :-1]], axis=1)  # teacher forcing
-    xs = decoder["embedding.weight"][given].swapaxes(0, 1) * on_targets
+    xs = embedding(decoder, "embedding", given).swapaxes(0, 1) * on_targets
 
     def turn(hidden: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
         hidden = gru(decoder, jnp.concatenate([x, attended(decoder, hidden, keys)], axis=1), hidden)

@@ -83,6 +83,11 @@ def linear(weights: Weights, name: str, x: jax.Array) -> jax.Array:
     return F.linear(x, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
 
 
+def embedding(weights: Weights, name: str, places: jax.Array) -> jax.Array:
+    """Look up the rows of an embedding. places: of any integer dtype; PyTorch's int64 is none of JAX's own."""
+    return weights[f"{name}.weight"][places.astype(jnp.int32)]
+
+
 def layer_norm(weights: Weights, name: str, x: jax.Array) -> jax.Array:
     """Normalise the last dimension."""
     return F.layer_norm(x, x.shape[-1:], weights[f"{name}.weight"], weights.get(f"{name}.bias"))

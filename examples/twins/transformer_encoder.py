@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import optax
-from start import Weights, before_training, beginning, descent, layer_norm, linear, mask, train, weights_of
+from start import Weights, before_training, beginning, descent, embedding, layer_norm, linear, mask, train, weights_of
 
 from funcgrad.nn import functional as F
 from funcgrad.utils.data import DataLoader
@@ -39,7 +39,7 @@ def attention(weights: Weights, name: str, x: jax.Array, kept: jax.Array) -> jax
 
 def loss_of(weights: Weights, words: jax.Array, targets: jax.Array, kept: Any) -> jax.Array:
     first, *of_layers = kept
-    x = (weights["embedding.weight"][words] * math.sqrt(WIDTH) + positions()) * first
+    x = (embedding(weights, "embedding", words) * math.sqrt(WIDTH) + positions()) * first
     for layer, (on_scores, on_attention, on_hidden, on_result) in enumerate(of_layers):
         name = f"transformer_encoder.layers.{layer}"
         attended = attention(weights, f"{name}.self_attn", x, on_scores) * on_attention

@@ -7,13 +7,14 @@ python -m funcgrad compare examples/scripts/word2vec.py examples/twins/word2vec.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from start import Weights, before_training, beginning, descent, train, weights_of
+from start import Weights, before_training, beginning, descent, embedding, train, weights_of
 
 import funcgrad as torch
 
@@ -21,9 +22,9 @@ EPOCHS = 6
 
 
 def loss_of(weights: Weights, centres: jax.Array, contexts: jax.Array, noise: jax.Array) -> jax.Array:
-    vectors, outputs = weights["u_embeddings.weight"][centres], weights["v_embeddings.weight"]
-    seen = jax.nn.log_sigmoid((vectors * outputs[contexts]).sum(1))
-    unseen = jax.nn.log_sigmoid(-jnp.einsum("nkd,nd->nk", outputs[noise], vectors)).sum(1)
+    vectors, outputs = embedding(weights, "u_embeddings", centres), partial(embedding, weights, "v_embeddings")
+    seen = jax.nn.log_sigmoid((vectors * outputs(contexts)).sum(1))
+    unseen = jax.nn.log_sigmoid(-jnp.einsum("nkd,nd->nk", outputs(noise), vectors)).sum(1)
     return -(seen + unseen).mean()
 
 

@@ -125,7 +125,8 @@ def page(rows: Sequence[list[str]]) -> str:
         "`multi_task` and `seq2seq_attention` have a bias in front of a batch norm, or of a softmax's scores: its "
         "gradient is nothing but rounding, of which Adam makes whole steps. The L-BFGS of `neural_style` has no line "
         "search and lets rounding grow, under PyTorch too ([scripts](scripts.md)): it is shown after one step of ten "
-        "turns.", "",
+        "turns. After some dozens of steps a ReLU may turn over in the one and not in the other, where rounding "
+        "decides, and gradients part by what that one is worth; that happens between any two machines.", "",
         *[f"| {' | '.join(cells)} |" for cells in [HEAD, ["---"] * len(HEAD), *rows]], "",
         f"Measured {datetime.date.today()} with {versions}, Python {platform.python_version()}, {os.cpu_count()} CPU "
         "cores that had other work too (times are rough), by `python -m tests.examples.twins --write-docs`.", "",
