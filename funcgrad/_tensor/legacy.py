@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.size import Size
 from funcgrad._tensor.creation import zeros
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.placement import available
+from funcgrad._tensor.placement import available, is_on
 from funcgrad._tensor.tensor import Tensor
 
 
 def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -> Tensor:
-    """Return what torch's old constructor does: sizes give zeros, one sequence or tensor gives its numbers."""
+    """Return what torch's old constructor does: sizes give zeros, a sequence its numbers, a tensor a view of itself."""
     kind = dtype or dtypes.get_default_dtype()
     if not data:
         return zeros(0, dtype=kind, device=device)
@@ -27,9 +28,13 @@ def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -
         raise TypeError(f"new(): data must be a sequence (got {', '.join(type(x).__name__ for x in data)})")
     if isinstance(given, Size):
         return zeros(given, dtype=kind, device=device)
-    if isinstance(given, Tensor) and dtype is None and device is None:
-        return given.detach()
+    if isinstance(given, Tensor) and _is_of(given, dtype, device):
+        return given[...] if given.requires_grad else given.detach()
     return from_data(given, kind, device, False)
+
+
+def _is_of(tensor: Tensor, dtype: DType | None, device: Any) -> bool:
+    return (dtype is None or tensor.dtype is dtype) and (device is None or is_on(tensor.device, Device(device)))
 
 
 class _TypeOfTensor(type):

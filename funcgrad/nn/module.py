@@ -79,11 +79,11 @@ class Module(Hooked, Stateful, Traversal, Members):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                if set_to_none:
-                    parameter.grad = None
-                else:
-                    parameter.grad = fg.zeros_like(parameter.grad)
+            grad = parameter.grad
+            if set_to_none:
+                parameter.grad = None
+            elif grad is not None:
+                (grad.detach_() if grad.requires_grad else grad).zero_()
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move parameters and buffers to a device, floating ones to a dtype, or to those of another tensor."""

@@ -53,3 +53,24 @@ def test_saved_variables_is_the_old_name_of_saved_tensors() -> None:
     assert x.grad.tolist() == [1.0, 0.0]
     with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward method is deprecated"):
         Sign()(x)
+
+
+def test_the_old_constructor_gives_a_view_through_which_gradients_go() -> None:
+    for kind in (torch.Tensor, torch.FloatTensor):
+        x = torch.ones(2, requires_grad=True)
+        (kind(x * 3) * 2).sum().backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [6.0, 6.0]
+        data = torch.ones(2)
+        kind(data).add_(1)
+        assert data.tolist() == [2.0, 2.0]
+
+
+def test_a_module_fills_the_gradients_that_are_there_with_zeros() -> None:
+    model = nn.Linear(2, 1)
+    model(torch.ones(1, 2)).sum().backward()
+    seen = model.weight.grad
+    model.zero_grad(set_to_none=False)
+    assert model.weight.grad is seen
+    assert seen is not None
+    assert (seen.tolist(), seen.requires_grad) == ([[0.0, 0.0]], False)
