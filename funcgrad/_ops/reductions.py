@@ -15,6 +15,7 @@ from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.checks import require_real, scalar_name
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.extremes import place_of_largest, place_of_smallest
+from funcgrad._ops.reduction import mean_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
 Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
@@ -70,7 +71,7 @@ def mean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype:
             f"mean(): could not infer output dtype. {given} dtype must be either a floating point or complex dtype. "
             f"Got: {scalar_name(input)}"
         )
-    return jnp.mean(input, dims_of(input, dim), keepdims=keepdim)
+    return mean_of(input, dims_of(input, dim), keepdim)
 
 
 @op(grad=("DivBackward0", ("NansumBackward0", "input")))

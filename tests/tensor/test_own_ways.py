@@ -84,3 +84,10 @@ def test_softmax_takes_the_stack_level_that_old_scripts_pass() -> None:
     functional = torch.nn.functional
     for function in (functional.softmax, functional.softmin, functional.log_softmax):
         assert function(torch.ones(2), 0, 5, torch.float64).dtype is torch.float64
+
+
+def test_a_mean_is_rounded_as_one_division() -> None:
+    right = torch.arange(100).expand(3, 100) < torch.tensor([[7], [29], [99]])
+    expected = [float(np.float32(hits) / np.float32(100)) for hits in (7, 29, 99)]
+    assert [row.float().mean().item() for row in right] == expected
+    assert right.float().mean(1).tolist() == expected
