@@ -7,8 +7,12 @@ from funcgrad.func.compare import Comparison, compare
 from funcgrad.func.derivatives import grad, grad_and_value, jvp, linearize, vjp
 from funcgrad.func.export import Exported, ExportError, export, load_state
 from funcgrad.func.jacobians import hessian, jacfwd, jacrev
-from funcgrad.func.modules import functionalize, replace_all_batch_norm_modules_, stack_module_state
-from funcgrad.nn.utils.stateless import functional_call
+from funcgrad.func.modules import (
+    functional_call,
+    functionalize,
+    replace_all_batch_norm_modules_,
+    stack_module_state,
+)
 
 __all__ = [
     "Comparison", "ExportError", "Exported", "compare", "export", "functional_call", "functionalize", "grad",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.batchnorm import _BatchNorm
 from funcgrad.nn.module import Module
+from funcgrad.nn.utils import stateless
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -58,3 +59,17 @@ def _leaf(tensors: list[Tensor]) -> Tensor:
         )
     stacked = fg.stack(tensors)
     return stacked.detach().requires_grad_(flags.pop()) if all(tensor.is_leaf for tensor in tensors) else stacked
+
+
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call `module` with these tensors, by dotted name, in the places of its own; see `nn.utils.stateless`."""
+    given = parameter_and_buffer_dicts
+    return stateless.functional_call(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)

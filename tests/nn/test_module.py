@@ -392,7 +392,7 @@ def test_functional_call_refuses_what_is_ambiguous() -> None:
     with pytest.raises(ValueError, match="appeared in multiple dictionaries"):
         torch.func.functional_call(layer, (weight, weight), torch.ones(1, 1))
     with pytest.raises(ValueError, match="to be a dict, or a list/tuple of dicts"):
-        torch.func.functional_call(layer, 3, torch.ones(1, 1))
+        torch.func.functional_call(layer, parameter_and_buffer_dicts=3, args=torch.ones(1, 1))  # type: ignore[arg-type]
 
 
 def test_batch_norms_can_be_freed_of_running_statistics() -> None:
