@@ -25,8 +25,9 @@ def rolled(
 ) -> tuple[list[Step | Loop], list[Argument]]:
     """Return the line with its repeats as Loops, and where its results are found then.
 
-    turns, instructions: a repeat is rolled if it has that many of one of them (and three turns at least). fold: numbers
-    that are the same in each turn are part of the body; else all are read from outside.
+    turns, instructions: a repeat is rolled if it has that many of one of them, or half as many of each, or the like
+    (three turns at least). fold: numbers that are the same in each turn are part of the body; else all are read from
+    outside.
     """
     line, results = list(steps), list(wanted)
     while True:
@@ -185,7 +186,7 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: boo
             continue
         start, end = _run(tokens, i, period, done)
         count = (end - start) // period
-        if count < 3 or (count < turns and end - start < instructions):
+        if count < 3 or not _are_enough(count, end - start, turns, instructions):
             i += 1
             continue
         found = _aligned(line, start, end, period, turns, instructions, fold)
@@ -194,6 +195,14 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: boo
             continue
         yield found
         i = done = found[0].end
+
+
+def _are_enough(count: int, length: int, turns: int, instructions: int) -> bool:
+    """Tell whether a repeat is worth a loop: many turns, or many instructions, or somewhat many of both.
+
+    A step of a CRF with 13 turns of 9 and of 25 instructions compiled in 20 s as loops and in 42 s unrolled.
+    """
+    return count * instructions + length * turns >= turns * instructions
 
 
 def _distances(tokens: Sequence[int]) -> list[int]:
@@ -224,7 +233,7 @@ def _aligned(
 ) -> tuple[_Candidate, Loop] | None:
     for shift in range(min(2 * period, BEGINNINGS)):
         count = (end - start - shift) // period
-        if count < 3 or (count < turns and count * period < instructions):
+        if count < 3 or not _are_enough(count, count * period, turns, instructions):
             return None
         candidate = _Candidate(line, start + shift, period, count, fold)
         loop = candidate.loop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -264,3 +265,18 @@ def test_random_loops(prelude: Any, body: Any, turns: int, inner: int) -> None:
         settings.turns, forest._roots = kept
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("turns", "is_loop"), [(10, True), (6, False)])
+def test_somewhat_many_turns_of_somewhat_many_instructions_are_a_loop(
+    turns: int, is_loop: bool, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "turns", 16)
+    names = random.Random(turns).choices(["sin", "cos", "tanh", "atan", "erf", "sigmoid"], k=26)
+    x = torch.linspace(-1, 1, 3)
+    for _ in range(turns):
+        for name in names:
+            x = getattr(torch, name)(x)
+    x.sum().item()
+    before, after = lines.lengths[-1]
+    assert (after < before / 5) is is_loop
