@@ -13,7 +13,8 @@ from funcgrad.compiling import OptimizedModule, compile
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin",
     "disable", "disallow_in_graph", "explain", "graph_break", "is_compiling", "is_dynamo_compiling", "is_exporting",
-    "is_inductor_supported", "list_backends", "mark_dynamic", "mark_static", "optimize", "reset", "set_stance",
+    "is_inductor_supported", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
+    "mark_unbacked", "maybe_mark_dynamic", "optimize", "reset", "set_stance",
 ]  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def mark_dynamic(tensor: Any, *dims: Any, **_: Any) -> None:
     """Accepted: which sizes vary is seen while the loop runs."""
 
 
-mark_static = mark_dynamic
+mark_static = mark_static_address = mark_unbacked = maybe_mark_dynamic = mark_dynamic
 
 
 @contextmanager

@@ -227,9 +227,6 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._make_hooks()
         self.defaults.setdefault("differentiable", False)
-        for group in self.param_groups:
-            for name, default in self.defaults.items():
-                group.setdefault(name, default)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("

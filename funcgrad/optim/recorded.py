@@ -168,6 +168,9 @@ class RuleOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        for group in self.param_groups:  # of a file from before an option was there
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
         self._lanes = {}
         self._share_again()
 

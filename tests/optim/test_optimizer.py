@@ -397,6 +397,7 @@ def test_optimizers_of_ones_own_work_as_in_torch() -> None:
     again = SignDescent([w])
     again.load_state_dict(optimizer.state_dict())
     assert again.state[w]["step"] == 1
+    assert set(again.param_groups[0]) == {"params", "lr"}  # and no option of the optimizers that are there
     assert again.state[w]["mean"].tolist() == [1.0, -1.0]
     assert calls == [1]
     assert "lr: 0.5" in repr(optimizer)

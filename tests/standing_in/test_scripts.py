@@ -67,6 +67,7 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     import funcgrad, sys
     cudnn.benchmark = True
     torch._dynamo.config.suppress_errors = True
+    torch._dynamo.mark_static_address(torch.zeros(1))
     torch._inductor.config.coordinate_descent_tuning = True
     print(nn is funcgrad.nn, Tensor is funcgrad.Tensor, F.relu is nn.functional.relu, torch.backends.cudnn.benchmark)
     print(Parameter is nn.Parameter, issubclass(nn.Conv2d, _ConvNd), issubclass(nn.MSELoss, _Loss))
