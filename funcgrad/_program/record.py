@@ -34,14 +34,15 @@ from funcgrad._program.value import (
 )
 
 _HOLE = object()
+TURN = 24  # instructions
 
 
 class Program:
     """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads."""
 
     __slots__ = (
-        "closed", "cursor", "failure", "leaf_slots", "leaves", "lock", "numbers", "outcome", "pinned", "placement",
-        "promised", "results", "shadow",
+        "closed", "cursor", "failure", "grown", "leaf_slots", "leaves", "lock", "numbers", "outcome", "pinned",
+        "placement", "promised", "results", "shadow",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -60,6 +61,7 @@ class Program:
         self.pinned: list[Value] = []
         self.results: list[ref[Value]] = []
         self.numbers: list[float] = []
+        self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `end_where_it_grows`
         self.promised: list[Value] = []
         self.outcome: list[Any] = []
 
@@ -181,6 +183,24 @@ def force(value: Value) -> None:
 def run_present() -> None:
     """Run the present program. `run` puts its own in this place."""
     raise AssertionError("funcgrad._program.run is not imported")
+
+
+def end_where_it_grows(kind: Any, parts: Sequence[Aval], whole: Value) -> None:
+    """Let the program end with the joining just recorded, once what such a joining gave is joined to more.
+
+    A text that is continued without being read would be one program with every length in it. So each of its turns is
+    one, which the next turns share (see `lengths`); a turn is known by its instructions: blocks that widen have fewer.
+    """
+    program = thread.program
+    with program.lock:
+        if whole.program is not program or program.closed:
+            return
+        call = program.cursor
+        begins = [program.grown.get((kind, part)) for part in parts]
+        if any(start is not None and call.depth - start >= TURN for start in begins):
+            call.is_last = True
+            run_present()
+        thread.program.grown.setdefault((kind, whole.aval), thread.program.cursor.depth)
 
 
 def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], inputs: Sequence[Any]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
-from funcgrad._program.record import thread
+from funcgrad._program.record import end_where_it_grows, thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Value, of_array
 from funcgrad._tape.nodes import GradSlot
@@ -66,7 +66,13 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
         return call(op, inputs, statics)
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
     if settings.eager or not _are_near(op, variables):
-        return call(op, _apart(variables, inputs) if op in _JOINING and len(inputs) >= _MANY else inputs, statics)
+        if op not in _JOINING:
+            return call(op, inputs, statics)
+        joined = call(op, _apart(variables, inputs) if len(inputs) >= _MANY else inputs, statics)
+        if len(inputs) < _MANY and isinstance(joined, Tensor) and joined._variable.node is None:
+            parts = [variable.aval for variable in variables if variable is not None]
+            end_where_it_grows((op, statics), parts, joined._variable.value)
+        return joined
     values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
     (result,) = signature_of(op, tuple([value.aval for value in values]), statics).avals
     if any(_is_cut(value.aval, result) for value in values):

@@ -241,6 +241,35 @@ def test_what_was_traced_with_a_length_open_is_let_go(monkeypatch: pytest.Monkey
     assert halves and not any(half._kept for half in halves)
 
 
+def _continued(tagger: Tagger, turns: int, *, reading: bool) -> tuple[list[int], int]:
+    """Continue a text with the likeliest word; return it, and how many programs were run."""
+    words = fg.tensor([[1, 2, 3]])
+    with fg.no_grad(), counted() as seen:
+        for _ in range(turns):
+            words = fg.cat([words, tagger(words)[:, -1:].argmax(-1)], dim=1)
+            if reading:
+                words[0, -1].item()
+    return words[0].tolist(), seen.runs
+
+
+def test_a_text_that_nobody_reads_while_it_grows_is_a_program_a_turn() -> None:
+    fg.manual_seed(3)
+    tagger = Tagger("attention", 8).eval()
+    text, runs = _continued(tagger, 12, reading=False)
+    assert runs == 12 - 1  # that it grows is known by the second joining, with which the first program ends
+    assert _continued(tagger, 12, reading=False)[0] == text
+    assert _continued(tagger, 12, reading=True)[0] == text
+
+
+def test_blocks_that_widen_are_one_program() -> None:
+    x = fg.ones(2, 3)
+    with fg.no_grad(), counted() as seen:
+        for _ in range(10):
+            x = fg.cat([x, x.sum(1, keepdim=True).sin()], dim=1)
+        assert x[0, -1].item() == pytest.approx(float(np.sin(x[0, :-1].sum().item())), rel=1e-5)
+    assert seen.runs == 2
+
+
 def _translated(lengths: list[tuple[int, int]]) -> list[float]:
     """Train an encoder and a decoder with attention on sentences of lengths that vary independently."""
     fg.manual_seed(0)
