@@ -18,6 +18,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._ops.own_vjp import with_own_vjp
@@ -27,6 +28,7 @@ Pads = tuple[tuple[int, int], ...]
 
 _MOST_TAPS = 64
 _MOST_SPLITS = 64
+_MOST_AT_ONCE = 16  # taps in one sum: of 49, two layers in a row, each fused into the other, took 6 s to compile
 _SMALL_PATCHES = 2**21  # elements of the unfolded input; below, an unpadded convolution is fast as it is
 
 
@@ -79,11 +81,54 @@ def _grouped(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Di
 
 
 def _depthwise(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    """Sum over the taps of one channel's kernel, each a shifted product that XLA fuses with the others."""
+    """Sum over the taps of one channel's kernel; of a large kernel row by row."""
     padded = jnp.pad(jnp.repeat(input, weight.shape[0] // input.shape[1], 1), ((0, 0), (0, 0), *pads))
+    at_once = math.prod(weight.shape[2:]) <= _MOST_AT_ONCE
+    return (_sum_over_taps if at_once else _sum_over_rows)(padded, weight, stride, dilation)
+
+
+@with_own_vjp(2, 3)
+def _sum_over_rows(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:
+    """Like `_sum_over_taps`, in a loop; the input's gradient is such a sum too, which JAX's transpose is not."""
+    reach = (weight.shape[2] - 1) * dilation[0]
+
+    @jax.checkpoint
+    def with_row(total: Array, row: Array) -> tuple[Array, None]:
+        seen = lax.dynamic_slice_in_dim(padded, row * dilation[0], padded.shape[2] - reach, 2)
+        return total + _sum_over_taps(seen, lax.dynamic_slice_in_dim(weight, row, 1, 2), stride, dilation), None
+
+    result = shifted(padded, (0,) * len(stride), weight.shape[2:], stride, dilation)
+    return lax.scan(with_row, jnp.zeros_like(result), jnp.arange(weight.shape[2], dtype=np.int32))[0]
+
+
+def _sum_over_rows_forward(
+    padded: Array, weight: Array, stride: Dims, dilation: Dims
+) -> tuple[Array, tuple[Array, Array]]:
+    return _sum_over_rows(padded, weight, stride, dilation), (padded, weight)
+
+
+def _sum_over_rows_backward(
+    stride: Dims, dilation: Dims, saved: tuple[Array, Array], gradient: Array
+) -> tuple[Array, Array]:
+    padded, weight = saved
+    edges = [(0, 0, 0), (0, 0, 0)]
+    for n, k, m, s, d in zip(padded.shape[2:], weight.shape[2:], gradient.shape[2:], stride, dilation, strict=True):
+        reach = (k - 1) * d
+        edges.append((reach, n - (m - 1) * s - 1, s - 1))
+    spread = lax.pad(gradient, jnp.zeros((), gradient.dtype), edges)
+    turned = jnp.flip(weight, range(2, weight.ndim))
+    _, pull = jax.vjp(lambda kernels: _sum_over_rows.plain(padded, kernels, stride, dilation), weight)
+    return _sum_over_rows(spread, turned, (1,) * len(stride), dilation), pull(gradient)[0]
+
+
+_sum_over_rows.defvjp(_sum_over_rows_forward, _sum_over_rows_backward)
+
+
+def _sum_over_taps(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:
+    """Sum shifted products, which XLA fuses."""
     total: Array | None = None
     for taps in itertools.product(*map(range, weight.shape[2:])):
-        scale = weight[(slice(None), 0, *taps)].reshape(-1, *(1,) * (input.ndim - 2))
+        scale = weight[(slice(None), 0, *taps)].reshape(-1, *(1,) * (padded.ndim - 2))
         term = shifted(padded, taps, weight.shape[2:], stride, dilation) * scale
         total = term if total is None else total + term
     assert total is not None
