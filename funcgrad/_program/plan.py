@@ -107,8 +107,10 @@ def _for_this_length(
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
             return Plan(InParts(parted, results, leaf_avals), (), range(len(leaf_avals)), range(len(wanted)))
-        if seldom_come_back() or are_known(line):
-            note = "run an instruction at a time, since programs hardly ever came back of late"
+        seldom = seldom_come_back()
+        if seldom or are_known(line):
+            why = "programs hardly ever came back of late" if seldom else "each of them is compiled already"
+            note = f"run an instruction at a time, since {why}"
             execute = InSteps(line, found, len(leaf_avals))
             return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), note=note)
     if settings.turns:
