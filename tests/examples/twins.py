@@ -129,7 +129,7 @@ def page(rows: Sequence[list[str]]) -> str:
         "decides, and gradients part by what that one is worth; that happens between any two machines.", "",
         *[f"| {' | '.join(cells)} |" for cells in [HEAD, ["---"] * len(HEAD), *rows]], "",
         f"Measured {datetime.date.today()} with {versions}, Python {platform.python_version()}, {os.cpu_count()} CPU "
-        "cores that had other work too (times are rough), by `python -m tests.examples.twins --write-docs`.", "",
+        "cores, by `python -m tests.examples.twins --write-docs`.", "",
     ])  # fmt: skip
 
 
