@@ -5,6 +5,7 @@ Measured on 2 CPU cores with jax 0.10.2, float32, milliseconds (forward, input g
     no padding           64x32x26x26, 64 of 3x3    27, 6, 30      one column padded and cut off       7.5, 5.6, 11
     1x1                  16x256x14x14 to 64        0.8, 0.8, 2.3  a matrix product                    0.9, 0.8, 0.4
     depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 1.0, 1.3
+    depthwise, 7x7       8x96x28x28, all taps      1.3, 10, 34    row by row in a loop                3.9, 7.8, 7.7
     groups=4             16x32x32x32, 3x3          5.6, 5.4, 242  a convolution for each group        2.3, 2.3, 2.8
     three dimensions     4x16x16x16x16, 3x3x3      8, 8, 16       depth taps as channels of a 2-d one 1.4, 1.3, 2.3
     result > input       16x128x16x16, 2x2, pad 1  4.7, 5.0, 405  padded beforehand                   4, 5, 8
