@@ -13,11 +13,8 @@ column `torch, other CPU` is PyTorch against PyTorch with an older instruction s
 from __future__ import annotations
 
 import argparse
-import datetime
-import importlib.metadata
 import math
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -26,6 +23,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.examples import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "examples" / "scripts"
@@ -178,8 +177,6 @@ def record(wanted: Iterable[str]) -> None:
 def page(rows: Sequence[Row]) -> str:
     """Return the page of the docs."""
     same = sum(row.difference.is_same_curve for row in rows)
-    table = [HEAD, ["---"] * len(HEAD), *[row.cells() for row in rows]]
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("torch", "jax", "jaxlib"))
     return "\n".join([
         "# Scripts, unchanged", "",
         "`python -m funcgrad script.py` runs a PyTorch script with funcgrad in torch's place. These are written "
@@ -190,9 +187,8 @@ def page(rows: Sequence[Row]) -> str:
         "`largest` is how far they part later on, by rounding; `torch, other CPU` is the same figure for PyTorch "
         "against PyTorch on an older instruction set and one thread. `first run` has an empty compile cache. `steady` "
         "is the time of the second half of the printed lines.", "",
-        *[f"| {' | '.join(cells)} |" for cells in table], "",
-        f"Measured {datetime.date.today()} with {versions}, Python {platform.python_version()}, {os.cpu_count()} CPU "
-        "cores, by `python -m tests.examples.scripts --write-docs`.", "",
+        *tables.markdown(HEAD, [row.cells() for row in rows]), "",
+        tables.measured(("torch", "jax", "jaxlib"), "python -m tests.examples.scripts --write-docs"), "",
     ])  # fmt: skip
 
 

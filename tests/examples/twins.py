@@ -8,10 +8,7 @@ python -m tests.examples.twins --steps 20 --write-docs
 from __future__ import annotations
 
 import argparse
-import datetime
-import importlib.metadata
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -20,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.examples import tables
 from tests.examples.scripts import ROOT, names
 
 PAGE = ROOT / "docs" / "twins.md"
@@ -113,7 +111,6 @@ def _cells(name: str, apart: Apart) -> list[str]:
 
 def page(rows: Sequence[list[str]]) -> str:
     """Return the page of the docs."""
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("jax", "jaxlib", "optax"))
     return "\n".join([
         "# Scripts and their functional twins", "",
         "Each script in `examples/scripts/` is a loop in PyTorch's manner, and has a twin in `examples/twins/`: a pure "
@@ -127,9 +124,8 @@ def page(rows: Sequence[list[str]]) -> str:
         "search and lets rounding grow, under PyTorch too ([scripts](scripts.md)): it is shown after one step of ten "
         "turns. After some dozens of steps a ReLU may turn over in the one and not in the other, where rounding "
         "decides, and gradients part by what that one is worth; that happens between any two machines.", "",
-        *[f"| {' | '.join(cells)} |" for cells in [HEAD, ["---"] * len(HEAD), *rows]], "",
-        f"Measured {datetime.date.today()} with {versions}, Python {platform.python_version()}, {os.cpu_count()} CPU "
-        "cores, by `python -m tests.examples.twins --write-docs`.", "",
+        *tables.markdown(HEAD, rows), "",
+        tables.measured(("jax", "jaxlib", "optax"), "python -m tests.examples.twins --write-docs"), "",
     ])  # fmt: skip
 
 
