@@ -9,6 +9,7 @@ import jax
 import pytest
 
 import funcgrad as fg
+from funcgrad import explain
 from funcgrad._base.config import settings
 from funcgrad._program.counters import counters
 from funcgrad.nn import functional as F
@@ -164,6 +165,15 @@ def test_host_numbers_are_checked_at_once_however_often_they_are_used() -> None:
     assert counters.misses - before <= 3
     with pytest.raises(IndexError):
         WEIGHT[whole[1:]].numpy()
+
+
+def test_a_check_is_one_instruction_and_none_where_the_host_has_the_numbers() -> None:
+    scores, targets = fg.ones(5, 3), fg.tensor([0, 1, 2, 0, 1])
+    loss = F.cross_entropy(scores, targets)
+    assert "cross_entropy" in explain.pending() and "are_classes" not in explain.pending()
+    loss = loss + F.cross_entropy(scores, targets * 1)
+    assert explain.pending().count("are_classes") == 1
+    assert loss.item() > 0
 
 
 def test_run_op_by_op_the_error_comes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
