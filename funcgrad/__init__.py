@@ -133,7 +133,9 @@ _ROOMS = (
     "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _ELSEWHERE = {
-    "AcceleratorError": "cuda", "Event": "cuda", "GradScaler": "amp", "OutOfMemoryError": "cuda", "Stream": "cuda",
+    "AcceleratorError": "cuda", "DisableTorchFunction": "_tensor.overriding",
+    "DisableTorchFunctionSubclass": "_tensor.overriding", "Event": "cuda", "GradScaler": "amp",
+    "OutOfMemoryError": "cuda", "Stream": "cuda",
     "_batch_norm_with_update": "nn.plain", "_dynamo": "compiler", "_inductor": "compiler",
     "_native_batch_norm_legit": "nn.plain", "adaptive_max_pool1d": "nn.plain", "affine_grid_generator": "nn.plain",
     "autocast": "amp", "batch_norm": "nn.plain", "batch_norm_update_stats": "nn.plain", "compile": "compiling",

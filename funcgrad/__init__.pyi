@@ -117,6 +117,10 @@ from funcgrad._tensor.global_settings import (
     use_deterministic_algorithms as use_deterministic_algorithms,
 )
 from funcgrad._tensor.interop import from_jax as from_jax
+from funcgrad._tensor.overriding import (
+    DisableTorchFunction as DisableTorchFunction,
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)
 from funcgrad._tensor.placement import (
     get_default_device as get_default_device,
     set_default_device as set_default_device,

@@ -1,51 +1,178 @@
-"""torch.overrides: the questions that libraries ask of tensor-like arguments; nothing overrides functions here."""
+"""torch.overrides: classes that answer for torch's functions by `__torch_function__`, and modes that see every call."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
+from typing import Any, Self
 
-from funcgrad._tensor import methods
+from funcgrad import fft, linalg, special
+from funcgrad._tensor import functions as torch
+from funcgrad._tensor import methods, overriding
+from funcgrad._tensor.overriding import unwrapped, without_innermost
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn import functional, init
+from funcgrad.random import functions as random
 
 __all__ = [
-    "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
-    "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
+    "get_overridable_functions", "handle_torch_function", "has_torch_function", "has_torch_function_unary",
+    "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
+    "wrap_torch_function",
 ]  # fmt: skip
+
+overriding.arm()  # who imports this has a class that wants to be asked, of Tensor's or of its own
+_MODULES = {  # modules whose functions ask, and what torch's names for them start with
+    torch: "torch", random: "torch", functional: "torch.nn.functional", init: "torch.nn.init", linalg: "torch.linalg",
+    fft: "torch.fft", special: "torch.special",
+}  # fmt: skip
+
+
+
+# Questions
 
 
 def is_tensor_like(inp: Any) -> bool:
     """Tell whether this is a Tensor, or says that it acts like one."""
-    return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")
+    return type(inp) is Tensor or hasattr(type(inp), "__torch_function__")
 
 
-def has_torch_function(relevant_args: Any) -> bool:
-    """Tell whether an argument overrides torch's functions: none does, since functions do not ask for it here."""
-    return False
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Tell whether one of the arguments, or a mode, is to be asked before a function computes."""
+    modes = overriding.state.modes and overriding.state.asks_modes
+    return bool(modes or overriding.overriding_arguments(relevant_args))
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """Tell whether the argument overrides torch's functions: it does not."""
-    return False
+    """Tell whether this argument, or a mode, is to be asked before a function computes."""
+    return has_torch_function((argument,))
 
 
 def has_torch_function_variadic(*arguments: Any) -> bool:
-    """Tell whether an argument overrides torch's functions: none does."""
-    return False
+    """Tell whether one of these arguments, or a mode, is to be asked before a function computes."""
+    return has_torch_function(arguments)
 
 
-def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call the function itself."""
-    return public_api(*args, **kwargs)
+def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what the innermost mode, or the first of the arguments that overrides functions, answers for a call.
+
+    public_api: the function as its callers name it. TypeError where everybody answers NotImplemented.
+    """
+    return overriding.ask(public_api, overriding.overriding_arguments(relevant_args), args, kwargs)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
+    """Let a function of one's own ask; dispatcher(*args, **kwargs) returns those of its arguments that are asked."""
+
+    def wrap(function: Any) -> Any:
+        @functools.wraps(function)
+        def asking(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if has_torch_function(relevant):
+                return handle_torch_function(asking, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return asking
+
+    return wrap
+
+
+# Modes
+
+
+class TorchFunctionMode:
+    """Within `with mode:` every call of a public function of this thread goes to the mode's `__torch_function__`.
+
+    Inside that method the mode is not active. Modes nest: the innermost is asked, and what it calls asks the next.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Answer for a call of `func`: a subclass writes this."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        overriding.arm()
+        overriding.state.modes.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        overriding.state.modes.pop()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return a mode made of these arguments: an old way to write the constructor."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every function do what it does."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call the function itself."""
+        return func(*args, **(kwargs or {}))
+
+
+_pop_mode_temporarily = without_innermost
+
+
+def _get_current_function_mode() -> Any:
+    """Return the innermost mode, or None."""
+    return overriding.state.modes[-1] if overriding.state.modes else None
+
+
+# Which functions there are
+
+
+def get_default_nowrap_functions() -> set[Any]:
+    """Return what the default `__torch_function__` answers with plain tensors."""
+    return unwrapped()
+
+
+@functools.cache
+def get_ignored_functions() -> set[Any]:
+    """Return public functions that ask nobody."""
+    return {found for names, found in _public() if not overriding.is_asking(found)}
+
+
+@functools.cache
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """Return the functions that ask, by the module or class that they belong to."""
+    found: dict[Any, list[Any]] = {}
+    for (owner, _), function in _public():
+        if overriding.is_asking(function):
+            found.setdefault(owner, []).append(function)
+    return found
+
+
+def _public() -> Iterator[tuple[tuple[Any, str], Any]]:
+    """Yield the owner, the name and the function of everything public that could ask: methods and short names first."""
+    for name in sorted({*methods.method_names(), *vars(Tensor)}, key=lambda name: (len(name), name)):
+        found = getattr(Tensor, name, None)
+        if isinstance(found, FunctionType):
+            yield (Tensor, name), found
+        elif isinstance(found, property):
+            yield (Tensor, f"{name}.__get__"), found.__get__
+    for module, prefix in _MODULES.items():
+        of_table = torch.names_under(prefix.removeprefix("torch").lstrip("."))
+        for name in sorted({*of_table, *dir(module)}):
+            if not name.startswith("_") and isinstance(found := getattr(module, name, None), FunctionType):
+                yield (module, name), found
+
+
+@functools.cache
+def _names() -> dict[Any, str]:
+    names: dict[Any, str] = {}
+    for (owner, name), found in _public():
+        names.setdefault(found, f"{_MODULES.get(owner, 'torch.Tensor')}.{name}")
+    return names
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Tell whether a function is a method of Tensor."""
-    return getattr(func, "__name__", None) in methods.method_names()
+    """Tell whether this is a method of Tensor, or the `__get__` of one of its properties."""
+    return func in get_overridable_functions()[Tensor]
 
 
 def resolve_name(f: Any) -> str | None:
     """Return the dotted name of a public function, or None."""
-    name = getattr(f, "__name__", None)
-    if name is None:
-        return None
-    return f"torch.Tensor.{name}" if is_tensor_method_or_property(f) else f"torch.{name}"
+    return _names().get(f)

@@ -233,6 +233,15 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     return other
 
 
+def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
+    """Return a leaf of a class of Tensor that shares the storage of `data`, without its history."""
+    made = as_subclass(data.detach(), cls)
+    return made.requires_grad_() if require_grad else made
+
+
+METHODS["_make_subclass"] = staticmethod(_make_subclass)
+
+
 @method()
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """Return what a module's state becomes when `other` is loaded: `other`, or this tensor with its numbers."""

@@ -20,6 +20,7 @@ from funcgrad._tensor import refused_numbers
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
+from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.tensor import Tensor
 
@@ -211,7 +212,14 @@ class Form:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")
         else:
             lines.append(f"    return {function}(op, {inputs}, {statics})")
-        return "\n".join(lines)
+        return "\n".join(lines if self.is_dunder else self._asking_late(lines))
+
+    def _asking_late(self, lines: list[str]) -> list[str]:
+        """Ask objects of foreign classes that override functions, once the function has failed on one."""
+        body = [f"    {line}" for line in lines[1:]]
+        unless = "        if not are_overriding_late(locals()): raise"
+        late = "        return asked_late(made, locals())"
+        return [lines[0], "    try:", *body, "    except (TypeError, AttributeError):", unless, late]
 
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
@@ -355,6 +363,7 @@ _SCOPE.update(
     (f.__name__, f)
     for f in (
         call, call_in_place, call_in_place_near, call_near, write_out, as_int, as_dims, as_spread_dims, by_name,
-        as_float, as_frozen, as_dtype, tensors_of, named, in_order, no_tensor,
+        as_float, as_frozen, as_dtype, tensors_of, named, in_order, no_tensor, asked_late,
+        are_overriding_late,
     )
 )  # fmt: skip

@@ -65,6 +65,7 @@ from funcgrad._tensor.creation import (
     zeros_like,
 )
 from funcgrad._tensor.interop import from_dlpack, from_file
+from funcgrad._tensor.overriding import all_ask, asks
 from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
@@ -163,13 +164,13 @@ def lookup(prefix: str, kept: dict[str, Any] | None = None) -> Callable[[str], A
     def get(name: str) -> Any:
         place = f"{start}{name}"
         if place in FUNCTIONS:
-            kept[name] = FUNCTIONS[place]
+            kept[name] = asks(FUNCTIONS[place])
             return kept[name]
         if place in front.places() and "." not in name:
-            kept[name] = front.made(place)
+            kept[name] = asks(front.made(place))
             return kept[name]
         if not prefix and (found := foreach.find(name)):
-            kept[name] = found
+            kept[name] = asks(found)
             return found
         module = f"torch.{prefix}" if prefix else "torch"
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
@@ -191,3 +192,4 @@ def public(prefix: str) -> dict[str, Any]:
 
 
 __getattr__ = lookup("", globals())
+all_ask(globals(), __all__)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad._tensor import conversions, facts, front, new_tensors, protocols
+from funcgrad._tensor import conversions, facts, front, new_tensors, overriding, protocols
 from funcgrad._tensor.differentiate import backward
+from funcgrad._tensor.overriding import asks, asks_as_property
 from funcgrad._tensor.registry import METHODS
 from funcgrad._tensor.tensor import Tensor, _Methods
 
@@ -20,7 +21,7 @@ def find(name: str) -> Any:
     if f".{name}" not in front.places():
         return None
     made = front.made(f".{name}")
-    return property(made) if name in _PROPERTIES else made
+    return asks_as_property(property(made)) if name in _PROPERTIES else asks(made)
 
 
 def install() -> None:
@@ -30,6 +31,7 @@ def install() -> None:
     for place in front.places():
         if place.startswith(".__") and place[1:] not in METHODS:
             setattr(Tensor, place[1:], front.made(place))
+    overriding.install()
     _Methods.find = staticmethod(find)  # type: ignore[assignment]  # a function, called as one
 
 

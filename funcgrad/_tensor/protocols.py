@@ -150,7 +150,7 @@ def represent(self: Tensor) -> str:
         grad_fn_name=None if fn is None else fn.name(),
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),
-        is_parameter=getattr(type(self), "_is_parameter", False),
+        name="tensor" if "_prints_plainly" in vars(type(self)) else type(self).__name__,
     )
 
 

@@ -15,6 +15,7 @@ from funcgrad._base.containers import CONTAINERS, container_of
 from funcgrad._program.value import Value, meta, of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.interop import to_jax
+from funcgrad._tensor.overriding import arm_for
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -88,5 +89,10 @@ def spread(prefix: Any, tree: Any, what: str) -> list[Any]:
     return [prefix] * len(leaves_of(tree))
 
 
+def _enter_subclass(cls: Any) -> None:
+    register(cls)
+    arm_for(cls)
+
+
 register(Tensor)
-Tensor.__init_subclass__ = classmethod(register)  # type: ignore[assignment]  # Parameter, and the user's own
+Tensor.__init_subclass__ = classmethod(_enter_subclass)  # type: ignore[assignment]  # Parameter, and the user's own

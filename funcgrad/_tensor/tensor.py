@@ -50,6 +50,7 @@ class Tensor(metaclass=_Methods):
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_slot", "_variable")
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
+    _prints_plainly = True  # as "tensor(...)"; subclasses print under their own names
     _variable: Variable
     _alias: View | Cell | None
     _slot: GradSlot | None
@@ -57,7 +58,8 @@ class Tensor(metaclass=_Methods):
     make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
-        return cls.make(cls, *data, device=device)
+        made = cls.make(cls, *data, device=device)
+        return made if cls is Tensor else made.as_subclass(cls)
 
     @staticmethod
     def _of(variable: Variable) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad._tape.levels import BatchLevel
 from funcgrad._tensor.differentiate import GradientEdge, gradients_of, run_backward
+from funcgrad._tensor.overriding import asks
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -77,3 +78,6 @@ def _gradients(roots: Sequence[Tensor], given: Any) -> list[Any]:
     if len(listed) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(listed)} gradients")
     return listed
+
+
+asks(grad)

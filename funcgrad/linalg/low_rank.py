@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad._tensor.functions import lookup
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.functions import randn
 
@@ -91,3 +92,6 @@ def lobpcg(
     if largest is None or largest:
         return values.flip(-1)[..., :count], vectors.flip(-1)[..., :count]
     return values[..., :count], vectors[..., :count]
+
+
+all_ask(globals(), __all__)

@@ -11,6 +11,7 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.refused_numbers import check_bags, check_lengths, check_rows
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
@@ -281,3 +282,6 @@ max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
 adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = map(
     _adaptive_pooling_with_indices, (1, 2, 3)
 )
+
+
+all_ask(globals(), __all__)

@@ -16,6 +16,7 @@ from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.names import assign_host
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.functions import randperm
 
@@ -263,3 +264,4 @@ kaiming_uniform = _old_spelling(kaiming_uniform_)
 kaiming_normal = _old_spelling(kaiming_normal_)
 orthogonal = _old_spelling(orthogonal_)
 sparse = _old_spelling(sparse_)
+all_ask(globals(), ("uniform_", "normal_", "constant_", "kaiming_uniform_"))

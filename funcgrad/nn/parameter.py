@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.aliases import View, cell_of
+from funcgrad._tensor.overriding import disabled
 from funcgrad._tensor.tensor import Tensor
 
 _NO_SHAPE = (
@@ -19,13 +20,16 @@ class Parameter(Tensor):
     """A leaf that wants gradients, and that a module registers when it is assigned to an attribute."""
 
     __slots__ = ()
+    _prints_plainly = True
+    __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         """Return a parameter that shares the storage of `data` (of a view: a copy)."""
         return _named_anew(cls, data, requires_grad)
 
     def __repr__(self, **kwargs: Any) -> str:
-        return f"Parameter containing:\n{super().__repr__(**kwargs)}"
+        text = super().__repr__(**kwargs)
+        return f"Parameter containing:\n{text if type(self) is Parameter else f'Parameter({text})'}"
 
     __str__ = __repr__
 
@@ -34,6 +38,7 @@ class Buffer(Tensor):
     """A tensor that a module registers as a buffer when it is assigned to an attribute."""
 
     persistent: bool
+    __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         """Return a buffer that shares the storage of `data`; `persistent` puts it in the state dictionary."""
@@ -46,6 +51,7 @@ class _Uninitialized(Tensor):
     """A tensor that has a device and a dtype, and gets its shape later, by `materialize`."""
 
     cls_to_become: type[Tensor]
+    __torch_function__ = disabled
 
     @property
     def shape(self) -> Any:

@@ -11,6 +11,7 @@ from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.functions import arange, empty, lookup, ones_like
 from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional
 from funcgrad.random.dropout import kept_mask
@@ -244,3 +245,6 @@ def lstm_cell(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Take one step of an LSTM: the new h and c. Shape: input (N, I), hx two of (N, H)."""
     return call(TABLE["lstm_cell"], (input, *hx, w_ih, w_hh, b_ih, b_hh))
+
+
+all_ask(globals(), __all__)

@@ -12,6 +12,7 @@ from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call, scalar_type_name, write_out
 from funcgrad._tensor.front import as_dtype, as_int
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
@@ -296,3 +297,10 @@ def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int,
         if not -(2**63) <= int(bound) < 2**63:
             raise ValueError(f"Overflow when unpacking long long: {name} is {int(bound)}")
     return int(low), int(high), size
+
+
+all_ask(
+    globals(),
+    ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
+     "multinomial", "poisson", "binomial"),
+)  # fmt: skip

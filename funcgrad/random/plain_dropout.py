@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import dropout as functional
 
@@ -46,3 +47,10 @@ def rrelu_(
 ) -> Tensor:
     """Do what `rrelu` does, in place."""
     return functional.rrelu(input, lower, upper, training, inplace=True, generator=generator)
+
+
+all_ask(
+    globals(),
+    ("alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
+     "feature_dropout", "feature_dropout_", "rrelu", "rrelu_"),
+)  # fmt: skip

@@ -32,7 +32,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      r"ModuleDict|ParameterDict|BufferDict|OperatorInfo|Type|Future|\w*Logger\w*|classes|cpp|AggregationType|AVG|SUM|"
      r"DeepCopyMemoTable|\w*StorageContext|PyTorchFile\w+|Benchmark\w+|ThroughputBenchmark|FatalError", _TORCHSCRIPT),
     (r"torch",
-     r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|DisableTorchFunction\w*|library|fx|export|package|overrides",
+     r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|library|fx|export|package|overrides",
      _DISPATCH),
     (r"torch", r"sym_(constrain|fresh)\w+|PRIVATE_OPS|classproperty|prepare_multi\w+|profiler_allow\w+|StorageBase|"
      r"torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|nested|"
@@ -66,8 +66,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.compiler", r".*", "a handle on torch's own compiler"),
     (r"torch\.(profiler|hub|multiprocessing|serialization|onnx|version)", r".*", _INTERNAL),
     (r"torch\.distributed", r".*", _DISTRIBUTED),
-    (r"torch\.overrides",
-     r".*", "`__torch_function__`: functions do not ask their arguments to stand in for them here"),
+    (r"torch\.overrides", r".*", _INTERNAL),
     (r"torch\.types|torch\.storage", r".*", _INTERNAL),
     (r"torch\.return_types", r"SequenceKey|pytree_\w+|register_\w+|return_types", _INTERNAL),
     (r"torch\.nested", r".*", "nested tensors: pad and mask, or take lengths that vary as they come"),
