@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -163,17 +164,17 @@ def lookup(prefix: str, kept: dict[str, Any] | None = None) -> Callable[[str], A
 
     def get(name: str) -> Any:
         place = f"{start}{name}"
-        if place in FUNCTIONS:
-            kept[name] = asks(FUNCTIONS[place])
-            return kept[name]
-        if place in front.places() and "." not in name:
-            kept[name] = asks(front.made(place))
-            return kept[name]
-        if not prefix and (found := foreach.find(name)):
-            kept[name] = asks(found)
-            return found
-        module = f"torch.{prefix}" if prefix else "torch"
-        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        found = FUNCTIONS.get(place)
+        if found is None and place in front.places() and "." not in name:
+            found = front.made(place)
+        if found is None and not prefix:
+            found = foreach.find(name)
+        if found is None:
+            module = f"torch.{prefix}" if prefix else "torch"
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        if not hasattr(builtins, name):  # a module that keeps `complex` would mean it by isinstance(x, complex)
+            kept[name] = found
+        return asks(found)
 
     return get
 
