@@ -196,6 +196,8 @@ class GradNode(Node):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_saved"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if (found := _known_of_call(self.signature, name.removeprefix("_saved_"))) is not _UNKNOWN:
+            return found
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
         kept = self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
@@ -203,6 +205,26 @@ class GradNode(Node):
             return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
         saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
         return Names.wrap(saved) if isinstance(saved, Variable) else saved
+
+
+_UNKNOWN = object()
+
+
+def _known_of_call(signature: Signature, name: str) -> Any:
+    """Return a static argument by its name, or the sizes of a tensor: what torch's nodes keep besides tensors."""
+    op = signature.op
+    if not isinstance(op, Op):
+        return _UNKNOWN
+    for parameter, given in zip(op.statics, signature.statics, strict=False):
+        if parameter.name == name:
+            return given
+    of, _, what = name.partition("_sym_")
+    places = [p.name for p in op.inputs]
+    place = 0 if of == "self" else places.index(of) if of in places else None
+    if what not in ("sizes", "numel") or place is None or not isinstance(signature.arguments[place], Aval):
+        return _UNKNOWN
+    shape = signature.arguments[place].shape
+    return tuple(shape) if what == "sizes" else shape.numel()
 
 
 class _Drawn:

@@ -30,7 +30,21 @@ def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -
         return zeros(given, dtype=kind, device=device)
     if isinstance(given, Tensor) and _is_of(given, dtype, device):
         return given[...] if given.requires_grad else given.detach()
+    if isinstance(given, Tensor) and dtype is not None:
+        raise TypeError(f"expected {_options(kind, device or 'cpu')} (got {_options(given.dtype, given.device)})")
     return from_data(given, kind, device, False)
+
+
+def _options(dtype: DType, device: Any) -> str:
+    """Write a tensor's dtype and device as torch's C++ side does in error messages."""
+    names = {
+        "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+        "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+    }  # fmt: skip
+    return (
+        f"TensorOptions(dtype={names.get(dtype.name, dtype.name)}, device={device}, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
 
 
 def _is_of(tensor: Tensor, dtype: DType | None, device: Any) -> bool:

@@ -89,6 +89,14 @@ class Generator:
 
     clone = clone_state
 
+    def get_offset(self) -> int:
+        """Refuse, as torch's CPU generator does: only its GPU generators count how far they are."""
+        raise RuntimeError(f"{self.device.type.upper()} Generator does not use offset")
+
+    def set_offset(self, offset: int) -> Generator:
+        """Refuse, as torch's CPU generator does."""
+        raise RuntimeError(f"{self.device.type.upper()} Generator does not use offset")
+
     def _key_of(self, seed: int) -> Tensor:
         return from_host(np.array([seed >> 32, seed & _ALL32], np.uint32), device=self.device)
 

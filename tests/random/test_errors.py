@@ -76,3 +76,9 @@ def test_what_torch_refuses_is_refused(call: str) -> None:
 def test_floats_that_skip_integers_are_warned_of() -> None:
     with pytest.warns(UserWarning, match="to - 1 is out of bounds"):
         torch.zeros(3).random_(0, 2**25)
+
+
+def test_the_cpu_generator_has_no_offset() -> None:
+    for call in (torch.Generator().get_offset, lambda: torch.Generator().set_offset(4)):
+        with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+            call()

@@ -347,3 +347,14 @@ def test_a_gradient_that_is_not_given_is_zero() -> None:
     first.sum().backward()
     assert x.grad.tolist() == [0, 1, 0]
     assert not indices.requires_grad
+
+
+def test_a_node_tells_the_options_and_sizes_of_its_call() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    assert x.sum(0).grad_fn._saved_dim == (0,)
+    assert x.softmax(1).grad_fn._saved_dim == 1
+    assert x.sum(0).grad_fn._saved_keepdim is False
+    assert x.view(6).grad_fn._saved_self_sym_sizes == (2, 3)
+    assert x.mean().grad_fn._saved_self_sym_numel == 6
+    assert torch.nn.functional.leaky_relu(x, 0.1).grad_fn._saved_negative_slope == 0.1
+    assert not hasattr(x.sum().grad_fn, "_saved_nothing")

@@ -57,3 +57,10 @@ def test_names_of_arguments_are_torchs() -> None:
     assert len(list(nn.Sequential(shared, shared).modules(remove_duplicate=False))) == 3
     assert len(nn.Sequential().extend(sequential=[shared])) == 1
     assert x.to_dense(torch.float64).dtype is torch.float64
+
+
+def test_an_old_type_refuses_a_tensor_of_another_dtype() -> None:
+    expected = r"expected TensorOptions\(dtype=float, device=cpu.*\(got TensorOptions\(dtype=long int, device=cpu"
+    with pytest.raises(TypeError, match=expected):
+        torch.FloatTensor(torch.tensor([1, 2]))
+    assert torch.FloatTensor([1, 2]).dtype is torch.FloatTensor(torch.ones(1)).dtype is torch.float32
