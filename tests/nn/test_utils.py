@@ -103,8 +103,35 @@ def test_functional_call_leaves_the_module_alone() -> None:
     assert net[0].weight is before and before.grad is None and ones["0.weight"].grad is not None
     with pytest.raises(RuntimeError, match="Missing key"):
         functional_call(net, ones, (torch.randn(4, 2),), strict=True)
-    with pytest.raises(KeyError, match=r"no parameter or buffer '0.other'"):
-        functional_call(net, {"0.other": torch.ones(1)}, (torch.randn(4, 2),))
+
+
+class Scaled(nn.Module):
+    """A weight, a tensor that is no buffer, and a factor that nobody sets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight, self.scale, self.kind = nn.Parameter(torch.ones(2)), torch.tensor(2.0), "scaled"
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """weight scale factor input."""
+        return input * self.weight * self.scale * getattr(self, "factor", 1.0)
+
+
+def test_functional_call_replaces_plain_tensors_and_adds_new_names_for_the_call() -> None:
+    net = Scaled()
+    assert functional_call(net, {"scale": torch.tensor(5.0)}, torch.ones(2)).tolist() == [5.0, 5.0]
+    assert functional_call(net, {"factor": torch.tensor(5.0)}, torch.ones(2)).tolist() == [10.0, 10.0]
+    assert net.scale.item() == 2.0 and not hasattr(net, "factor")
+
+
+def test_functional_call_takes_only_tensors_for_tensors() -> None:
+    net = Scaled()
+    with pytest.raises(TypeError, match=r"attribute `kind`: scaled is not an instance of torch\.Tensor"):
+        functional_call(net, {"kind": torch.ones(1)}, torch.ones(2))
+    with pytest.raises(TypeError, match=r"3 is not an instance of torch\.Tensor"):
+        functional_call(net, {"weight": 3}, torch.ones(2))  # type: ignore[dict-item]
+    with pytest.raises(AttributeError, match="has no attribute `other`"):
+        functional_call(net, {"other.weight": torch.ones(1)}, torch.ones(2))
 
 
 def test_functional_call_ties_shared_weights() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.module import Module
 
+_ABSENT: Any = object()
 
 def functional_call(
     module: Module,
@@ -23,7 +24,7 @@ def functional_call(
     """Call `module` with these tensors, by dotted name, in the places of its own; its own stay as they are.
 
     With `tie_weights` a tensor given for one name of a shared parameter is taken for its other names too. `strict`
-    raises RuntimeError for names that are missing or unknown.
+    raises RuntimeError for names that are missing or unknown; else an unknown name is an attribute during the call.
     """
     given = _joined(parameters_and_buffers)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -72,21 +73,30 @@ def _for_all_names(module: Module, given: dict[str, Tensor], tie_weights: bool, 
 @contextmanager
 def _replaced(module: Module, tensors: dict[str, Tensor]) -> Iterator[None]:
     """Put the tensors in their places for the duration of the block."""
-    places: list[tuple[dict[str, Any], str, Any]] = []
-    for path, tensor in tensors.items():
-        parent, _, name = path.rpartition(".")
-        owner = module.get_submodule(parent)
-        for members in (owner._parameters, owner._buffers):
-            if name in members:
-                places.append((members, name, tensor))
-                break
-        else:
-            raise KeyError(f"{type(module).__name__} has no parameter or buffer '{path}'")
-    before = [members[name] for members, name, _ in places]
+    places = [(*_place(module, path, tensor), tensor) for path, tensor in tensors.items()]
+    before = [members.get(name, _ABSENT) for members, name, _ in places]
     try:
         for members, name, tensor in places:
             members[name] = tensor
         yield
     finally:
         for (members, name, _), tensor in zip(places, before, strict=True):
-            members[name] = tensor
+            if tensor is _ABSENT:
+                members.pop(name, None)
+            else:
+                members[name] = tensor
+
+
+def _place(module: Module, path: str, tensor: Tensor | None) -> tuple[dict[str, Any], str]:
+    """Return the dictionary that holds what `path` names, and its key there; a new name is an attribute."""
+    if not isinstance(tensor, Tensor | None):
+        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
+    parent, _, name = path.rpartition(".")
+    owner = module.get_submodule(parent)
+    for members in (owner._parameters, owner._buffers):
+        if name in members:
+            return members, name
+    present = getattr(owner, name, None)
+    if not isinstance(present, Tensor | None):
+        raise TypeError(f"attribute `{name}`: {present} is not an instance of torch.Tensor")
+    return vars(owner), name
