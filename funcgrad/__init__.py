@@ -127,7 +127,7 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
     "__config__", "__future__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda",
-    "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "hub", "jit", "library",
+    "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library",
     "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler",
     "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing", "types",
     "utils", "version", "vision", "xpu",

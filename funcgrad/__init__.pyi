@@ -19,6 +19,7 @@ from funcgrad import (
     func as func,
     functional as functional,
     futures as futures,
+    fx as fx,
     hub as hub,
     jit as jit,
     library as library,
@@ -380,6 +381,7 @@ TypedStorage: Any
 USE_GLOBAL_DEPS: _bool
 USE_RTLD_GLOBAL_WITH_LIBTORCH: _bool
 UntypedStorage: Any
+def _assert(condition: Any, message: str) -> None: ...
 def _chunk_cat(tensors: Any, dim: _int, num_chunks: _int, *, out: Any = None) -> Tensor: ...
 def _index_put_impl_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
 def _log_softmax_backward_data(

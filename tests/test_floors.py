@@ -42,6 +42,7 @@ FLOORS = (
         "distributed",
         "distributions",
         "func",
+        "fx",
         "jit",
         "mps",
         "onnx",

@@ -67,7 +67,7 @@ from funcgrad._tensor.creation import (
 )
 from funcgrad._tensor.interop import from_dlpack, from_file
 from funcgrad._tensor.overriding import all_ask, asks
-from funcgrad._tensor.registry import FUNCTIONS
+from funcgrad._tensor.registry import FUNCTIONS, function
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
@@ -120,6 +120,13 @@ def typename(obj: Any) -> str:
         return obj.type()
     kind = obj if isinstance(obj, type) else type(obj)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+@function()
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError with this message where the condition does not hold: an `assert` that torch.fx can trace."""
+    if not condition:
+        raise AssertionError(message)
 
 
 def promote_types(type1: DType, type2: DType) -> DType:

@@ -32,7 +32,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      r"ModuleDict|ParameterDict|BufferDict|OperatorInfo|Type|Future|\w*Logger\w*|classes|cpp|AggregationType|AVG|SUM|"
      r"DeepCopyMemoTable|\w*StorageContext|PyTorchFile\w+|Benchmark\w+|ThroughputBenchmark|FatalError", _TORCHSCRIPT),
     (r"torch",
-     r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|library|fx|export|package|overrides",
+     r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|library|export|package|overrides",
      _DISPATCH),
     (r"torch", r"sym_(constrain|fresh)\w+|PRIVATE_OPS|classproperty|prepare_multi\w+|profiler_allow\w+|StorageBase|"
      r"torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|nested|"
@@ -71,7 +71,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.return_types", r"SequenceKey|pytree_\w+|register_\w+|return_types", _INTERNAL),
     (r"torch\.nested", r".*", "nested tensors: pad and mask, or take lengths that vary as they come"),
     (r"torch\.library", r".*", _DISPATCH),
-    (r"torch\.fx", r".*", "torch's graphs of traced modules; `funcgrad.func.export` gives a pure function instead"),
+    (r"torch\.fx", r".*", _INTERNAL),
     (r"torch\.(export|package)",
      r".*", "torch's file formats of programs; `funcgrad.func.export` gives a pure function instead"),
 )  # fmt: skip

@@ -1,0 +1,123 @@
+"""Proxy: stands for a tensor while a program is traced; whatever is done to it becomes a node."""
+
+from __future__ import annotations
+
+import dis
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.fx.naming import torch_name
+from funcgrad.fx.node import Node, map_aggregate
+
+_BINARY = (
+    *("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"),
+    *("eq", "ne", "lt", "gt", "le", "ge", "getitem"),
+)
+_REFLECTED = (
+    *("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"),
+)
+_UNARY = ("neg", "pos", "invert", "abs")
+
+
+class TraceError(ValueError):
+    """The program cannot be traced: what it does depends on numbers that are not there."""
+
+
+class Proxy:
+    """Stands for the result of `node`. Operators, methods, attributes and torch's functions add nodes to its graph."""
+
+    def __init__(self, node: Node, tracer: Any) -> None:
+        self.node, self.tracer = node, tracer
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    def __getattr__(self, name: str) -> Attribute:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Attribute(self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        frame = sys._getframe(1)
+        here = next(one for one in dis.get_instructions(frame.f_code) if one.offset == frame.f_lasti)
+        if here.opname == "UNPACK_SEQUENCE":  # a, b = proxy
+            return iter([self._part(i) for i in range(here.argval)])
+        return self.tracer.iter(self)
+
+    def _part(self, index: int) -> Proxy:
+        return self.tracer.create_proxy("call_function", operator.getitem, (self, index), {})
+
+    def __bool__(self) -> bool:
+        return self.tracer.to_bool(self)
+
+    def __len__(self) -> int:
+        raise RuntimeError(
+            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call "
+            "torch.fx.wrap('len') at module scope"
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        raise RuntimeError("'in' is not supported in symbolic tracing: whether it holds depends on numbers")
+
+    def keys(self) -> Any:
+        """Refuse, or what the tracer's `keys` gives: `**proxy` asks for it."""
+        return self.tracer.keys(self)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Add a node for a call of one of torch's functions."""
+        found: list[Proxy] = []
+        map_aggregate((args, kwargs or {}), lambda x: found.append(x) if isinstance(x, Proxy) else None)
+        tracer = found[0].tracer
+        if torch_name(func) is None and getattr(Tensor, getattr(func, "__name__", ""), None) is func:
+            return tracer.create_proxy("call_method", func.__name__, args, kwargs or {})
+        return tracer.create_proxy("call_function", func, args, kwargs or {})
+
+
+class Attribute(Proxy):
+    """An attribute of a proxy. It becomes a node when it is used otherwise than by calling it."""
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        self.root, self.attr, self.tracer = root, attr, root.tracer
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]  # made when it is asked for
+        if self._node is None:
+            self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
+        assert self._node is not None
+        return self._node
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+
+    def apply(self: Proxy, *others: Any) -> Proxy:
+        return self.tracer.create_proxy("call_function", function, (self, *others), {})
+
+    return apply
+
+
+def _reflected(name: str) -> Callable[..., Any]:
+    function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+
+    def apply(self: Proxy, other: Any) -> Proxy:
+        return self.tracer.create_proxy("call_function", function, (other, self), {})
+
+    return apply
+
+
+for _name in (*_BINARY, *_UNARY):
+    setattr(Proxy, f"__{_name}__", _operator(_name))
+for _name in _REFLECTED:
+    setattr(Proxy, f"__r{_name}__", _reflected(_name))
+Proxy.__hash__ = object.__hash__  # type: ignore[method-assign]  # `__eq__` adds a node, so proxies are told apart by id
