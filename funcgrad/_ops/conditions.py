@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Dims, Indices, Mask, Op
+from funcgrad._ops.table import Array, Demand, Dims, Indices, Mask, Op
 
 
 class Condition:
@@ -24,13 +24,22 @@ class Condition:
     {size} the shape at the option `dim`, {count} the number of elements of that shape, and {an option} the option.
     """
 
-    __slots__ = ("instruction", "kind", "of_floats", "options", "text", "wrong")
+    __slots__ = ("instruction", "kind", "of_floats", "options", "takes_dim", "text", "wrong")
 
     def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any], of_floats: bool) -> None:
         self.kind, self.text, self.wrong, self.of_floats = kind, text, wrong, of_floats
         code = wrong.__code__
         self.options = code.co_varnames[2 : code.co_argcount]
+        self.takes_dim = self.options[:1] == ("dim",)
         self.instruction = _instruction(wrong)
+
+    def of(self, numbers: str, about: str = "None", *options: str, **constants: Any) -> Demand:
+        """Return a row's demand: the parameters in which it has the numbers, the tensor they are about, the options.
+
+        constants: the other options, where they are the same at every call.
+        """
+        words = (*options, *(repr(constants[name]) for name in self.options[len(options) :]))
+        return Demand(self.instruction.name, (numbers, about, *words))
 
     def error(self, number: int, place: int, shape: Dims, options: tuple[Any, ...]) -> Exception:
         """Return the exception for a wrong number and its place."""
@@ -128,6 +137,8 @@ def are_rows_of_bags(numbers: Any, shape: Dims, dim: int) -> Any:
 @_condition(IndexError, "Target {number} is out of bounds.")
 def are_classes(numbers: Any, shape: Dims, ignored: int) -> Any:
     """Classes, which stand in dimension 1 of the scores (or 0, alone), or what is ignored."""
+    if not shape:  # which the row refuses
+        return NONE
     outside = _outside(numbers, shape[1 if len(shape) > 1 else 0])
     return outside if outside is NONE else outside & (numbers != ignored)
 

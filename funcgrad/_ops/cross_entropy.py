@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
+from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.reduction import completed, reduction_of
 from funcgrad._ops.table import Array, op
 
@@ -56,7 +57,10 @@ def _nll_nodes(ndim: int, kind: str, inner: tuple | str) -> tuple:
     return ("ViewBackward0", viewed) if kind == "none" else viewed
 
 
-@op(grad=_cross_entropy_grad, names="nn.functional.cross_entropy")
+_CLASSES = (are_classes.of("target", "input", "ignore_index"),)
+
+
+@op(grad=_cross_entropy_grad, names="nn.functional.cross_entropy", demands=_CLASSES)
 def cross_entropy(
     input: Array,
     target: Array,
@@ -86,7 +90,7 @@ def cross_entropy(
     return _reduced(loss, share, kind).astype(input.dtype)
 
 
-@op(grad=_nll_loss_grad, names="nn.functional.nll_loss")
+@op(grad=_nll_loss_grad, names="nn.functional.nll_loss", demands=_CLASSES)
 def nll_loss(
     input: Array,
     target: Array,

@@ -18,6 +18,7 @@ from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.conditions import are_elements, are_rows, are_slices
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, Indices, Mask, Operand, Scalar, op
 
@@ -136,7 +137,7 @@ def _is_vector(index: Array, name: str) -> Array:
     return index.reshape(-1)
 
 
-@op(grad="IndexSelectBackward0")
+@op(grad="IndexSelectBackward0", demands=(are_rows.of("index", "input", "dim"),))
 def index_select(input: Array, dim: int, index: Indices) -> Array:
     """Return the parts of one dimension that a vector of places names."""
     if index.dtype not in (np.int32, np.int64):
@@ -177,7 +178,11 @@ def index_add(input: Array, dim: int, index: Indices, source: Array, *, alpha: S
     return add_at(input, _at_dim(input, dim, not_negative(index, input.shape[dim])), scaled)
 
 
-@op(grad="IndexCopyBackward0", names="index_copy .index_copy .index_copy_")
+@op(
+    grad="IndexCopyBackward0",
+    names="index_copy .index_copy .index_copy_",
+    demands=(are_slices.of("index", "input", "dim", wraps=False, function="index_copy_(): "),),
+)
 def index_copy(input: Array, dim: int, index: Indices, source: Array) -> Array:
     """Return `input` with source[i] at index[i] of one dimension."""
     dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_copy")
@@ -190,6 +195,7 @@ def index_copy(input: Array, dim: int, index: Indices, source: Array) -> Array:
 @op(
     grad=lambda shapes, statics: "IndexFillBackward1" if isinstance(shapes[2], tuple) else "IndexFillBackward0",
     names="index_fill .index_fill .index_fill_",
+    demands=(are_slices.of("index", "input", "dim", wraps=True, function=""),),
 )
 def index_fill(input: Array, dim: int, index: Indices, value: Operand) -> Array:
     """Return `input` with one number at the named places of one dimension."""
@@ -208,7 +214,7 @@ def index_fill(input: Array, dim: int, index: Indices, value: Operand) -> Array:
     return jnp.where(hit.reshape((-1,) + (1,) * (input.ndim - dim - 1)), number, input)
 
 
-@op(grad="TakeBackward0")
+@op(grad="TakeBackward0", demands=(are_elements.of("index", "input"),))
 def take(input: Array, index: Indices) -> Array:
     """Return the elements of the flattened tensor at the named places. Shape: that of `index`."""
     if index.dtype != np.int64:
@@ -216,7 +222,7 @@ def take(input: Array, index: Indices) -> Array:
     return read_at(input.reshape(-1), index)
 
 
-@op(grad="PutBackward0", names="put .put .put_")
+@op(grad="PutBackward0", names="put .put .put_", demands=(are_elements.of("index", "input"),))
 def put(input: Array, index: Indices, source: Array, accumulate: bool = False) -> Array:
     """Return `input` with `source` written (or added) at the named places of the flattened tensor."""
     if index.dtype != np.int64:

@@ -14,6 +14,7 @@ from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
+from funcgrad._ops.conditions import are_between_0_and_1, are_variances
 from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Operand, op
 
@@ -125,7 +126,11 @@ def huber_loss(
     return reduced(loss if weight is None else loss * _checked_weight(weight, loss), reduction)
 
 
-@op(grad="BinaryCrossEntropyBackward0", names="nn.functional.binary_cross_entropy")
+@op(
+    grad="BinaryCrossEntropyBackward0",
+    names="nn.functional.binary_cross_entropy",
+    demands=tuple(are_between_0_and_1.of(name, name=name) for name in ("input", "target")),
+)
 def binary_cross_entropy(
     input: Array,
     target: Array,
@@ -264,7 +269,12 @@ def _gaussian_nll_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     return last_node(reduction, None, None, *(("AddBackward0", inner) if full else inner))
 
 
-@op(grad=_gaussian_nll_loss_grad, promote="common", names="nn.functional.gaussian_nll_loss")
+@op(
+    grad=_gaussian_nll_loss_grad,
+    promote="common",
+    names="nn.functional.gaussian_nll_loss",
+    demands=(are_variances.of("var"),),
+)
 def gaussian_nll_loss(
     input: Array, target: Array, var: Operand, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Array:

@@ -8,6 +8,7 @@ from jax import lax
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.checks import require_floating, scalar_name, size_text
+from funcgrad._ops.conditions import are_several_targets, are_targets
 from funcgrad._ops.distance import pairwise_distance
 from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Indices, op
@@ -160,7 +161,11 @@ def soft_margin_loss(
     return reduced(log1p_exp(-target * input), reduction, size_average, reduce)
 
 
-@op(grad=("MultiMarginLossBackward0", "input"), names="nn.functional.multi_margin_loss")
+@op(
+    grad=("MultiMarginLossBackward0", "input"),
+    names="nn.functional.multi_margin_loss",
+    demands=(are_targets.of("target", "input"),),
+)
 def multi_margin_loss(
     input: Array,
     target: Indices,
@@ -195,7 +200,11 @@ def multi_margin_loss(
     return reduced(loss, reduction, size_average, reduce)
 
 
-@op(grad=("MultilabelMarginLossBackward0", "input"), names="nn.functional.multilabel_margin_loss")
+@op(
+    grad=("MultilabelMarginLossBackward0", "input"),
+    names="nn.functional.multilabel_margin_loss",
+    demands=(are_several_targets.of("target", "input"),),
+)
 def multilabel_margin_loss(
     input: Array,
     target: Indices,

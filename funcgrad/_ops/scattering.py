@@ -13,6 +13,7 @@ from jax import lax
 
 from funcgrad._base import dtypes
 from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.conditions import are_places, are_rows
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.indexing import add_at, along, integers, not_negative, read_at, write_at
 from funcgrad._ops.table import Array, Indices, Operand, Scalar, op
@@ -59,6 +60,7 @@ def _multiply_at(input: Array, places: Any, new: Array) -> Array:
 
 
 _LEGACY = {"add": add_at, "multiply": _multiply_at}
+_PLACES = (are_places.of("index", "input", "dim"),)
 
 
 def _scatter_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
@@ -72,7 +74,7 @@ def _bits(input: Array, dim: int, index: Array, src: Array) -> tuple[Array, int,
     return input.astype(np.int32), dim, index, src.astype(np.int32)
 
 
-@op(grad=_scatter_node, names="scatter .scatter .scatter_")
+@op(grad=_scatter_node, names="scatter .scatter .scatter_", demands=_PLACES)
 def scatter(
     input: Array,
     dim: int,
@@ -97,14 +99,14 @@ def scatter(
     return _scattered(_LEGACY[reduce] if reduce else write_at, input, dim, index, numbers)
 
 
-@op(grad="ScatterAddBackward0", names="scatter_add .scatter_add .scatter_add_")
+@op(grad="ScatterAddBackward0", names="scatter_add .scatter_add .scatter_add_", demands=_PLACES)
 def scatter_add(input: Array, dim: int, index: Indices, src: Array) -> Array:
     """Return `input` with src[i][j] added at [index[i][j]][j] for dim = 0, and so on."""
     _same_dtype(input, src)
     return _scattered(add_at, input, dim, index, src)
 
 
-@op(grad="ScatterReduceBackward0", names="scatter_reduce .scatter_reduce .scatter_reduce_")
+@op(grad="ScatterReduceBackward0", names="scatter_reduce .scatter_reduce .scatter_reduce_", demands=_PLACES)
 def scatter_reduce(
     input: Array, dim: int, index: Indices, src: Array, reduce: str, *, include_self: bool = True
 ) -> Array:
@@ -121,7 +123,11 @@ def scatter_reduce(
     return _scattered(change, input, dim, index, src)
 
 
-@op(grad="IndexReduceBackward0", names="index_reduce .index_reduce .index_reduce_")
+@op(
+    grad="IndexReduceBackward0",
+    names="index_reduce .index_reduce .index_reduce_",
+    demands=(are_rows.of("index", "input", "dim"),),
+)
 def index_reduce(
     input: Array, dim: int, index: Indices, source: Array, reduce: str, *, include_self: bool = True
 ) -> Array:

@@ -13,6 +13,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.checks import require_number
+from funcgrad._ops.conditions import are_quantiles
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import require_elements, with_place
 from funcgrad._ops.table import Array, Indices, Operand, op
@@ -194,7 +195,7 @@ _QUANTILE_NODE = (
 )
 
 
-@op(grad=_QUANTILE_NODE)
+@op(grad=_QUANTILE_NODE, demands=(are_quantiles.of("q"),))
 def quantile(
     input: Array, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Array:
@@ -202,7 +203,7 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
-@op(grad=_QUANTILE_NODE)
+@op(grad=_QUANTILE_NODE, demands=(are_quantiles.of("q"),))
 def nanquantile(
     input: Array, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Array:

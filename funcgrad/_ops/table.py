@@ -69,12 +69,19 @@ class Parameter(NamedTuple):
         return self.default is _REQUIRED
 
 
+class Demand(NamedTuple):
+    """A condition that the numbers in an argument must fulfil (`conditions.Condition.of` makes it)."""
+
+    condition: str
+    arguments: tuple[str, ...]  # as Python writes them: names of the row's parameters, constants
+
+
 class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "autocast", "constant", "function", "grad", "inputs", "joins", "keep", "name", "names", "numbers",
-        "parameters", "promote", "results", "statics", "variadic", "write_back",
+        "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "name", "names",
+        "numbers", "parameters", "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -90,9 +97,10 @@ class Op:
         keep: str = "inputs",
         numbers: str = "folded",
         joins: Callable[..., Dims] | None = None,
+        demands: tuple[Demand, ...] = (),
     ) -> None:
         self.function, self.grad, self.promote, self.keep, self.numbers = function, grad, promote, keep, numbers
-        self.joins = joins
+        self.joins, self.demands = joins, demands
         self.name = function.__name__
         self.names = tuple((f"{self.name} .{self.name}" if names is None else names).split())
         self.results = tuple(results.split()) if results else None
@@ -203,6 +211,8 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 folded, but what calls the row has checked them, so what is known for one number holds for all.
     joins       for rows that put many tensors together: (shape, count, *statics) -> the result's shape where all have
                 one shape and dtype. Tracing so many takes long, and they come with every length of a Python loop.
+    demands     what it demands of numbers, not only of shapes: (are_rows.of("index", "input", "dim"),). Its functions
+                look at them first; numbers that are yet to be computed are looked at when results are read.
     """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -221,7 +231,7 @@ class WriteBack(Op):
     def __init__(self, view: Op) -> None:
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
-        self.numbers, self.autocast, self.joins = "folded", None, None
+        self.numbers, self.autocast, self.joins, self.demands = "folded", None, None, ()
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])

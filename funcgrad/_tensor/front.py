@@ -131,24 +131,13 @@ def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_FIRST = {  # what functions do before they call their row: look at numbers, for the most part
-    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "check_places(input, dim, index)"),
-    "index_add": "(check_places if getattr(input, 'ndim', 0) > 1 else check_rows)(input, dim, index)",
-    **dict.fromkeys(("index_select", "index_reduce"), "check_rows(input, dim, index)"),
-    **dict.fromkeys(("take", "put"), "require(are_elements, index, input)"),
+_FIRST = {  # what functions do before they call their row, where the row's `demands` cannot say it
+    "index_add": "require(are_places if getattr(input, 'ndim', 0) > 1 else are_rows, index, input, dim)",
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_divisor(input, other)"),
     "div": "if rounding_mode is not None: check_divisor(input, other)",
-    "index_copy": "check_slices(input, dim, index, 'index_copy_(): ')",
-    "index_fill": "check_slices(input, dim, index, wraps=True)",
-    "multi_margin_loss": "require(are_targets, target, input)",
-    "multilabel_margin_loss": "require(are_several_targets, target, input)",
-    "binary_cross_entropy": "check_probabilities(input, target)",
-    "gaussian_nll_loss": "require(are_variances, var)",
-    **dict.fromkeys(("quantile", "nanquantile"), "require(are_quantiles, q)"),
     "view": "if size and type(size[0]) is DType or 'dtype' in named: "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",
-    **dict.fromkeys(("cross_entropy", "nll_loss"), "check_classes(input, target, ignore_index)"),
 }
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
@@ -223,10 +212,11 @@ class Form:
 
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
+        lines = [f"    require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands]
         check = _FIRST.get(self.op.name)
-        if check is None or (self.is_dunder and check.startswith("if ")):  # operators have no options
-            return []
-        return [f"    {check.replace('input, other', 'other, input') if self.reflected else check}"]
+        if check is not None and not (self.is_dunder and check.startswith("if ")):  # operators have no options
+            lines.append(f"    {check.replace('input, other', 'other, input') if self.reflected else check}")
+        return lines
 
     def _operator(self, result: str) -> list[str]:
         """Leave what is no tensor or number to the other operand: `x == None` is False, `[0] * x` repeats the list."""

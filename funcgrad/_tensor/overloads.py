@@ -13,14 +13,14 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
-from funcgrad._ops.conditions import are_below, are_from_0
+from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
-from funcgrad._tensor.refused_numbers import check_places, require
+from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -161,7 +161,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     """
     along = as_int(dim, "gather(): argument 'dim' (position 2)")
     result = call(TABLE["gather"], (input, index), (along, sparse_grad))
-    check_places(input, along, index)
+    require(are_places, index, input, along)
     return result if out is None else write_out(out, result, False)
 
 

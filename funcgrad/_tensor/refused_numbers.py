@@ -20,17 +20,19 @@ _SMALL = 1 << 16  # bytes of a constant that is made to be looked at
 def require(condition: Condition, numbers: Any, about: Any = None, *options: Any) -> None:
     """Raise the condition's error unless the numbers fulfil it; later, where they are yet to be computed.
 
-    about: the tensor whose shape counts, where it is not that of `numbers`. What is no Tensor, and what JAX traces,
-    is left alone.
+    about: the tensor whose shape counts, where it is not that of `numbers`. What is no Tensor, what JAX traces, and a
+    first option `dim` that `about` does not have (which the row refuses) are left alone.
     """
-    if not isinstance(numbers, Tensor):
+    if not isinstance(numbers, Tensor) or not (about is None or isinstance(about, Tensor)):
+        return
+    if condition.takes_dim and not _has(about, options[0]):
         return
     value, whole = numbers._current().value, None
     dtype = value.aval.dtype
     applies = dtype.is_floating_point if condition.of_floats else dtype.category == INTEGER
     if type(value) is not Value or not applies:
         return
-    other = about._current().value if isinstance(about, Tensor) else None
+    other = None if about is None else about._current().value
     shape = tuple((value if other is None else other).aval.shape)
     known = _known(value)
     if known is None and type(numbers._alias) is View:  # of a part it holds what holds of the whole
@@ -48,6 +50,10 @@ def require(condition: Condition, numbers: Any, about: Any = None, *options: Any
         raise condition.error(number, place, shape, options)
 
 
+def _has(input: Tensor | None, dim: Any) -> bool:
+    return input is not None and type(dim) is int and -input.ndim <= dim < input.ndim
+
+
 def _known(value: Value) -> np.ndarray[Any, Any] | None:
     """Return the numbers of a Value where the host has them."""
     array = value.array
@@ -58,36 +64,6 @@ def _known(value: Value) -> np.ndarray[Any, Any] | None:
     return array if type(array) is np.ndarray else value.slot if type(value.slot) is np.ndarray else None
 
 
-def check_places(input: Any, dim: Any, index: Any) -> None:
-    """RuntimeError for a place that `dim` of the input does not have."""
-    if _has(input, dim):
-        require(conditions.are_places, index, input, dim)
-
-
-def check_rows(input: Any, dim: Any, index: Any) -> None:
-    """IndexError, as torch's for whole rows, for a place that `dim` of the input does not have."""
-    if _has(input, dim):
-        require(conditions.are_rows, index, input, dim)
-
-
-def check_slices(input: Any, dim: Any, index: Any, function: str = "", wraps: bool = False) -> None:
-    """IndexError for a place that `dim` of the input does not have. wraps: negative ones count from the end."""
-    if _has(input, dim):
-        require(conditions.are_slices, index, input, dim, wraps, function)
-
-
-def check_classes(input: Any, target: Any, ignore_index: Any) -> None:
-    """IndexError for a target that is no class of the input."""
-    if _has(input, -1):
-        require(conditions.are_classes, target, input, ignore_index)
-
-
-def check_bags(input: Any, weight: Any) -> None:
-    """RuntimeError for an index that is no row of an embedding's weight."""
-    if _has(weight, 0):
-        require(conditions.are_rows_of_bags, input, weight, 0)
-
-
 def check_divisor(input: Any, other: Any) -> None:
     """RuntimeError, as torch's, for a zero by which integers are divided."""
     if isinstance(input, Tensor) and input.dtype.is_differentiable:
@@ -96,12 +72,6 @@ def check_divisor(input: Any, other: Any) -> None:
         raise conditions.are_divisors.error(0, 0, (), ())
     if type(input) not in (float, complex):
         require(conditions.are_divisors, other)
-
-
-def check_probabilities(input: Any, target: Any) -> None:
-    """RuntimeError for an input or target of `binary_cross_entropy` outside [0, 1]."""
-    require(conditions.are_between_0_and_1, input, None, "input")
-    require(conditions.are_between_0_and_1, target, None, "target")
 
 
 def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> None:
@@ -121,8 +91,3 @@ def check_range(input: Any, low: Any, high: Any) -> None:
         raise RuntimeError(f"torch.histc: range of [{ends[0]:g}, {ends[1]:g}] is not finite")
     if ends[0] > ends[1]:
         raise RuntimeError("torch.histc: max must be larger than min")
-
-
-def _has(input: Any, dim: Any) -> bool:
-    """Tell whether there is such a dimension: what is wrong if not, the row says."""
-    return isinstance(input, Tensor) and type(dim) is int and -input.ndim <= dim < input.ndim

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._ops.conditions import are_rows, are_rows_of_bags
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.overriding import all_ask
-from funcgrad._tensor.refused_numbers import check_bags, check_lengths, check_rows
+from funcgrad._tensor.refused_numbers import check_lengths, require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
 from funcgrad.nn.fractional_pooling import (
@@ -87,7 +88,7 @@ def embedding(
 
     With `max_norm` the rows that are looked up are first scaled, in `weight` itself, to that norm at most.
     """
-    check_rows(weight, 0, input)
+    require(are_rows, input, weight, 0)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
@@ -107,7 +108,7 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Tensor:
     """Sum, mean or maximum of rows in each bag. Shape: input (B, L), or (N) with offsets (B); result (B, D)."""
-    check_bags(input, weight)
+    require(are_rows_of_bags, input, weight, 0)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     options = (None, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx)
