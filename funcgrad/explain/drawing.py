@@ -1,15 +1,30 @@
-"""The picture of a graph, as SVG and in Graphviz' language; one that is too large to be read is folded, then cut."""
+"""The picture of a graph's nodes, as SVG and in Graphviz' language."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from funcgrad.explain.history import Entry
+from typing import NamedTuple
 
 WIDTH, HEIGHT, BOX = 200, 70, (176, 48)  # of a place in the picture, and of the box in it
+
+
+class Entry(NamedTuple):
+    """One node: its number in the text, torch's name, the shapes of its results, the user's line, what it keeps.
+
+    module: the path of the module that made it, as far as it is known. folded: how many nodes it stands for, if it is
+    a whole call of a module.
+    """
+
+    number: int
+    name: str
+    shapes: str
+    line: str
+    saved_bytes: int
+    inputs: tuple[int, ...]
+    is_leaf: bool
+    module: str = ""
+    folded: int = 0
 
 
 def dot(entries: Sequence[Entry], note: str) -> str:
@@ -36,7 +51,8 @@ def svg(entries: Sequence[Entry], note: str) -> str:
     place = {e.number: (10 + x * WIDTH, top + y * HEIGHT) for y, row in sorted(rows.items()) for x, e in enumerate(row)}
     whole = 60 + max(map(len, rows.values()), default=0) * WIDTH, top + 10 + len(rows) * HEIGHT
     whole = max(whole[0], 20 + 7 * len(note)), whole[1]
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]}" height="{whole[1]}" font-size="11">']
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]}" height="{whole[1]}" '
+             'font-family="sans-serif" font-size="11" style="background: white">']  # fmt: skip
     if note:
         parts.append(f'<text x="10" y="20">{html.escape(note)}</text>')
     parts += [_line(place[i], place[e.number]) for e in entries for i in e.inputs if i in place]
@@ -55,11 +71,12 @@ def _depths(entries: Sequence[Entry]) -> dict[int, int]:
 
 def _line(start: tuple[int, int], end: tuple[int, int]) -> str:
     """Return the way from a node up to its reader; one that skips rows goes round the boxes between."""
-    (x, y), (to_x, to_y) = (start[0] + BOX[0] // 2, start[1]), (end[0] + BOX[0] // 2, end[1] + BOX[1])
     rows = (start[1] - end[1]) // HEIGHT
     if rows < 2:
+        (x, y), (to_x, to_y) = (start[0] + BOX[0] // 2, start[1]), (end[0] + BOX[0] // 2, end[1] + BOX[1])
         return f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}" stroke="#999"/>'
-    round_x = max(x, to_x) + BOX[0] // 2 + 30 + 4 * min(rows, 10)
+    (x, y), (to_x, to_y) = ((box_x + BOX[0], box_y + BOX[1] // 2) for box_x, box_y in (start, end))
+    round_x = max(x, to_x) + 14 + 2 * min(rows, 8)  # the curve reaches three quarters of it: not the next column
     return f'<path d="M{x} {y} C{round_x} {y} {round_x} {to_y} {to_x} {to_y}" fill="none" stroke="#c66"/>'
 
 
@@ -77,7 +94,10 @@ def _box(e: Entry, x: int, y: int) -> str:
 
 def _texts(e: Entry) -> tuple[str, str, str]:
     """Return what stands in a box: the name, the shapes of the results, and the line (or how much is folded)."""
-    return e.name, e.shapes, f"{e.folded} nodes, {e.saved_bytes:,} bytes" if e.folded else e.line.rpartition("/")[2]
+    if not e.folded:
+        return e.name, e.shapes, e.line.rpartition("/")[2]
+    nodes = f"{e.folded} nodes save" if e.folded > 1 else "1 node saves"
+    return e.name, e.shapes, f"{nodes} {e.saved_bytes:,} bytes"
 
 
 def _fitting(text: str, most: int = 28) -> str:

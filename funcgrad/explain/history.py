@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from funcgrad._tape.nodes import GradNode, GradSlot, Node
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.explain import drawing
 from funcgrad.explain.calls import Call, calls_around
+from funcgrad.explain.drawing import Entry
 from funcgrad.explain.watching import line_of, nodes_behind
 from funcgrad.nn.module import Module
 from funcgrad.optim.optimizer import register_optimizer_step_post_hook
@@ -24,24 +25,6 @@ def _note_step(*_: Any) -> None:
 
 
 register_optimizer_step_post_hook(_note_step)
-
-
-class Entry(NamedTuple):
-    """One node: its number in the text, torch's name, the shapes of its results, the user's line, what it keeps.
-
-    module: the path of the module that made it, as far as it is known. folded: how many nodes it stands for, if it is
-    a whole call of a module.
-    """
-
-    number: int
-    name: str
-    shapes: str
-    line: str
-    saved_bytes: int
-    inputs: tuple[int, ...]
-    is_leaf: bool
-    module: str = ""
-    folded: int = 0
 
 
 class Graph:
@@ -63,7 +46,7 @@ class Graph:
             for node, calls in zip(nodes, self._calls, strict=True)
         ]
         self.parameters = [entry.name for entry in self.entries if entry.is_leaf]
-        held = {id(value): value.aval.nbytes for node in nodes for value in _saved(node)}
+        held = {id(value): value.aval.nbytes for node in nodes for value in saved_values(node)}
         self.saved_bytes = sum(held.values())
         made = [node.order for node in nodes if isinstance(node, GradNode)]
         self.iterations = sum(1 for step in _STEPS if min(made) < step <= max(made)) if made else 0
@@ -164,11 +147,11 @@ def _entry(node: Any, numbers: dict[Any, int], names: dict[int, str], module: st
     shapes = " ".join(f"{a.dtype.name}{list(a.shape)}" for a in node.avals)
     name = names.get(id(node.variable), "leaf") if is_leaf else node.name()
     inputs = tuple(numbers[following] for following, _ in node.edges if following is not None)
-    saved = sum(value.aval.nbytes for value in {id(v): v for v in _saved(node)}.values())
+    saved = sum(value.aval.nbytes for value in {id(v): v for v in saved_values(node)}.values())
     return Entry(numbers[node], name, shapes, line_of(node), saved, inputs, is_leaf, module)
 
 
-def _saved(node: Any) -> list[Any]:
+def saved_values(node: Any) -> list[Any]:
     """Return the values that a node keeps for backward."""
     found: list[Any] = []
     for x in (getattr(node, "saved", None) or ()) if isinstance(node, GradNode) else ():

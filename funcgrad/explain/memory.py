@@ -9,7 +9,7 @@ import jax
 
 from funcgrad._tape.nodes import GradNode
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.explain.history import _saved
+from funcgrad.explain.history import saved_values
 from funcgrad.nn.parameter import Parameter
 from funcgrad.optim.optimizer import Optimizer
 
@@ -48,7 +48,7 @@ def memory() -> Holders:
         _claim(claimed, "optimizer states", [*[name for lane in lanes for name in lane.names], *states])
     nodes = [x for x in objects if issubclass(type(x), GradNode)]
     for node in nodes:
-        for value in _saved(node):
+        for value in saved_values(node):
             if value.array is not None:
                 claimed.setdefault(id(value.array), "saved for backward")
     _claim(claimed, "other tensors", tensors)

@@ -8,6 +8,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import explain, nn
+from funcgrad.explain.drawing import BOX
 
 
 def source(line: str) -> str:
@@ -79,6 +80,20 @@ def test_a_large_picture_is_folded_into_calls_of_modules() -> None:
         assert "100 nodes, folded into calls of modules (svg(depth=3))" in picture and "11.inner Sequential" in picture
     assert found.svg().count("<rect") == 28 and found.svg(depth=2).count("<rect") == 14
     assert found.dot(depth=2).count("->") == 13
+
+
+def test_a_line_past_several_rows_runs_between_the_columns() -> None:
+    total = torch.ones(2, requires_grad=True).sin()
+    for weight in [torch.ones(2, requires_grad=True) for _ in range(6)]:
+        total = total + (total * weight).sin().cos()
+    drawn = explain.graph(total).svg()
+    boxes = {int(left) for left in re.findall(r'<rect x="(\d+)"', drawn)}
+    curves = re.findall(r'<path d="M(\d+) \d+ C(\d+) \d+ \d+ \d+ (\d+) \d+"', drawn)
+    inside_a_column = [(int(start), int(bend)) for start, bend, end in curves if start == end]
+    assert len(inside_a_column) >= 5
+    for start, bend in inside_a_column:
+        reached = start + (bend - start) * 3 / 4  # of a cubic curve whose two middle points lie at `bend`
+        assert start - BOX[0] in boxes and not any(start - BOX[0] < left <= reached for left in boxes)
 
 
 def test_a_large_picture_without_known_calls_is_cut_with_a_note() -> None:
