@@ -149,7 +149,7 @@ class Steps:
 
 
 def _numbers(tensor: Tensor) -> np.ndarray[Any, Any]:
-    return tensor.detach().cpu().numpy()
+    return np.array(tensor.detach().cpu().numpy())  # a view would hold its array
 
 
 def _live_bytes() -> int:

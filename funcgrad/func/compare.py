@@ -180,9 +180,9 @@ def _imperative(step: Callable[..., Any], exported: Exported, batches: list[Any]
         result = step(*batch)
         loss = _loss(result)
         seconds = time.perf_counter() - start
-        tree = {path: np.asarray(array) for path, array in flattened(exported.state())}
+        tree = {path: np.array(array) for path, array in flattened(exported.state())}  # copies: a view holds its array
         grads = {path: t.grad for path, t in exported.places.paths.items() if t.is_leaf and t.grad is not None}
-        tree.update((f"grad/{path}", grad.detach().numpy()) for path, grad in grads.items())
+        tree.update((f"grad/{path}", np.array(grad.detach().numpy())) for path, grad in grads.items())
         yield loss, tree, seconds
 
 
@@ -279,9 +279,9 @@ def _loss(result: Any) -> float:
 
 
 def paths_of(tree: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the arrays of any JAX tree by path."""
+    """Return copies of the arrays of any JAX tree by path; a view would hold its array."""
     found = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {"/".join(filter(None, map(_word, path))): np.asarray(array) for path, array in found}
+    return {"/".join(filter(None, map(_word, path))): np.array(array) for path, array in found}
 
 
 def _word(key: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse}td,th{padding:.25rem .8rem;text-align:right;border-bottom:1px solid #ddd}"
-    "td:first-child,th:first-child{text-align:left}.two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}"
+    "td:first-child,th:first-child{text-align:left}.two{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem}"
     "pre{font-size:11px;overflow:auto;max-height:36rem;background:#f6f6f6;padding:.6rem}svg{max-width:100%}"
 )
 _COLOURS = ("#1f6feb", "#d1742f", "#2f9e44", "#9c36b5")
@@ -26,10 +26,10 @@ def page(comparison: Any) -> str:
     )
     kinds = [kind for kind in ("loss", "gradients", "parameters", "optimizer") if _has(comparison.by_kind(kind))]
     plots = [
-        plot("loss", {"stateful": one.losses, "functional": other.losses}),
+        plot("loss by step", {"stateful": one.losses, "functional": other.losses}),
         plot("largest difference by step", {kind: comparison.by_kind(kind) for kind in kinds}, log=True),
         plot("milliseconds by step", {s.name: [t * 1e3 for t in s.seconds[1:]] for s in (one, other)}, log=True),
-        plot("megabytes held", {s.name: [b / 1e6 for b in s.live_bytes] for s in (one, other)}),
+        plot("megabytes held by step", {s.name: [b / 1e6 for b in s.live_bytes] for s in (one, other)}),
     ]
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>stateful and functional</title>"
@@ -55,7 +55,7 @@ def plot(title: str, curves: dict[str, Sequence[float]], *, log: bool = False) -
     for part in range(5):
         at = low + (high - low) * part / 4
         y = _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - 24) * part / 4
-        label = f"{10**at:.1e}" if log else f"{at:.4g}"
+        label = _label(at, part, log, bool(numbers))
         parts.append(
             f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e5e5e5"/>'
             f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
@@ -67,6 +67,13 @@ def plot(title: str, curves: dict[str, Sequence[float]], *, log: bool = False) -
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"{dashed}/>')
         parts.append(f'<text x="{_LEFT + 110 * i}" y="{_HEIGHT - 6}" fill="{colour}">{html.escape(name)}</text>')
     return "".join([*parts, "</svg>"])
+
+
+def _label(at: float, part: int, log: bool, is_scaled: bool) -> str:
+    """Return what stands beside a line of the axis: without numbers above 0 a logarithmic one has a 0 at the bottom."""
+    if log and not is_scaled:
+        return "0" if part == 0 else ""
+    return f"{10**at:.1e}" if log else f"{at:.4g}"
 
 
 def _point(x: int, y: float, count: int, low: float, high: float, log: bool) -> str:

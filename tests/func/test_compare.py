@@ -80,6 +80,14 @@ def test_a_twin_in_optax_is_matched_and_a_wrong_rate_is_seen_where_it_starts() -
     assert parted["loss"].largest > 1e-3
 
 
+def test_what_a_step_held_is_not_what_the_comparison_keeps() -> None:
+    _, step, data = setting()
+    pure, _ = func.export(step, *data[0])
+    found = func.compare(step, jax.jit(pure), data=data[:1], steps=9)
+    for style in (found.stateful, found.functional):
+        assert style.live_bytes[2] == style.live_bytes[-1], style.live_bytes
+
+
 def test_the_page_stands_alone(tmp_path: Any) -> None:
     model, step, data = setting()
     functional, state = twin(model, 1e-2)
