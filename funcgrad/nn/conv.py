@@ -305,8 +305,6 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
     cls_to_become = ConvTranspose3d
 
 
-
-
 def _check_sizes(
     in_channels: int,
     out_channels: int,

@@ -37,7 +37,23 @@ class CrossMapLRN2d(LocalResponseNorm):
         super().__init__(size, alpha, beta, k)
 
 
-class _OverLastDims(Module):
+class _Affine(Module):
+    """What scales, and shifts, what it has normalized: `weight` and `bias` of one shape, or None."""
+
+    def _register(self, shape: Any, device: Any, dtype: Any, **wanted: bool) -> None:
+        for name, is_wanted in wanted.items():
+            self.register_parameter(name, empty_parameter(shape, device, dtype) if is_wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the scale to 1 and the shift to 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
+
+
+class _OverLastDims(_Affine):
     """What LayerNorm and RMSNorm share: the shape of the last dimensions."""
 
     __constants__ = ("normalized_shape", "eps", "elementwise_affine")
@@ -64,17 +80,8 @@ class LayerNorm(_OverLastDims):
         dtype: Any = None,
     ) -> None:
         super().__init__(normalized_shape, eps, elementwise_affine)
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            new = empty_parameter(self.normalized_shape, device, dtype) if wanted else None
-            self.register_parameter(name, new)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the scale to 1 and the shift to 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        wanted = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        self._register(self.normalized_shape, device, dtype, **wanted)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the normalized input. Shape: (*, normalized_shape), result the same."""
@@ -103,15 +110,7 @@ class RMSNorm(_OverLastDims):
         dtype: Any = None,
     ) -> None:
         super().__init__(normalized_shape, eps, elementwise_affine)
-        wanted = elementwise_affine
-        new = empty_parameter(self.normalized_shape, device, dtype) if wanted else None
-        self.register_parameter("weight", new)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the scale to 1."""
-        if self.weight is not None:
-            init.ones_(self.weight)
+        self._register(self.normalized_shape, device, dtype, weight=elementwise_affine)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the normalized input. Shape: (*, normalized_shape), result the same."""
@@ -122,7 +121,7 @@ class RMSNorm(_OverLastDims):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """(input - mean) / sqrt(variance + eps) over groups of channels, scaled and shifted channel by channel."""
 
     __constants__ = ("num_groups", "num_channels", "eps", "affine")
@@ -142,17 +141,7 @@ class GroupNorm(Module):
         if num_channels % num_groups != 0:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            new = empty_parameter(num_channels, device, dtype) if wanted else None
-            self.register_parameter(name, new)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the scale to 1 and the shift to 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._register(num_channels, device, dtype, weight=affine, bias=affine and bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the normalized input. Shape: (N, C, *), result the same."""
