@@ -91,12 +91,17 @@ def prod(input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: 
 
 
 def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> None:
-    if input.size == 0 and dim in (None, ()):
-        raise RuntimeError(
+    if dim in (None, ()):
+        _require_any(input, name)
+    require_elements(input, dims, name)
+
+
+def _require_any(input: Array, name: str, kind: type[Exception] = RuntimeError) -> None:
+    if input.size == 0:
+        raise kind(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
-    require_elements(input, dims, name)
 
 
 @op(grad="AmaxBackward0")
@@ -118,11 +123,7 @@ def amin(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
 @op(grad="MaxBackward1", names="")
 def max_all(input: Array) -> Array:
     """The largest of all; equal ones share the gradient. Shape: result ()."""
-    if input.size == 0:
-        raise RuntimeError(
-            "max(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
+    _require_any(input, "max")
     require_real(input, "max_all")
     return jnp.max(input)
 
@@ -130,11 +131,7 @@ def max_all(input: Array) -> Array:
 @op(grad="MinBackward1", names="")
 def min_all(input: Array) -> Array:
     """The smallest of all; equal ones share the gradient. Shape: result ()."""
-    if input.size == 0:
-        raise RuntimeError(
-            "min(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
+    _require_any(input, "min")
     require_real(input, "min_all")
     return jnp.min(input)
 
@@ -180,11 +177,7 @@ def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool
     if is_bool(input):
         raise RuntimeError(f"{name}(): does not support bool input")
     if dim is None:
-        if input.size == 0:
-            raise IndexError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument."
-            )
+        _require_any(input, name, IndexError)
         place = find(input.reshape(-1), 0).astype(np.int64)
         return place.reshape((1,) * input.ndim if keepdim else ())
     dim = dim_of(input.ndim, dim)
