@@ -1,7 +1,8 @@
 """How a convolution is lowered: which XLA operations it becomes, chosen by measurement where XLA's own choice is slow.
 
-Measured on 2 CPU cores with jax 0.10.2, float32, milliseconds (forward, input gradient, weight gradient):
-    XLA's convolution is near its matmul speed (200-250 GFLOP/s) in NCHW as in NHWC: it brings both to NHWC inside. But
+XLA's convolution is as fast in NCHW as in NHWC: it brings both to NHWC inside. Where it is slow, in milliseconds of
+the result, the input's gradient and the weight's (`python -m tests.benchmarks.convolutions`; 2 CPU cores, jax 0.10.2,
+float32), and what is done instead:
     no padding           64x32x26x26, 64 of 3x3    27, 6, 30      one column padded and cut off       7.5, 5.6, 11
     1x1                  16x256x14x14 to 64        0.8, 0.8, 2.3  a matrix product                    0.9, 0.8, 0.4
     depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 1.0, 1.3
