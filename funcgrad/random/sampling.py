@@ -126,7 +126,7 @@ def _shuffled_in_order(partners: Integers) -> Integers:
 
 
 def _shuffled_at_once(partners: Integers) -> Integers:
-    """Do all swaps with a few array operations: 1,000,000 places in 0.1 s, one after the other in 0.7 s.
+    """Do all swaps with a few array operations (`python -m timeit -s "import funcgrad" "funcgrad.randperm(1000000)"`).
 
     Place p keeps p until the first swap (i, p), which puts there what place i held at turn i. So what place i holds at
     its turn is what place `last[i]` held at its own, and so on down to a place that nobody had swapped before.
