@@ -232,7 +232,9 @@ def test_a_thread_has_random_sources_of_its_own() -> None:
         torch.manual_seed(0)
         return list(DataLoader(Draws(6), num_workers=2, batch_size=None))
 
-    assert drawn() == drawn()
+    first = drawn()
+    assert first == drawn()
+    assert len({str(one) for sample in first for one in sample}) == 3 * 6  # no two sources or samples draw alike
 
 
 def test_tensors_may_be_made_in_threads() -> None:

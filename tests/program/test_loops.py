@@ -17,6 +17,7 @@ from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._program import plan as planning
 from funcgrad._program.counters import counted
+from funcgrad._program.pieces import InPieces
 from funcgrad._program.trie import forest
 
 
@@ -158,6 +159,7 @@ def test_gradients_gathered_over_micro_batches(lines: Lines, monkeypatch: pytest
         return [total, *gradients(model)]
 
     both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0] / 2
 
 
 def test_steps_of_gradient_descent_inside_one_program(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +174,7 @@ def test_steps_of_gradient_descent_inside_one_program(lines: Lines, monkeypatch:
         return [fast, w.grad]
 
     both(monkeypatch, run)
+    assert lines.lengths[0][1] < lines.lengths[0][0]
 
 
 def test_what_grows_is_left_as_it_is(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,10 +187,20 @@ def test_what_grows_is_left_as_it_is(lines: Lines, monkeypatch: pytest.MonkeyPat
         return [beam, x.grad]
 
     both(monkeypatch, run)
+    before, after = lines.lengths[0]
+    assert after == before
 
 
 def test_long_lines_go_to_xla_in_pieces(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[int] = []
+
+    class Noted(InPieces):
+        def __init__(self, *line: Any) -> None:
+            super().__init__(*line)
+            cut.append(len(self.pieces))
+
     monkeypatch.setattr(settings, "piece", 7)
+    monkeypatch.setattr(planning, "InPieces", Noted)
 
     def run() -> list[Any]:
         x = torch.linspace(0, 1, 4, requires_grad=True)
@@ -201,6 +214,7 @@ def test_long_lines_go_to_xla_in_pieces(lines: Lines, monkeypatch: pytest.Monkey
         return [y, seen[3], x.grad]
 
     both(monkeypatch, run)
+    assert min(cut) > 1
 
 
 def test_another_number_of_turns_is_another_program_only() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +67,8 @@ def test_indent_moves_every_line_but_the_first() -> None:
 
 
 def test_a_large_array_costs_what_its_edges_cost() -> None:
-    array = np.zeros((4000, 4000), np.float32)
-    begin = time.perf_counter()
-    text = shown(array)
-    assert time.perf_counter() - begin < 0.5
-    assert text.count("...") == 7
+    array = np.broadcast_to(np.float32(0), (10**9, 10**9))  # more than can be looked at
+    assert shown(array).count("...") == 7
 
 
 def test_options_come_back_after_the_block_even_on_an_error() -> None:
