@@ -13,11 +13,11 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
-from funcgrad._tensor import front, strides
+from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import View, cell_of, refuse_repeated
+from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name
 from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.front import as_dtype
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.moving import moved
 from funcgrad._tensor.near import call_near
@@ -140,13 +140,13 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
 
 
 def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
-    return front.as_spread_dims(front.by_name(given, named, "shape"), "reshape(): argument 'shape'")
+    return as_spread_dims(by_name(given, named, "shape"), "reshape(): argument 'shape'")
 
 
 @both()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Join the dimensions from `start_dim` to `end_dim` to one. Shape: a 0-d tensor gives (1,)."""
-    return _own_if_copied(input, call(TABLE["flatten"], (input,), (front.as_int(start_dim), front.as_int(end_dim))))
+    return _own_if_copied(input, call(TABLE["flatten"], (input,), (as_int(start_dim), as_int(end_dim))))
 
 
 @both()
@@ -208,7 +208,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Change the shape in place; elements are kept in order, new ones are 0. RuntimeError where it requires grad."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    wanted = front.as_spread_dims(sizes, "resize_(): argument 'size'")
+    wanted = as_spread_dims(sizes, "resize_(): argument 'size'")
     flat = np.zeros(math.prod(wanted), self.dtype.numpy)
     kept = to_host(self).reshape(-1)[: flat.size]
     flat[: kept.size] = kept

@@ -15,9 +15,9 @@ from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of
 from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
+from funcgrad._tensor.arguments import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.front import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement

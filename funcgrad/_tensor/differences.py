@@ -7,9 +7,9 @@ from typing import Any
 
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.registry import function
 from funcgrad._tensor.tensor import Tensor
 

@@ -8,7 +8,7 @@ from funcgrad._base.layouts import contiguous_format, strided
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.front import as_int
+from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
 from funcgrad._tensor.tensor import Tensor
 

@@ -6,129 +6,20 @@ Each is written as source and compiled at first use, as dataclasses does it: the
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from typing import Any
-
-import jax
-import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
-from funcgrad._tensor import refused_numbers
+from funcgrad._tensor import arguments, refused_numbers
+from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.near import ON_HOST, call_near
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.tensor import Tensor
-
-
-def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
-    """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor, a bool."""
-    if given is None or type(given) is int:
-        return given
-    if isinstance(given, (int, np.integer)):
-        return int(given)
-    if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
-        return int(given)
-    raise TypeError(f"{label} must be int, not {type(given).__name__}")
-
-
-def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:
-    """Return a tuple of ints for an int, a list, a Size or a tuple. A bool stays one: `std` takes it for `unbiased`."""
-    if given is None or type(given) is bool:
-        return given  # type: ignore[return-value]  # what a bool means, the row says
-    if isinstance(given, (tuple, list)):
-        return tuple([x if type(x) is int else _as_size(x, label) for x in given])
-    if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):
-        return tuple(int(x) for x in given)
-    return (_as_size(given, label),)
-
-
-def _as_size(given: Any, label: str) -> int:
-    try:
-        found = as_int(given)
-    except TypeError:
-        found = None
-    if found is None:
-        raise TypeError(f"{label} must be tuple of ints, not {type(given).__name__}")
-    return found
-
-
-def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tuple[int, ...]:
-    """Return a tuple of ints for sizes given one by one, or as one tuple or list."""
-    for x in given:
-        if type(x) is not int:
-            return as_dims(given[0] if len(given) == 1 and not isinstance(x, int) else given, label) or ()
-    return given
-
-
-def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:
-    """Return sizes given one by one or, as keyword `name`, as one sequence; TypeError for any other keyword."""
-    if not named:
-        return spread
-    if spread or list(named) != [name]:
-        raise TypeError(f"got an unexpected keyword argument '{next(iter(named))}'; '{name}' or single sizes are taken")
-    return (named[name],)
-
-
-def as_float(given: Any, label: str = "argument") -> float | None:
-    """Return a float for whatever torch takes as one."""
-    if isinstance(given, str):
-        raise TypeError(f"{label} must be float, not str")
-    return given if given is None else float(given)
-
-
-def tensors_of(given: Any, label: str) -> Any:
-    """Return the sequence of tensors that a function like `cat` was given."""
-    if isinstance(given, Tensor) or not isinstance(given, Iterable):
-        raise TypeError(f"{label} must be tuple of Tensors, not {type(given).__name__}")
-    listed = given if isinstance(given, (list, tuple)) else tuple(given)
-    for position, x in enumerate(listed):
-        if not isinstance(x, (Tensor, np.ndarray, jax.Array)):
-            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
-    return listed
-
-
-def named(label: str, given: Any, axis: Any) -> Any:
-    """Return the dimension that was given as `dim`, or by numpy's name for it."""
-    found = given if axis is None else axis
-    if found is MISSING:
-        raise TypeError(f'{label.partition("(")[0]}() missing 1 required positional arguments: "dim"')
-    return found
-
-
-def no_tensor(operator: str, given: Any) -> TypeError:
-    """Return the error for a reflected operator that is called unbound, on what is no tensor."""
-    return TypeError(f"descriptor '{operator}' for 'Tensor' objects doesn't apply to a '{type(given).__name__}' object")
-
-
-def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
-    """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
-    if sum(isinstance(x, Tensor) for x in inputs) != count:
-        return inputs
-    return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
-
-
-def as_frozen(given: Any) -> Any:
-    """Return a hashable form of a static argument."""
-    if isinstance(given, (list, tuple)):
-        return tuple(as_frozen(x) for x in given)
-    return given
-
-
-def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
-    """Return funcgrad's dtype for a dtype, or Python's own float, int, bool or complex."""
-    if given is None or isinstance(given, dtypes.dtype):
-        return given
-    if isinstance(given, type) and given in _PYTHON_TYPES:
-        return _PYTHON_TYPES[given]
-    raise TypeError(f"{label} must be torch.dtype, not {type(given).__name__}")
-
-
-_PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
 _FIRST = {  # what functions do before they call their row, where the row's `demands` cannot say it
@@ -147,16 +38,6 @@ _CASTING = {  # functions that promote nothing and yet write into an `out` of an
     *("tensorinv", "tensorsolve"),
 }
 _OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
-
-
-class _Missing:
-    """Stands as default where torch needs an argument that may come under another name."""
-
-    def __repr__(self) -> str:
-        return "<required>"
-
-
-MISSING = _Missing()
 
 
 class Form:
@@ -345,15 +226,17 @@ def made(place: str) -> Any:
     return function
 
 
+def _checks_and_converters() -> dict[str, Any]:
+    """Return, by name, what the functions' sources call on arguments."""
+    modules = arguments, refused_numbers
+    own = ((name, found, module) for module in modules for name, found in vars(module).items())
+    return {name: found for name, found, module in own if getattr(found, "__module__", "") == module.__name__}
+
+
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
-_SCOPE.update(DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"])
-_SCOPE.update((name, check) for name, check in vars(refused_numbers).items() if name.startswith(("check_", "require")))
+_SCOPE.update(_checks_and_converters(), DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"])
 _SCOPE.update((condition.instruction.name, condition) for condition in BY_INSTRUCTION.values())
 _SCOPE.update(
     (f.__name__, f)
-    for f in (
-        call, call_in_place, call_in_place_near, call_near, write_out, as_int, as_dims, as_spread_dims, by_name,
-        as_float, as_frozen, as_dtype, tensors_of, named, in_order, no_tensor, asked_late,
-        are_overriding_late,
-    )
-)  # fmt: skip
+    for f in (call, call_in_place, call_in_place_near, call_near, write_out, asked_late, are_overriding_late)
+)

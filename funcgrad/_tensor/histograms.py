@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_frozen
 from funcgrad._tensor.call import call, repr_like_torch, write_out
-from funcgrad._tensor.front import as_frozen
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 

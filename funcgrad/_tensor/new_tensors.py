@@ -8,8 +8,8 @@ import numpy as np
 
 from funcgrad._base.size import Size
 from funcgrad._tensor import creation
+from funcgrad._tensor.arguments import as_dtype
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.front import as_dtype
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
 

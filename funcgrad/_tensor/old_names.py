@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from funcgrad._tensor.front import as_spread_dims
+from funcgrad._tensor.arguments import as_spread_dims
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, method
 from funcgrad._tensor.tensor import Tensor
 

@@ -15,8 +15,8 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._base.size import Size
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims, as_int, tensors_of
 from funcgrad._tensor.call import call, call_in_place, write_out
-from funcgrad._tensor.front import as_dims, as_int, tensors_of
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays

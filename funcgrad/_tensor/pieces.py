@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims, tensors_of
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.front import as_dims, tensors_of
 from funcgrad._tensor.indexing import part_of
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
 from funcgrad._tensor.tensor import Tensor

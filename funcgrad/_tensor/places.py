@@ -9,9 +9,9 @@ from typing import Any
 
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.front import as_int
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call
 from funcgrad._tensor.creation import as_tensor, zeros
-from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor

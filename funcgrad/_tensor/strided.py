@@ -9,8 +9,8 @@ from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
+from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call, call_in_place
-from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.registry import both
 from funcgrad._tensor.strides import offset_of, strides_of
 from funcgrad._tensor.tensor import Tensor

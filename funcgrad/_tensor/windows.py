@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._tensor.front import as_dtype
+from funcgrad._tensor.arguments import as_dtype
 from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.registry import function
 from funcgrad._tensor.tensor import Tensor

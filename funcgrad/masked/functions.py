@@ -14,7 +14,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import iinfo
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.front import as_dims, as_dtype
+from funcgrad._tensor.arguments import as_dims, as_dtype
 from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.tensor import Tensor
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from funcgrad._base.dtypes import bool_, uint8
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call, write_out
-from funcgrad._tensor.front import as_dims
 from funcgrad._tensor.functions import arange, empty, lookup, ones_like
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.overriding import all_ask

@@ -1,0 +1,128 @@
+"""What torch takes as an int, as sizes, as a dtype, as tensors: arguments brought into the form that rows take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from funcgrad._base import dtypes
+from funcgrad._tensor.tensor import Tensor
+
+
+def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
+    """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor, a bool."""
+    if given is None or type(given) is int:
+        return given
+    if isinstance(given, (int, np.integer)):
+        return int(given)
+    if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
+        return int(given)
+    raise TypeError(f"{label} must be int, not {type(given).__name__}")
+
+
+def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:
+    """Return a tuple of ints for an int, a list, a Size or a tuple. A bool stays one: `std` takes it for `unbiased`."""
+    if given is None or type(given) is bool:
+        return given  # type: ignore[return-value]  # what a bool means, the row says
+    if isinstance(given, (tuple, list)):
+        return tuple([x if type(x) is int else _as_size(x, label) for x in given])
+    if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):
+        return tuple(int(x) for x in given)
+    return (_as_size(given, label),)
+
+
+def _as_size(given: Any, label: str) -> int:
+    try:
+        found = as_int(given)
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"{label} must be tuple of ints, not {type(given).__name__}")
+    return found
+
+
+def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tuple[int, ...]:
+    """Return a tuple of ints for sizes given one by one, or as one tuple or list."""
+    for x in given:
+        if type(x) is not int:
+            return as_dims(given[0] if len(given) == 1 and not isinstance(x, int) else given, label) or ()
+    return given
+
+
+def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:
+    """Return sizes given one by one or, as keyword `name`, as one sequence; TypeError for any other keyword."""
+    if not named:
+        return spread
+    if spread or list(named) != [name]:
+        raise TypeError(f"got an unexpected keyword argument '{next(iter(named))}'; '{name}' or single sizes are taken")
+    return (named[name],)
+
+
+def as_float(given: Any, label: str = "argument") -> float | None:
+    """Return a float for whatever torch takes as one."""
+    if isinstance(given, str):
+        raise TypeError(f"{label} must be float, not str")
+    return given if given is None else float(given)
+
+
+def tensors_of(given: Any, label: str) -> Any:
+    """Return the sequence of tensors that a function like `cat` was given."""
+    if isinstance(given, Tensor) or not isinstance(given, Iterable):
+        raise TypeError(f"{label} must be tuple of Tensors, not {type(given).__name__}")
+    listed = given if isinstance(given, (list, tuple)) else tuple(given)
+    for position, x in enumerate(listed):
+        if not isinstance(x, (Tensor, np.ndarray, jax.Array)):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
+    return listed
+
+
+def named(label: str, given: Any, axis: Any) -> Any:
+    """Return the dimension that was given as `dim`, or by numpy's name for it."""
+    found = given if axis is None else axis
+    if found is MISSING:
+        raise TypeError(f'{label.partition("(")[0]}() missing 1 required positional arguments: "dim"')
+    return found
+
+
+def no_tensor(operator: str, given: Any) -> TypeError:
+    """Return the error for a reflected operator that is called unbound, on what is no tensor."""
+    return TypeError(f"descriptor '{operator}' for 'Tensor' objects doesn't apply to a '{type(given).__name__}' object")
+
+
+def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
+    """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
+    if sum(isinstance(x, Tensor) for x in inputs) != count:
+        return inputs
+    return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
+
+
+def as_frozen(given: Any) -> Any:
+    """Return a hashable form of a static argument."""
+    if isinstance(given, (list, tuple)):
+        return tuple(as_frozen(x) for x in given)
+    return given
+
+
+def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
+    """Return funcgrad's dtype for a dtype, or Python's own float, int, bool or complex."""
+    if given is None or isinstance(given, dtypes.dtype):
+        return given
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return _PYTHON_TYPES[given]
+    raise TypeError(f"{label} must be torch.dtype, not {type(given).__name__}")
+
+
+_PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+
+
+class _Missing:
+    """Stands as default where torch needs an argument that may come under another name."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+MISSING = _Missing()
