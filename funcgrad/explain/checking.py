@@ -175,7 +175,7 @@ def _unused(places: Places, rounds: list[_Round]) -> Iterator[Finding]:
                 "the layer is called here, but the loss does not depend on its result" if was_called
                 else "no loss depends on them"
             ),
-            "Use the result, or detach was called on the way: let the loss depend on it, or take the layer out",
+            "Let the loss depend on its result (was it detached on the way?), or take the layer out",
         )  # fmt: skip
 
 
@@ -270,13 +270,11 @@ def _divisor(node: GradNode) -> float | None:
     name, arguments = node.signature.op.name, node.signature.arguments
     if name.startswith("mean") and isinstance(arguments[0], Aval) and arguments[0].shape.numel() == 1:
         return 1
-    numbers = [a.number for a in arguments if type(a) is Constant] + [x for x in node.saved or () if type(x) in _NUMBER]
+    numbers: list[Any] = [a.number for a in arguments if type(a) is Constant]
+    numbers += [x for x in node.saved or () if type(x) in (int, float)]
     if name in ("div", "mul") and len(numbers) == 1 and numbers[0] and isinstance(numbers[0], (int, float)):
         return float(numbers[0]) if name == "div" else round(1 / numbers[0], 6)
     return None
-
-
-_NUMBER = (int, float)
 
 
 def _averages(node: GradNode) -> bool:
@@ -287,8 +285,7 @@ def _averages(node: GradNode) -> bool:
 
 def _line_of_error(error: Exception) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users_file(f.filename)]
-    users = [f for f in frames if f.name != "_run"]
-    return f"{users[-1].filename}:{users[-1].lineno}" if users else "(no line)"
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "(no line)"
 
 
 def _owner(places: Places, tensor: Any) -> Any:

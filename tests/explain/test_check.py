@@ -128,11 +128,11 @@ def graph_retained() -> Made:
 def leaf_in_place() -> Made:
     weight = torch.ones(4, requires_grad=True)
 
-    def step() -> None:
+    def _run() -> None:  # `check` has a function of this name too
         weight.mul_(0.5)
         weight.sum().backward()
 
-    return step, "in-place change of a leaf", "weight.mul_(0.5)"
+    return _run, "in-place change of a leaf", "weight.mul_(0.5)"
 
 
 def averaged_twice() -> Made:
