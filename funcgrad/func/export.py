@@ -172,10 +172,11 @@ class Exported:
 
     def _look(self, args: tuple[Any, ...]) -> None:
         """Run the step abstractly to see what it changes, twice where its first run makes an optimizer's state."""
-        for optimizer in self.optimizers:
+        by_rule = [optimizer for optimizer in self.optimizers if isinstance(optimizer, RuleOptimizer)]
+        for optimizer in by_rule:
             if begun := [p for p in optimizer.state if isinstance(p, Tensor)]:
-                self._make_states(optimizer, begun)  # apart before the look, so that a packed array is no state
-        stepped: dict[int, list[Tensor]] = {}
+                optimizer.lay_apart(begun)  # before the look, so that a packed array is no state
+        stepped: dict[RuleOptimizer, list[Tensor]] = {}
 
         def once(*arrays: Any) -> Any:
             with held(self.optimizers, self.schedulers) as kept, self._drawing(None):
@@ -185,16 +186,15 @@ class Exported:
                 self._run(with_leaves(args, _merged(args, arrays)))
                 if self.key is not None and self.key._variable is not key:
                     self.paths[_KEY] = [self.key]
-                for i, optimizer in enumerate(self.optimizers):
-                    stepped[i] = [p for p in optimizer.state if isinstance(p, Tensor)]
+                stepped.update((one, [p for p in one.state if isinstance(p, Tensor)]) for one in by_rule)
                 changed = kept.changed()
                 self._changed = [t for t in changed if isinstance(t._current().value, TracedValue)]
                 self._with_grads = [t for names in self.paths.values() for t in names if t.grad is not None]
 
         with jax.enable_x64(True):
             jax.eval_shape(once, *_arrays(args))
-        for i, optimizer in enumerate(self.optimizers):
-            self._make_states(optimizer, stepped[i])
+        for optimizer, params in stepped.items():
+            optimizer.lay_apart(params)
         self._enter_states()
         self._enter_unnamed()
         self.grads = self._grads_that_are_read(args)
@@ -204,24 +204,6 @@ class Exported:
             return None
         _bind([self.key], Variable(of_array(_as_traced(self.key, traced))))
         return self.key._variable
-
-    def _make_states(self, optimizer: Any, params: list[Tensor]) -> None:
-        """Make the state that the first step would make, an array each, and the order in which steps read it.
-
-        Small states that lie packed in one array would be rounded otherwise than states of their own.
-        """
-        if not isinstance(optimizer, RuleOptimizer):
-            return
-        optimizer.packs = False
-        for kept in optimizer.state.values():
-            for tensor in kept.values() if isinstance(kept, dict) else ():
-                if isinstance(tensor, Tensor):
-                    tensor._variable, tensor._alias = tensor._current(), None
-        for group in optimizer.param_groups:
-            stepped = [p for p in group["params"] if any(p is one for one in params)]
-            for once in optimizer._lists(stepped):
-                for part, options in optimizer._parts(once, group):
-                    optimizer._lanes[part[0]] = optimizer._lane(part, options, optimizer._slots(options))
 
     def _enter_states(self) -> None:
         short = self.places.short_names()

@@ -94,6 +94,22 @@ class RuleOptimizer(Optimizer):
         self._bind(names, values)
         return loss
 
+    def lay_apart(self, params: list[Tensor]) -> None:
+        """Make the state that the first step of these parameters would make, an array each; later steps keep it so.
+
+        For a step that becomes a pure function: small states that lie packed in one array are rounded otherwise.
+        """
+        self.packs = False
+        for kept in self.state.values():
+            for tensor in kept.values() if isinstance(kept, dict) else ():
+                if isinstance(tensor, Tensor):
+                    tensor._variable, tensor._alias = tensor._current(), None
+        for group in self.param_groups:
+            stepped = [p for p in group["params"] if any(p is one for one in params)]
+            for once in self._lists(stepped):
+                for part, options in self._parts(once, group):
+                    self._lanes[part[0]] = self._lane(part, options, self._slots(options))
+
     def _lists(self, params: list[Tensor]) -> list[list[Tensor]]:
         """Return parameters in lists in which none comes twice, and all are on the same devices."""
         lists = [params] if params else []
