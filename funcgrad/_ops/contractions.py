@@ -152,7 +152,10 @@ def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
 
 @op(grad="UnsafeViewBackward0", promote="common")
 def kron(input: Array, other: Array) -> Array:
-    """Return the Kronecker product: each element of `input` times the whole of `other`."""
+    """Return the Kronecker product: each element of `input` times the whole of `other`.
+
+    Shape: input (a, b), other (c, d), result (a c, b d); a missing leading dimension counts as 1.
+    """
     ndim = max(input.ndim, other.ndim)
     left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (input, other))
     grid = input.reshape([n for size in left for n in (size, 1)]) * other.reshape([n for m in right for n in (1, m)])
@@ -234,7 +237,10 @@ def _power_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 
 @op(grad=_power_node, names="matrix_power .matrix_power linalg.matrix_power")
 def matrix_power(input: Array, n: int) -> Array:
-    """Multiply square matrices `n` times with themselves, their inverses where `n` is negative."""
+    """Return the `n`-th power of square matrices; of their inverses where `n` is negative.
+
+    Shape: input (*, n, n), result the same.
+    """
     if input.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if input.shape[-1] != input.shape[-2]:

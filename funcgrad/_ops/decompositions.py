@@ -49,6 +49,7 @@ def _triangular_and_orthogonal(A: Array, mode: str) -> tuple[Array, Array]:  # n
 def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
     """Return Q with orthonormal columns and an upper triangular R with A = Q R.
 
+    Shape: A (*, m, n), k = min(m, n), Q (*, m, k), R (*, k, n); "complete": Q (*, m, m), R (*, m, n).
     mode: "reduced", "complete" (a square Q; no gradient for tall matrices) or "r" (an empty Q).
     """
     needs_matrix(A, "linalg.qr")
@@ -62,7 +63,10 @@ def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:  # noqa: N803 - 
 
 @op(grad="LinalgQrBackward0", names="qr .qr", results="Q R", keep="residuals")
 def old_qr(input: Array, some: bool = True) -> tuple[Array, Array]:
-    """Return Q and R with input = Q R; with some=False a square Q. An older spelling of `linalg.qr`."""
+    """Return Q and R with input = Q R; with some=False a square Q. An older spelling of `linalg.qr`.
+
+    Shape: input (*, m, n), results as those of `linalg.qr`.
+    """
     needs_matrix(input, "linalg.qr")
     return _triangular_and_orthogonal(input, "reduced" if some else "complete")
 
@@ -83,14 +87,20 @@ def _singular(A: Array, full: bool) -> tuple[Array, Array, Array]:  # noqa: N803
 
 @op(grad="LinalgSvdBackward0", names="linalg.svd", results="U S Vh", keep="residuals")
 def svd(A: Array, full_matrices: bool = True, *, driver: str | None = None) -> tuple[Array, Array, Array]:  # noqa: N803
-    """Return U, S and Vh with A = U diag(S) Vh, the singular values falling. `driver` changes nothing here."""
+    """Return U, S and Vh with A = U diag(S) Vh, the singular values falling. `driver` changes nothing here.
+
+    Shape: A (*, m, n), k = min(m, n), U (*, m, k), S (*, k), Vh (*, k, n); full: U (*, m, m), Vh (*, n, n).
+    """
     needs_matrix(A, "linalg.svd")
     return _singular(A, full_matrices)
 
 
 @op(grad="LinalgSvdBackward0", names="svd .svd", results="U S V", keep="residuals")
 def old_svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
-    """Return U, S and V with input = U diag(S) V^H. An older spelling of `linalg.svd`."""
+    """Return U, S and V with input = U diag(S) V^H. An older spelling of `linalg.svd`.
+
+    Shape: input (*, m, n), k = min(m, n), U (*, m, k), S (*, k), V (*, n, k).
+    """
     needs_matrix(input, "linalg.svd")
     if not compute_uv:
         rows, columns = input.shape[-2:]
@@ -126,13 +136,19 @@ def _symmetric_parts(A: Array, UPLO: str, name: str) -> tuple[Array, Array]:  # 
 
 @op(grad="LinalgEighBackward0", names="linalg.eigh", results="eigenvalues eigenvectors", keep="residuals")
 def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
-    """Return the eigenvalues, rising, and eigenvectors (columns) of Hermitian matrices, read from one triangle."""
+    """Return the eigenvalues, rising, and eigenvectors (columns) of Hermitian matrices, read from one triangle.
+
+    Shape: A (*, n, n), eigenvalues (*, n), eigenvectors (*, n, n).
+    """
     return _symmetric_parts(A, UPLO, "linalg.eigh")
 
 
 @op(grad="LinalgEighBackward0", names="linalg.eigvalsh", keep="residuals")
 def eigvalsh(A: Array, UPLO: str = "L") -> Array:  # noqa: N803 - torch's own spelling
-    """Return the eigenvalues, rising, of Hermitian matrices, read from one triangle."""
+    """Return the eigenvalues, rising, of Hermitian matrices, read from one triangle.
+
+    Shape: A (*, n, n), result (*, n).
+    """
     return _symmetric_parts(A, UPLO, "linalg.eigvalsh")[0]
 
 
@@ -208,7 +224,10 @@ def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) ->
 def lu_unpack(
     LU_data: Array, LU_pivots: Indices, unpack_data: bool = True, unpack_pivots: bool = True  # noqa: N803 - torch's own
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return P, L and U from the results of `lu_factor`; empty tensors for what is not asked for."""
+    """Return P, L and U from the results of `lu_factor`; empty tensors for what is not asked for.
+
+    Shape: LU_data (*, m, n), LU_pivots (*, k), k = min(m, n), P (*, m, m), L (*, m, k), U (*, k, n).
+    """
     empty = jnp.zeros((0,), LU_data.dtype)
     places = lax.linalg.lu_pivots_to_permutation(LU_pivots - 1, LU_data.shape[-2])
     permutation = _permutation_matrix(places, LU_data.dtype) if unpack_pivots else empty
@@ -239,7 +258,10 @@ def matrix_rank(
     atol: Array | None = None,
     rtol: Array | None = None,
 ) -> Array:
-    """Return how many singular values are above the larger of atol and rtol times the largest one."""
+    """Return how many singular values are above the larger of atol and rtol times the largest one.
+
+    Shape: A (*, m, n), result (*).
+    """
     if A.ndim < 2:
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
     needs_matrix(A, "linalg.matrix_rank")
@@ -257,7 +279,10 @@ def _condition_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 
 @op(grad=_condition_node, names="linalg.cond", keep="residuals")
 def cond(A: Array, p: Any = None) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the condition number: the p-norm of A times that of its inverse; for p = 2 singular values' ratio."""
+    """Return the condition number: the p-norm of A times that of its inverse; for p = 2 singular values' ratio.
+
+    Shape: A (*, m, n), result (*).
+    """
     needs_matrix(A, "linalg.cond")
     if p in (None, 2, -2):
         singular = jnp.linalg.svd(A, compute_uv=False)
@@ -280,7 +305,10 @@ def geqrf(input: Array) -> tuple[Array, Array]:
 
 @op(grad="LinalgHouseholderProductBackward0", names="linalg.householder_product orgqr .orgqr")
 def householder_product(input: Array, tau: Array) -> Array:
-    """Return the first columns of the product of the reflections I - tau[i] v v^H, v below the diagonal of column i."""
+    """Return the first columns of the product of the reflections I - tau[i] v v^H, v below the diagonal of column i.
+
+    Shape: input (*, m, n), tau (*, k), result (*, m, n).
+    """
     needs_matrix(input, "torch.linalg.householder_product")
     rows, columns = input.shape[-2:]
     if rows < columns:

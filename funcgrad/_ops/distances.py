@@ -66,7 +66,10 @@ def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_
 
 @op(grad="PdistBackward0", names="pdist nn.functional.pdist")
 def pdist(input: Array, p: float = 2) -> Array:
-    """Return the p-norm distances of all pairs of different rows, in order."""
+    """Return the p-norm distances of all pairs of different rows, in order.
+
+    Shape: input (n, d), result (n (n - 1) / 2,).
+    """
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:

@@ -224,7 +224,10 @@ def take(input: Array, index: Indices) -> Array:
 
 @op(grad="PutBackward0", names="put .put .put_", demands=(are_elements.of("index", "input"),))
 def put(input: Array, index: Indices, source: Array, accumulate: bool = False) -> Array:
-    """Return `input` with `source` written (or added) at the named places of the flattened tensor."""
+    """Return `input` with `source` written (or added) at the named places of the flattened tensor.
+
+    Shape: index (*), source with as many elements, result as `input`.
+    """
     if index.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_name(index)}")
     if index.size != source.size:

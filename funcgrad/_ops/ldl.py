@@ -151,7 +151,10 @@ def _unpacked(packed: Array, pivots: Array, hermitian: bool) -> tuple[Array, Arr
 
 @op(names="linalg.ldl_solve")
 def ldl_solve(LD: Array, pivots: Indices, B: Array, *, hermitian: bool = False) -> Array:  # noqa: N803 - torch's own
-    """Return X with A X = B from the results of `ldl_factor` of A."""
+    """Return X with A X = B from the results of `ldl_factor` of A.
+
+    Shape: LD (*, n, n), pivots (*, n), B (*, n, k), result as B.
+    """
     needs_matrix(LD, "torch.linalg.ldl_solve", square=True)
     if B.ndim < 2:
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has {B.ndim}")

@@ -186,19 +186,22 @@ def mv(input: Array, vec: Array) -> Array:
 
 @op(grad="DotBackward0")
 def dot(input: Array, tensor: Array) -> Array:
-    """Return the sum of the products of two vectors' elements."""
+    """Return the sum of the products of two vectors' elements. Shape: input (n,), tensor (n,), result ()."""
     return _dot_product(input, tensor)
 
 
 @op(grad="VdotBackward0")
 def vdot(input: Array, other: Array) -> Array:
-    """Return the sum of the products of two vectors' elements, those of the first conjugated."""
+    """Return the sum of the products of two vectors' elements, those of the first conjugated.
+
+    Shape: input (n,), other (n,), result ().
+    """
     return _dot_product(jnp.conj(input), other, "vdot")
 
 
 @op(grad=("SumBackward1", ("MulBackward0", "x", "y")), promote="common", names="linalg.vecdot")
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
-    """Return the sum over `dim` of conj(x) * y."""
+    """Return the sum over `dim` of conj(x) * y. Shape: x and y (*, n, *), broadcast, result without `dim`."""
     broadcast_shape(x.shape, y.shape)
     return jnp.sum(jnp.conj(x) * y, axis=dim, dtype=x.dtype)
 
@@ -256,7 +259,10 @@ def _added(input: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
 
 @op(grad="AddmmBackward0", names="addmm .addmm .addmm_")
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
-    """Return beta * input + alpha * (mat1 @ mat2), where `input` is expanded to the product."""
+    """Return beta * input + alpha * (mat1 @ mat2), where `input` is expanded to the product.
+
+    Shape: input broadcasts to (n, p), mat1 (n, m), mat2 (m, p), result (n, p).
+    """
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
@@ -274,7 +280,10 @@ def _same_as_second(bias: Array, mat1: Array, mat2: Array) -> None:
 
 @op(grad="AddmvBackward0", names="addmv .addmv addmv_ .addmv_")
 def addmv(input: Array, mat: Array, vec: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
-    """Return beta * input + alpha * (mat @ vec), where `input` is expanded to the product."""
+    """Return beta * input + alpha * (mat @ vec), where `input` is expanded to the product.
+
+    Shape: input broadcasts to (n,), mat (n, m), vec (m,), result (n,).
+    """
     if mat.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.shape[0] or input.shape not in ((), (1,), mat.shape[:1]):
@@ -286,7 +295,10 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Scalar = 1, alpha: Scal
 
 @op(grad="AddrBackward0", promote="common", names="addr .addr .addr_")
 def addr(input: Array, vec1: Array, vec2: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
-    """Return beta * input + alpha * outer(vec1, vec2), where `input` is expanded to the product."""
+    """Return beta * input + alpha * outer(vec1, vec2), where `input` is expanded to the product.
+
+    Shape: input broadcasts to (n, m), vec1 (n,), vec2 (m,), result (n, m).
+    """
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
@@ -295,14 +307,20 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta: Scalar = 1, alpha: Sca
 
 @op(grad="BaddbmmBackward0", names="baddbmm .baddbmm .baddbmm_")
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
-    """Return beta * input + alpha * (batch1 @ batch2), where `input` is expanded to the product."""
+    """Return beta * input + alpha * (batch1 @ batch2), where `input` is expanded to the product.
+
+    Shape: input broadcasts to (b, n, p), batch1 (b, n, m), batch2 (b, m, p), result (b, n, p).
+    """
     _is_batch(batch1, batch2)
     return _added(input, jnp.matmul(batch1, batch2), beta, alpha)
 
 
 @op(grad="AddbmmBackward0", names="addbmm .addbmm .addbmm_")
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alpha: Scalar = 1) -> Array:
-    """Return beta * input + alpha * (the sum over the batch of batch1 @ batch2)."""
+    """Return beta * input + alpha * (the sum over the batch of batch1 @ batch2).
+
+    Shape: input broadcasts to (n, p), batch1 (b, n, m), batch2 (b, m, p), result (n, p).
+    """
     _is_batch(batch1, batch2)
     summed = lax.dot_general(batch1, batch2, (((0, 2), (0, 1)), ((), ())))
     return _added(input, summed, beta, alpha)

@@ -153,13 +153,19 @@ def _triangle(input: Array, diagonal: int, name: str) -> Array:
 
 @op(grad="TrilBackward0", names="tril .tril .tril_")
 def tril(input: Array, diagonal: int = 0) -> Array:
-    """Keep what is on and below the diagonal of each matrix, counted from the main one upwards; zero elsewhere."""
+    """Keep what is on and below the diagonal of each matrix, counted from the main one upwards; zero elsewhere.
+
+    Shape: input (*, m, n), result the same.
+    """
     return _triangle(input, diagonal, "tril")
 
 
 @op(grad="TriuBackward0", names="triu .triu .triu_")
 def triu(input: Array, diagonal: int = 0) -> Array:
-    """Keep what is on and above the diagonal of each matrix, counted from the main one upwards; zero elsewhere."""
+    """Keep what is on and above the diagonal of each matrix, counted from the main one upwards; zero elsewhere.
+
+    Shape: input (*, m, n), result the same.
+    """
     return _triangle(input, diagonal, "triu")
 
 
@@ -252,7 +258,10 @@ def channel_shuffle(input: Array, groups: int) -> Array:
 
 @op(names="")
 def one_hot(input: Indices, num_classes: int) -> Array:
-    """Return int64 zeros with a one at each class, in a new last dimension; a class out of range gives all zeros."""
+    """Return int64 zeros with a one at each class, in a new last dimension; a class out of range gives all zeros.
+
+    Shape: input (*), result (*, num_classes).
+    """
     if input.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if num_classes < 1:

@@ -240,7 +240,10 @@ def count_nonzero(input: Array, dim: Dims | None = None) -> Array:
 
 @op(names="histc .histc")
 def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
-    """How many elements fall into each of `bins` equal parts of [min, max]; of the input's own range if both are 0."""
+    """How many elements fall into each of `bins` equal parts of [min, max]; of the input's own range if both are 0.
+
+    Shape: result (bins,).
+    """
     flat = input.reshape(-1)
     low, high = jnp.asarray(min, input.dtype), jnp.asarray(max, input.dtype)
     if min == max:

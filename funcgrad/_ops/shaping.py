@@ -133,7 +133,10 @@ def broadcast_tensors(tensors: Arrays) -> tuple[Array, ...]:
 
 @op(grad="ExpandBackward0", names="")
 def meshgrid(tensors: Arrays, indexing: str = "ij") -> tuple[Array, ...]:
-    """Expand vectors to one grid: result i varies along dimension i ("xy": the first two dimensions are swapped)."""
+    """Expand vectors to one grid: result i varies along dimension i ("xy": the first two dimensions are swapped).
+
+    Shape: tensors (n0,), (n1,), ..., each result (n0, n1, ...).
+    """
     _non_empty(tensors, "meshgrid")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
@@ -184,7 +187,10 @@ def cartesian_prod(tensors: Arrays) -> Array:
 
 @op(grad="StackBackward0")
 def combinations(input: Array, r: int = 2, with_replacement: bool = False) -> Array:
-    """Return all choices of `r` elements of a vector in order, one a row."""
+    """Return all choices of `r` elements of a vector in order, one a row.
+
+    Shape: input (n,), result (how many there are, r).
+    """
     _vectors([input])
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
@@ -205,7 +211,10 @@ def _powers(x: Array, count: int | None) -> Array:
 
 @op(grad="FlipBackward0", names="vander")
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the powers of a vector's elements, 0 to N - 1, as columns; the highest first unless `increasing`."""
+    """Return the powers of a vector's elements, 0 to N - 1, as columns; the highest first unless `increasing`.
+
+    Shape: x (n,), result (n, N).
+    """
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     if N is not None and N < 0:

@@ -114,7 +114,10 @@ def solve(A: Array, B: Array, *, left: bool = True) -> Array:  # noqa: N803 - to
 
 @op(grad="LinalgSolveExBackward0", names="linalg.solve_ex", results="result info", keep="residuals")
 def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
-    """Return what `linalg.solve` does, and for each matrix the place (from 1) of the first zero pivot, or 0."""
+    """Return what `linalg.solve` does, and for each matrix the place (from 1) of the first zero pivot, or 0.
+
+    Shape: A (*, n, n), B (*, n, k) or (*, n), results as B, and (*).
+    """
     return _solved(A, B, left, "linalg.solve"), _zero_pivot(A)
 
 
@@ -122,7 +125,10 @@ def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = Fals
 def solve_triangular(
     A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False  # noqa: N803 - torch's own
 ) -> Array:  # fmt: skip
-    """Return X with A X = B (or X A = B) for triangular matrices, of which the other triangle is not read."""
+    """Return X with A X = B (or X A = B) for triangular matrices, of which the other triangle is not read.
+
+    Shape: A (*, n, n), B (*, n, k), result as B; with left=False B (*, k, n).
+    """
     _right_side(A, B, left, "linalg.solve_triangular")
     A, B = _broadcast_batches(A, B)  # noqa: N806 - torch's own spelling
     return lax.linalg.triangular_solve(A, B, left_side=left, lower=not upper, unit_diagonal=unitriangular)
@@ -136,7 +142,10 @@ def solve_triangular(
 def triangular_solve(
     b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False  # noqa: N803
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Return X with A X = b for a triangular matrix, and the matrix. An older spelling of `linalg.solve_triangular`."""
+    """Return X with A X = b for a triangular matrix, and the matrix. An older spelling of `linalg.solve_triangular`.
+
+    Shape: b (*, n, k), A (*, n, n), results as b and A.
+    """
     _right_side(A, b, True, "triangular_solve")
     A, b = _broadcast_batches(A, b)  # noqa: N806 - torch's own spelling
     solution = lax.linalg.triangular_solve(
@@ -159,7 +168,10 @@ def linalg_cholesky(A: Array, *, upper: bool = False) -> Array:  # noqa: N803 - 
 
 @op(grad="CholeskyBackward0", names="cholesky .cholesky", keep="residuals")
 def cholesky(input: Array, upper: bool = False) -> Array:
-    """Return the lower triangular L with input = L L^H (or the upper L^H). An older spelling of `linalg.cholesky`."""
+    """Return the lower triangular L with input = L L^H (or the upper L^H). An older spelling of `linalg.cholesky`.
+
+    Shape: input (*, n, n), result the same.
+    """
     _needs_square(input, "cholesky")
     lower = _lower_factor(adjoint_of(input) if upper else input)
     return adjoint_of(lower) if upper else lower
@@ -174,7 +186,7 @@ def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) ->
 
 @op(grad="CholeskySolveBackward0", names="cholesky_solve .cholesky_solve")
 def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
-    """Return X with A X = B, where L is the Cholesky factor of A."""
+    """Return X with A X = B, where L is the Cholesky factor of A. Shape: B (*, n, k), L (*, n, n), result as B."""
     if B.ndim < 2:
         raise RuntimeError(f"b should have at least 2 dimensions, but has {B.ndim} dimensions instead")
     if L.ndim < 2:
@@ -190,7 +202,7 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:  # noqa: N
 
 @op(grad="CholeskyInverseBackward0", names="cholesky_inverse .cholesky_inverse")
 def cholesky_inverse(L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the inverse of the matrix whose Cholesky factor is L."""
+    """Return the inverse of the matrix whose Cholesky factor is L. Shape: L (*, n, n), result the same."""
     return cholesky_solve(jnp.broadcast_to(jnp.eye(L.shape[-1], dtype=L.dtype), L.shape), L, upper)
 
 
@@ -219,7 +231,10 @@ def pinv(
     atol: Array | None = None,
     rtol: Array | None = None,
 ) -> Array:
-    """Return the pseudo-inverses; singular values up to max(atol, rtol * the largest) count as zero."""
+    """Return the pseudo-inverses; singular values up to max(atol, rtol * the largest) count as zero.
+
+    Shape: A (*, m, n), result (*, n, m).
+    """
     if A.ndim < 2:
         raise RuntimeError(
             f"linalg.pinv({scalar_name(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, "
@@ -231,7 +246,7 @@ def pinv(
 
 @op(grad="LinalgPinvBackward0", names="pinverse .pinverse", keep="residuals")
 def pinverse(input: Array, rcond: float = 1e-15) -> Array:
-    """Return the pseudo-inverses. An older spelling of `linalg.pinv`."""
+    """Return the pseudo-inverses. An older spelling of `linalg.pinv`. Shape: input (*, m, n), result (*, n, m)."""
     needs_matrix(input, "linalg.pinv")
     return _pseudo_inverse(input, None, rcond, False)
 
@@ -248,6 +263,7 @@ def lstsq(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Return the X of least norm among those for which |A X - B| is least, residuals, rank and singular values.
 
+    Shape: A (*, m, n), B (*, m, k) or (*, m), X (*, n, k) or (*, n).
     Residuals are there for tall matrices, unless by "gelsy" (torch leaves them out where one is not of full rank).
     Singular values are empty but for the drivers "gelsd" and "gelss", the rank for "gels".
     """
@@ -290,7 +306,10 @@ def matrix_exp(A: Array) -> Array:  # noqa: N803 - torch's own spelling
 def lu_solve(
     LU: Array, pivots: Indices, B: Array, *, left: bool = True, adjoint: bool = False  # noqa: N803 - torch's own
 ) -> Array:  # fmt: skip
-    """Return X with A X = B (X A = B; A^H X = B) from the results of `lu_factor` of A."""
+    """Return X with A X = B (X A = B; A^H X = B) from the results of `lu_factor` of A.
+
+    Shape: LU (*, n, n), pivots (*, n), B (*, n, k), result as B.
+    """
     if LU.ndim < 2 or B.ndim < 2:
         raise RuntimeError("linalg.lu_solve: The input tensors must have at least 2 dimensions.")
     _right_side(LU, B[..., None, :, :] if B.ndim == LU.ndim - 1 else B, left, "linalg.lu_solve")
@@ -299,7 +318,10 @@ def lu_solve(
 
 @op(grad="LinalgLuSolveBackward0", names="lu_solve .lu_solve", keep="residuals")
 def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:  # noqa: N803 - torch's own spelling
-    """Return X with A X = b from the results of `lu_factor` of A. An older spelling of `linalg.lu_solve`."""
+    """Return X with A X = b from the results of `lu_factor` of A. An older spelling of `linalg.lu_solve`.
+
+    Shape: b (*, n, k), LU_data (*, n, n), LU_pivots (*, n), result as b.
+    """
     return _with_factors(LU_data, LU_pivots, b, True, False)
 
 
@@ -324,7 +346,10 @@ def _with_factors_left(packed: Array, places: Array, right: Array, adjoint: bool
 
 @op(grad="ReshapeAliasBackward0", names="linalg.tensorinv", keep="residuals")
 def tensorinv(A: Array, ind: int = 2) -> Array:  # noqa: N803 - torch's own spelling
-    """Return the inverse of A as a map of its last dimensions to its first `ind`."""
+    """Return the inverse of A as a map of its last dimensions to its first `ind`.
+
+    Shape: A (*a, *b) with `ind` dimensions in a, result (*b, *a).
+    """
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
     before, after = _sizes(A.shape[:ind]), _sizes(A.shape[ind:])

@@ -200,7 +200,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 @both()
 @on_arrays
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    """Move elements on by `shifts` along `dims`, those that fall off coming in in front; without `dims`, flattened."""
+    """Shift elements along `dims`; what falls off the end comes in at the front. Without `dims`: of the flat tensor."""
     by = as_dims(shifts, "roll(): argument 'shifts' (position 2)") or ()
     along = as_dims(dims, "roll(): argument 'dims' (position 3)") or ()
     return call(TABLE["roll"], (input, *by), (along,))
