@@ -22,6 +22,7 @@ from funcgrad._tensor import (
     control_flow,
     copies,
     differences,
+    filling,
     foreach,
     front,
     histograms,
@@ -38,6 +39,7 @@ from funcgrad._tensor import (
     storage,
     strided,
     symbolic,
+    tensor_lists,
     windows,
 )
 from funcgrad._tensor.creation import (
@@ -86,6 +88,7 @@ HAND_WRITTEN = (
     control_flow,
     copies,
     differences,
+    filling,
     histograms,
     old_names,
     overloads,
@@ -98,6 +101,7 @@ HAND_WRITTEN = (
     storage,
     strided,
     symbolic,
+    tensor_lists,
     windows,
 )
 methods.install()

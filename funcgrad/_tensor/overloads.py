@@ -1,10 +1,8 @@
-"""Functions of one name and several meanings (max, where, fill_, ...), each a front of one or more rows."""
+"""Functions of one name and several meanings (max, where, roll, ...), each a front of one or more rows."""
 
 from __future__ import annotations
 
-import string
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -12,20 +10,17 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
-from funcgrad._base.size import Size
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_dims, as_int, tensors_of
-from funcgrad._tensor.call import call, call_in_place, write_out
+from funcgrad._tensor.arguments import as_dims, as_int
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.refused_numbers import require
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
+from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
-
-__all__ = ["FUNCTIONS", "METHODS"]
 
 
 def _extreme(word: str, pairwise: str) -> Any:
@@ -239,152 +234,3 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = [int(n) for n in np.cumprod((1, *sizes[:0:-1]))[::-1]] if sizes else []
     return tuple((indices // step) % size for step, size in zip(steps, sizes, strict=True))
-
-
-# In place
-
-
-@both()
-def fill_(input: Tensor, value: Any) -> Tensor:
-    """Make all elements one number."""
-    return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
-
-
-@function()
-def zero_(input: Tensor) -> Tensor:
-    """Make all elements 0."""
-    return input.zero_()
-
-
-@method()
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write one number on the main diagonal; `wrap` begins it anew in a tall matrix after each block of rows."""
-    self._check_writable()
-    if self.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    columns = self.shape[-1]
-    if self.ndim > 2 and len(set(self.shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
-    step = sum(columns**d for d in range(self.ndim)) if self.ndim > 2 else columns + 1
-    end = self.shape.numel() if wrap or self.ndim > 2 else columns * columns
-    flat = np.zeros(self.shape.numel(), bool)
-    flat[:end:step] = True
-    mask = from_host(flat.reshape(self.shape), device=self.device)
-    return call_in_place(TABLE["masked_fill"], (self, mask, fill_value))
-
-
-@method()
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace every element by callable(element), one Python call each."""
-    array = to_host(self.detach())
-    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array)))
-
-
-@method()
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace every element by callable(element, the other's element), one Python call each."""
-    array = to_host(self.detach())
-    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, to_host(tensor.detach()))))
-
-
-@method()
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace every element by callable(element, x's element, y's element), one Python call each."""
-    array, others = to_host(self.detach()), (to_host(x.detach()), to_host(y.detach()))
-    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, *others)))
-
-
-# Any number of tensors, given one by one or as a sequence
-
-
-def _listed(name: str, given: tuple[Any, ...]) -> Any:
-    alone = len(given) == 1 and isinstance(given[0], (list, tuple))
-    return tensors_of(given[0] if alone else given, f"{name}(): argument 'tensors' (position 1)")
-
-
-@function()
-def broadcast_shapes(*shapes: Any) -> Size:
-    """Return the shape that all these broadcast to."""
-    try:
-        return Size(np.broadcast_shapes(*[as_dims(s) or () for s in shapes]))
-    except ValueError as error:
-        raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: {error}") from None
-
-
-@function()
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of all tensors in the shape that they broadcast to; a tensor that has it already is itself."""
-    listed = _listed("broadcast_tensors", tensors)
-    if len({t.shape for t in listed}) > 1:
-        call(TABLE["broadcast_tensors"], tuple(listed))  # refuses shapes that do not fit together
-    shape = np.broadcast_shapes(*(tuple(t.shape) for t in listed))
-    return tuple(t if t.shape == shape else t.expand(shape) for t in listed)
-
-
-@function()
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: the first tensor varies along the rows ("ij") or the columns ("xy")."""
-    if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2
-        )
-    return call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
-
-
-@function()
-def block_diag(*tensors: Any) -> Tensor:
-    """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
-    return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
-
-
-@function()
-def einsum(equation: Any, *operands: Any) -> Tensor:
-    """Multiply tensors and sum over the letters that the result lacks; or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
-    if isinstance(equation, str):
-        return call(TABLE["einsum"], tuple(_listed("einsum", operands)), (equation,))
-    pairs = [equation, *operands]
-    result = pairs.pop() if len(pairs) % 2 else None
-    words = ["".join(_letter(number) for number in numbers) for numbers in pairs[1::2]]
-    arrow = "" if result is None else "->" + "".join(_letter(number) for number in result)
-    return call(TABLE["einsum"], tuple(pairs[::2]), (",".join(words) + arrow,))
-
-
-def _letter(number: Any) -> str:
-    return "..." if number is Ellipsis else (string.ascii_uppercase + string.ascii_lowercase)[number]
-
-
-@function()
-def chain_matmul(*matrices: Any) -> Tensor:
-    """Multiply matrices one after the other, in the order that costs least."""
-    return call(TABLE["chain_matmul"], tuple(_listed("chain_matmul", matrices)))
-
-
-@function()
-def cartesian_prod(*tensors: Any) -> Tensor:
-    """Return all combinations of the elements of vectors, a row each."""
-    return call(TABLE["cartesian_prod"], tuple(_listed("cartesian_prod", tensors)))
-
-
-def _at_least(rank: int) -> Any:
-    def at_least(*tensors: Any) -> Any:
-        """Return the tensors as views with dimensions of size 1 put before, up to the rank that the name says."""
-        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-            return _with_rank(tensors[0], rank)
-        return tuple(_with_rank(t, rank) for t in _listed(f"atleast_{rank}d", tensors))
-
-    at_least.__name__ = f"atleast_{rank}d"
-    return at_least
-
-
-def _with_rank(tensor: Tensor, rank: int) -> Tensor:
-    if tensor.ndim >= rank:
-        return tensor
-    if rank == 3 and tensor.ndim == 2:
-        return tensor.unsqueeze(-1)
-    if rank == 3 and tensor.ndim == 1:
-        return tensor.unsqueeze(0).unsqueeze(-1)
-    return tensor.view((1,) * rank) if tensor.ndim == 0 else tensor.unsqueeze(0)
-
-
-for _rank in (1, 2, 3):
-    function(f"atleast_{_rank}d")(on_arrays(_at_least(_rank)))

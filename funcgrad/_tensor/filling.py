@@ -1,0 +1,64 @@
+"""What is written into a whole tensor by hand-written methods: a number, a diagonal, a Python function's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad._ops.table import TABLE
+from funcgrad._tensor.call import call_in_place
+from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.registry import both, function, method
+from funcgrad._tensor.tensor import Tensor
+
+
+@both()
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Make all elements one number."""
+    return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
+
+
+@function()
+def zero_(input: Tensor) -> Tensor:
+    """Make all elements 0."""
+    return input.zero_()
+
+
+@method()
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one number on the main diagonal; `wrap` begins it anew in a tall matrix after each block of rows."""
+    self._check_writable()
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    columns = self.shape[-1]
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = sum(columns**d for d in range(self.ndim)) if self.ndim > 2 else columns + 1
+    end = self.shape.numel() if wrap or self.ndim > 2 else columns * columns
+    flat = np.zeros(self.shape.numel(), bool)
+    flat[:end:step] = True
+    mask = from_host(flat.reshape(self.shape), device=self.device)
+    return call_in_place(TABLE["masked_fill"], (self, mask, fill_value))
+
+
+@method()
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace every element by callable(element), one Python call each."""
+    array = to_host(self.detach())
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array)))
+
+
+@method()
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace every element by callable(element, the other's element), one Python call each."""
+    array = to_host(self.detach())
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, to_host(tensor.detach()))))
+
+
+@method()
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace every element by callable(element, x's element, y's element), one Python call each."""
+    array, others = to_host(self.detach()), (to_host(x.detach()), to_host(y.detach()))
+    return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, *others)))

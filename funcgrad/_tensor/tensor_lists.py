@@ -1,0 +1,110 @@
+"""Functions of any number of tensors, given one by one or as one sequence: meshgrid, einsum, block_diag and others."""
+
+from __future__ import annotations
+
+import string
+import warnings
+from typing import Any
+
+import numpy as np
+
+from funcgrad._base.size import Size
+from funcgrad._ops.table import TABLE
+from funcgrad._tensor.arguments import as_dims, tensors_of
+from funcgrad._tensor.call import call
+from funcgrad._tensor.on_arrays import on_arrays
+from funcgrad._tensor.registry import function
+from funcgrad._tensor.tensor import Tensor
+
+
+def _listed(name: str, given: tuple[Any, ...]) -> Any:
+    alone = len(given) == 1 and isinstance(given[0], (list, tuple))
+    return tensors_of(given[0] if alone else given, f"{name}(): argument 'tensors' (position 1)")
+
+
+@function()
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape that all these broadcast to."""
+    try:
+        return Size(np.broadcast_shapes(*[as_dims(s) or () for s in shapes]))
+    except ValueError as error:
+        raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: {error}") from None
+
+
+@function()
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Return views of all tensors in the shape that they broadcast to; a tensor that has it already is itself."""
+    listed = _listed("broadcast_tensors", tensors)
+    if len({t.shape for t in listed}) > 1:
+        call(TABLE["broadcast_tensors"], tuple(listed))  # refuses shapes that do not fit together
+    shape = np.broadcast_shapes(*(tuple(t.shape) for t in listed))
+    return tuple(t if t.shape == shape else t.expand(shape) for t in listed)
+
+
+@function()
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: the first tensor varies along the rows ("ij") or the columns ("xy")."""
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2
+        )
+    return call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
+
+
+@function()
+def block_diag(*tensors: Any) -> Tensor:
+    """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
+    return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
+
+
+@function()
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """Multiply tensors and sum over the letters that the result lacks; or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if isinstance(equation, str):
+        return call(TABLE["einsum"], tuple(_listed("einsum", operands)), (equation,))
+    pairs = [equation, *operands]
+    result = pairs.pop() if len(pairs) % 2 else None
+    words = ["".join(_letter(number) for number in numbers) for numbers in pairs[1::2]]
+    arrow = "" if result is None else "->" + "".join(_letter(number) for number in result)
+    return call(TABLE["einsum"], tuple(pairs[::2]), (",".join(words) + arrow,))
+
+
+def _letter(number: Any) -> str:
+    return "..." if number is Ellipsis else (string.ascii_uppercase + string.ascii_lowercase)[number]
+
+
+@function()
+def chain_matmul(*matrices: Any) -> Tensor:
+    """Multiply matrices one after the other, in the order that costs least."""
+    return call(TABLE["chain_matmul"], tuple(_listed("chain_matmul", matrices)))
+
+
+@function()
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """Return all combinations of the elements of vectors, a row each."""
+    return call(TABLE["cartesian_prod"], tuple(_listed("cartesian_prod", tensors)))
+
+
+def _at_least(rank: int) -> Any:
+    def at_least(*tensors: Any) -> Any:
+        """Return the tensors as views with dimensions of size 1 put before, up to the rank that the name says."""
+        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+            return _with_rank(tensors[0], rank)
+        return tuple(_with_rank(t, rank) for t in _listed(f"atleast_{rank}d", tensors))
+
+    at_least.__name__ = f"atleast_{rank}d"
+    return at_least
+
+
+def _with_rank(tensor: Tensor, rank: int) -> Tensor:
+    if tensor.ndim >= rank:
+        return tensor
+    if rank == 3 and tensor.ndim == 2:
+        return tensor.unsqueeze(-1)
+    if rank == 3 and tensor.ndim == 1:
+        return tensor.unsqueeze(0).unsqueeze(-1)
+    return tensor.view((1,) * rank) if tensor.ndim == 0 else tensor.unsqueeze(0)
+
+
+for _rank in (1, 2, 3):
+    function(f"atleast_{_rank}d")(on_arrays(_at_least(_rank)))
