@@ -8,7 +8,7 @@ from mkdocs.structure.files import File, Files
 
 from funcgrad.explain import reference
 
-FIRST = ("index.md", "from_scratch.md", "laziness.md", "explain.md", "migrating.md", "differences.md", "settings.md")
+FIRST = ("index.md", "migrating.md", "laziness.md", "explain.md", "differences.md", "settings.md", "from_scratch.md")
 SECTIONS = {"Questions": "questions/", "Decisions": "decisions/", "Reference": "reference/"}
 
 
