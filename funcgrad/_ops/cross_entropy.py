@@ -86,8 +86,8 @@ def cross_entropy(
         if kind == "mean":
             share = jnp.asarray(loss.size, loss.dtype)
     else:
-        loss, share = _of_indices(input, target, weight, ignore_index, label_smoothing)
-    return _reduced(loss, share, kind).astype(input.dtype)
+        loss, share = losses_and_shares(input, target, weight, ignore_index, label_smoothing)
+    return reduced_by_share(loss, share, kind).astype(input.dtype)
 
 
 @op(grad=_nll_loss_grad, names="nn.functional.nll_loss", demands=_CLASSES)
@@ -111,10 +111,10 @@ def nll_loss(
     at_target = _at_target(input, target)
     share = _share(input, target, weight, ignore_index)
     loss = jnp.where(target == ignore_index, 0, -at_target * share)
-    return _reduced(loss, share, kind)
+    return reduced_by_share(loss, share, kind)
 
 
-def _of_indices(
+def losses_and_shares(
     input: Array, target: Array, weight: Array | None, ignore_index: int, smoothing: float
 ) -> tuple[Array, Array]:
     """Return each element's loss and its share in the mean.
@@ -173,7 +173,8 @@ def _share(input: Array, target: Array, weight: Array | None, ignore_index: int)
     return jnp.where(target == ignore_index, jnp.zeros_like(counted), counted)
 
 
-def _reduced(loss: Array, share: Array | None, kind: str) -> Array:
+def reduced_by_share(loss: Array, share: Array | None, kind: str) -> Array:
+    """Reduce the losses; a mean is that of the shares. share None: the sum is the mean already."""
     if kind == "none":
         return loss
     total = loss.sum()

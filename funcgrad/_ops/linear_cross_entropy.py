@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from funcgrad._ops.cross_entropy import _of_indices, _reduced
+from funcgrad._ops.cross_entropy import losses_and_shares, reduced_by_share
 from funcgrad._ops.table import Array, op
 
 
@@ -31,11 +31,11 @@ def linear_cross_entropy(
         features, wanted = rows
         scores = jnp.matmul(features, linear_weight.T)
         scores = scores if linear_bias is None else scores + linear_bias
-        return _of_indices(scores, wanted, weight, ignore_index, 0.0)
+        return losses_and_shares(scores, wanted, weight, ignore_index, 0.0)
 
     count = input.shape[0]
     padding = -count % piece
     features = jnp.pad(input, ((0, padding), (0, 0))).reshape(-1, piece, input.shape[1])
     wanted = jnp.pad(target, (0, padding), constant_values=ignore_index).reshape(-1, piece)
     loss, share = lax.map(jax.checkpoint(losses), (features, wanted))
-    return _reduced(loss.reshape(-1)[:count], share.reshape(-1)[:count], reduction).astype(input.dtype)
+    return reduced_by_share(loss.reshape(-1)[:count], share.reshape(-1)[:count], reduction).astype(input.dtype)
