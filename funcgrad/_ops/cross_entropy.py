@@ -74,7 +74,7 @@ def cross_entropy(
     """Negative log likelihood of the target under softmax(input).
 
     Shape: input (C,) or (N, C, *); target class indices () or (N, *), or probabilities of input's shape; weight (C,).
-    Result () or, unreduced, (N, *). A class index out of range gives NaN.
+    Result () or, unreduced, (N, *). IndexError for a class out of range; NaN inside of JAX's transformations.
     """
     kind = reduction_of(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -103,7 +103,7 @@ def nll_loss(
     """-input at the target class: the loss for log probabilities.
 
     Shape: input (C,) or (N, C, *), target class indices () or (N, *), weight (C,). Result () or, unreduced, (N, *).
-    A class index out of range gives NaN.
+    IndexError for a class out of range; NaN inside of JAX's transformations.
     """
     kind = reduction_of(reduction, size_average, reduce)
     target = _checked_indices(input, target, weight)

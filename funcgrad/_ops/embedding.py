@@ -1,7 +1,8 @@
 """Rows: rows of a matrix by index, one by one or as bags that are summed, averaged or maximized.
 
 The gradient is a scatter-add, quicker than a one-hot product: 2,048 indices into 65 x 128 take 0.07 ms on 2 CPU cores
-(`python -m tests.benchmarks.rows --workloads embedding`). An index out of range gives NaN.
+(`python -m tests.benchmarks.rows --workloads embedding`). Where nothing refuses an index
+out of range (see `conditions`), it gives NaN.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Rows that read and write at places given by tensors of integers: gather, index, index_put, masks.
 
-Places out of range, for which torch raises IndexError, cannot be seen while a program is recorded. The policy is the
-same everywhere: reading there gives NaN (an integer dtype's smallest number, False), writing there does nothing, and no
-gradient comes from there. Negative places count from the end where torch lets them, else they are out of range.
+Places out of range cannot be seen while a program is recorded; the functions refuse them with torch's error, at once or
+when results are read (`conditions`). A row itself, which JAX's transformations run, goes on, everywhere the same way:
+reading there gives NaN (an integer dtype's smallest number, False), writing there does nothing, and no gradient comes
+from there. Negative places count from the end where torch lets them, else they are out of range.
 Where two writes meet in one place, one of them wins; both get the gradient, as in torch.
 """
 

@@ -143,7 +143,7 @@ def binary_cross_entropy(
 
     Shape: input, target (*), weight broadcast to it; result () or, unreduced, (*).
     ValueError where target's size differs.
-    An input outside [0, 1] gives NaN.
+    RuntimeError for an input or target outside [0, 1]; such an input gives NaN inside of JAX's transformations.
     """
     if target.shape != input.shape:
         raise ValueError(
