@@ -26,18 +26,22 @@ class dtype:  # noqa: N801 - torch's own spelling
 
     @property
     def is_floating_point(self) -> bool:
+        """Whether it is a float of any size."""
         return self.category == FLOAT
 
     @property
     def is_complex(self) -> bool:
+        """Whether it is complex."""
         return self.category == COMPLEX
 
     @property
     def is_signed(self) -> bool:
+        """Whether it has negative numbers."""
         return self.category >= FLOAT or self.numpy.kind == "i"
 
     @property
     def is_differentiable(self) -> bool:
+        """Whether gradients go through it: floats and complex numbers."""
         return self.category >= FLOAT
 
     def to_real(self) -> dtype:

@@ -25,6 +25,7 @@ class UntypedStorage:
 
     @property
     def device(self) -> Any:
+        """Where the elements are."""
         return self._whole.device
 
     def nbytes(self) -> int:
@@ -58,6 +59,7 @@ class TypedStorage(UntypedStorage):
 
     @property
     def dtype(self) -> Any:
+        """What the elements are."""
         return self._whole.dtype
 
     def size(self) -> int:

@@ -96,32 +96,39 @@ class Tensor(metaclass=_Methods):
 
     @property
     def shape(self) -> Size:
+        """The sizes of its dimensions, known before anything is computed."""
         return self._current().value.aval.shape
 
     @property
     def dtype(self) -> dtype:
+        """What its elements are, known before anything is computed."""
         return self._variable.value.aval.dtype
 
     @property
     def device(self) -> device:
+        """Where it is, or will be."""
         return device_of(self._current().value.aval.placement)
 
     @property
     def ndim(self) -> int:
+        """How many dimensions it has."""
         return len(self.shape)
 
     @property
     def is_leaf(self) -> bool:
+        """Whether no recorded op made it: its gradient, if one is wanted, is kept in `.grad`."""
         node = self._current().node
         return node is None or type(node) is GradSlot
 
     @property
     def grad_fn(self) -> Any:
+        """The node of the backward graph that made it; None for a leaf."""
         node = self._current().node
         return None if type(node) is GradSlot else node
 
     @property
     def output_nr(self) -> int:
+        """Which result of its `grad_fn` it is."""
         return self._current().index
 
     @property
@@ -135,6 +142,7 @@ class Tensor(metaclass=_Methods):
 
     @property
     def requires_grad(self) -> bool:
+        """Whether gradients are computed with respect to it."""
         return self._current().node is not None
 
     @requires_grad.setter
@@ -166,6 +174,7 @@ class Tensor(metaclass=_Methods):
 
     @property
     def grad(self) -> Tensor | None:
+        """The sum of the gradients of backward passes; None before the first. A non-leaf keeps none unless asked."""
         slot = self._slot
         if slot is None or slot.grad is None:
             if not self.is_leaf and slot is None:
@@ -212,6 +221,7 @@ class Tensor(metaclass=_Methods):
 
     @property
     def retains_grad(self) -> bool:
+        """Whether this non-leaf keeps its gradient in `.grad`, as `retain_grad` asks."""
         return not self.is_leaf and self._slot is not None
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
@@ -260,6 +270,7 @@ class Tensor(metaclass=_Methods):
 
     @property
     def data(self) -> Tensor:
+        """The same storage without history. Assigning gives the tensor another value under its own history."""
         return self.detach()
 
     @data.setter
