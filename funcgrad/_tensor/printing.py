@@ -140,12 +140,11 @@ def _with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int)
 def _edges(array: np.ndarray[Any, Any], edge: int) -> tuple[np.ndarray[Any, Any], tuple[bool, ...]]:
     """Return the array without the middle of its long axes, and which axes those are."""
     elided = tuple(length > 2 * edge for length in array.shape)
-    for axis in range(array.ndim):
-        if elided[axis]:
-            along = (slice(None),) * axis
-            first, last = array[(*along, slice(edge))], array[(*along, slice(-edge, None))]
-            array = np.concatenate((first, last), axis)
-    return array, elided
+    if not any(elided):
+        return array, elided
+    ends = np.r_[0:edge, -edge:0]
+    kept = (ends if is_long else np.arange(n) for n, is_long in zip(array.shape, elided, strict=True))
+    return array[np.ix_(*kept)], elided
 
 
 class _Layout:
