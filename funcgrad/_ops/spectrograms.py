@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from funcgrad._ops.table import Array, op
@@ -54,6 +53,11 @@ def _centred(input: Array, n_fft: int, pad_mode: str) -> Array:
     return jnp.pad(input, [(0, 0)] * (input.ndim - 1) + [(pad, pad)], _PADDINGS[pad_mode])
 
 
+def _places(count: int, hop_length: int, n_fft: int) -> Array:
+    """Return where each frame's samples stand in the signal, computed so that the count of frames may be a symbol."""
+    return jnp.arange(count)[:, None] * hop_length + jnp.arange(n_fft)
+
+
 @op(grad="SqueezeBackward4")
 def stft(
     input: Array, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
@@ -84,8 +88,8 @@ def stft(
     _check_frames("stft", n_fft, hop_length, win_length, window)
     onesided = not (_is_complex(input) or _is_complex(window)) if onesided is None else onesided
     _check_one_sided(onesided, input, window)
-    starts = np.arange(0, signal.shape[-1] - n_fft + 1, hop_length)
-    frames = signal[..., starts[:, None] + np.arange(n_fft)]
+    count = (signal.shape[-1] - n_fft) // hop_length + 1
+    frames = signal.at[..., _places(count, hop_length, n_fft)].get(mode="promise_in_bounds")
     frames = frames * _frame_window(window, win_length, n_fft, input.dtype)
     spectra = jnp.fft.rfft(frames) if onesided else jnp.fft.fft(frames)
     spectra = jnp.swapaxes(spectra / math.sqrt(n_fft) if normalized else spectra, -1, -2)
@@ -120,7 +124,7 @@ def istft(
     shape = _frame_window(window, win_length, n_fft, jnp.finfo(input.dtype).dtype)
     count = frames.shape[-2]
     total = (count - 1) * hop_length + n_fft
-    places = np.arange(count)[:, None] * hop_length + np.arange(n_fft)
+    places = _places(count, hop_length, n_fft)
 
     def added_up(parts: Array) -> Array:
         return jnp.zeros((*parts.shape[:-2], total), parts.dtype).at[..., places].add(parts)

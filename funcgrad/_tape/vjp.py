@@ -251,8 +251,10 @@ class OpenForwardHalf(ForwardHalf):
 
     def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Share what the other half is given out."""
-        residuals = next(residuals for first, residuals in self._kept if first is inputs[0])
-        return residuals, inputs[self.count :]
+        for first, residuals in self._kept:
+            if first is inputs[0]:
+                return residuals, inputs[self.count :]
+        raise RuntimeError(f"{self.signature.op.name} ran forward in a program before the one with its backward pass")
 
 
 class BackwardHalf:

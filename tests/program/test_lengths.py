@@ -145,6 +145,12 @@ def written(x: fg.Tensor) -> Any:
 
 
 @program
+def spectra(x: fg.Tensor) -> Any:
+    found = fg.stft(x[..., 0], 4, 2, window=fg.hann_window(4), return_complex=True)
+    return found.real, found.abs().mean(-1)
+
+
+@program
 def put_at_places(x: fg.Tensor) -> Any:
     order, rows = x[0, :, 0].detach().argsort(), fg.zeros(40, 6)
     rows[order] = x[1]
@@ -362,6 +368,17 @@ def test_what_cannot_be_masked_is_compiled_for_each_length() -> None:
         np.testing.assert_allclose([smallest_eigenvalue(n) for n in (3, 4, 5, 6)], 2, rtol=1e-5)
     assert seen.compiles == 4
     assert "each length is compiled" in Journal.compiles[-1].reason
+
+
+def test_a_backward_pass_whose_forward_pass_ran_before_is_compiled_for_each_length() -> None:
+    lstm = nn.LSTM(2, 3)
+    for n in (5, 9, 7, 6):
+        found = lstm(fg.randn(n, 1, 2))[0].sum()
+        found.item()
+        found.backward()
+        assert lstm.weight_hh_l0.grad is not None
+        lstm.weight_hh_l0.grad.sum().item()
+    assert "each length is compiled: lstm ran forward in a program before" in Journal.compiles[-1].reason
 
 
 def test_explain_says_which_dimension_varied_and_what_was_done() -> None:
