@@ -63,6 +63,6 @@ def load_library(path: Any) -> None:
 
 
 def __getattr__(name: str) -> _Namespace:
-    if name.startswith("_"):
+    if name.startswith("_") and not any(known.startswith(f"{name}::") for known in OPERATORS):
         raise AttributeError(f"module 'torch.ops' has no attribute {name!r}")
     return _Namespace(name)

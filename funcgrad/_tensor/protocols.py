@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
+from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import printing
 from funcgrad._tensor.aliases import View, cell_of
@@ -230,8 +231,11 @@ def rebuilt(kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: 
 
 @method()
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
-    """Return a numpy copy of the numbers. Raises RuntimeError for a tensor that requires grad, unless `force`."""
-    if self.requires_grad and not force:
+    """Return a numpy copy of the numbers.
+
+    Raises RuntimeError for a tensor that requires grad where history is kept, unless `force`.
+    """
+    if self.requires_grad and thread.grad and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return to_host(self)
 

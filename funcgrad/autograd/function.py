@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -41,7 +42,7 @@ class FunctionNode(Node):
 
     __slots__ = (
         "__dict__", "_freed", "_materialize", "_non_differentiable", "_saved", "dirty_tensors", "edges", "function",
-        "input_avals", "needs_input_grad", "result_avals",
+        "input_avals", "needs_input_grad", "others", "result_avals",
     )  # fmt: skip
     function: Any
 
@@ -56,6 +57,7 @@ class FunctionNode(Node):
         self.needs_input_grad: tuple[bool, ...] = ()
         self.input_avals: tuple[Aval | None, ...] = ()  # None: no tensor
         self.result_avals: tuple[Aval, ...] = ()
+        self.others: tuple[int, ...] = ()  # the places of results that are no tensors: backward is given None there
 
     @property
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
@@ -122,7 +124,9 @@ class FunctionNode(Node):
             raise RuntimeError(SECOND_TIME)
         if type(self._saved) is Remade:
             self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]
-        given = [self._given(i, c) for i, c in enumerate(cotangents)]
+        given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
+        for place in self.others:
+            given.insert(place, None)
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
             answer = self.function.backward(self, *given)
             answers = answer if isinstance(answer, tuple) else (answer,)
@@ -212,11 +216,14 @@ class Function:
         """Run forward on the arguments; gradients go through `backward`."""
         ctx: Any = named(FunctionNode, f"{cls.__name__}Backward")()
         ctx.function = cls
+        sets_context = cls.setup_context is not Function.setup_context
+        if sets_context and (kwargs or cls.forward.__defaults__):
+            args, kwargs = _bound(cls.forward, args, kwargs), {}
         variables = [a._current() if isinstance(a, Tensor) else None for a in args]
         ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
         ctx.input_avals = tuple(None if v is None else v.aval for v in variables)
         with no_grad():
-            if cls.setup_context is not Function.setup_context:
+            if sets_context:
                 answer = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, args, answer)
             else:
@@ -227,10 +234,18 @@ class Function:
         return _with_node(ctx, args, answer)
 
 
+def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return all arguments of forward by position, the defaults among them: setup_context is given them all."""
+    found = inspect.signature(forward).bind(*args, **kwargs)
+    found.apply_defaults()
+    return found.args
+
+
 def _with_node(ctx: Any, args: tuple[Any, ...], answer: Any) -> Any:
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
     ctx.result_avals = tuple(t._current().aval for t in tensors)
+    ctx.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
     ctx.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(ctx, t, args)})
     named_results, index = [], 0
     for result in results:

@@ -74,3 +74,63 @@ def test_a_hook_answers_with_a_gradient_of_its_tensor(
     hooked.register_hook(hook)
     with pytest.raises(error, match=message):
         hooked.sum().backward()
+
+
+class WithDefault(torch.autograd.Function):
+    """An element of x, the third if none is named."""
+
+    @staticmethod
+    def forward(x: Any, place: int = 2) -> Any:
+        return x[place]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        x, ctx.place = inputs
+        ctx.shape = x.shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        whole = grad.new_zeros(ctx.shape)
+        whole[ctx.place] = grad
+        return whole, None
+
+
+@pytest.mark.parametrize(("call", "place"), [((), 2), ((1,), 1)])
+def test_setup_context_is_given_defaults_too(call: tuple[int, ...], place: int) -> None:
+    x = torch.ones(3, requires_grad=True)
+    WithDefault.apply(x, *call).backward()
+    assert x.grad.tolist() == [float(i == place) for i in range(3)]
+
+
+class ByNumpy(torch.autograd.Function):
+    """x ** 3 computed by numpy, and the array of x, which is no tensor."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        array = x.cpu().numpy()
+        return array, torch.tensor(array**3)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.array = output[0]
+
+    @staticmethod
+    def backward(ctx: Any, of_array: Any, grad: Any) -> Any:
+        assert of_array is None
+        return torch.tensor(3 * ctx.array**2) * grad
+
+
+def test_results_that_are_no_tensors_have_a_place_among_the_gradients() -> None:
+    x = torch.tensor([2.0], requires_grad=True)
+    array, cube = ByNumpy.apply(x)
+    (cube * 2).backward()
+    assert array.tolist() == [2.0]
+    assert x.grad.tolist() == [24.0]
+
+
+def test_numpy_reads_what_requires_grad_where_no_history_is_kept() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert x.numpy().tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.numpy()

@@ -113,3 +113,12 @@ def test_a_library_defines_by_schema_and_implements_by_key() -> None:
     assert torch.ops.ours.neg(torch.ones(1)).item() == -1.0
     with pytest.raises(OSError, match="compiled for PyTorch"):
         torch.ops.load_library("x.so")
+
+
+def test_a_namespace_may_begin_with_an_underscore() -> None:
+    @torch.library.custom_op("_hidden::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    assert torch.ops._hidden.twice(torch.ones(1)).item() == 2.0
+    assert not hasattr(torch.ops, "_nowhere")
