@@ -39,6 +39,7 @@ class _State(threading.local):
         self.asks_classes = True
         self.asks_modes = True
         self.modes: list[Any] = []
+        self.calling: Any = None  # what a default `__torch_function__` calls now
 
 
 state = _State()
@@ -60,10 +61,16 @@ def disabled(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
 
 def default(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """Call the function itself and return its tensors in this class: what subclasses of Tensor inherit."""
+    if func is state.calling and not state.asks_classes:  # it asks again all the same: a function of the real torch
+        return NotImplemented
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with Without("asks_classes"):
-        result = func(*args, **(kwargs or {}))
+        outer, state.calling = state.calling, func
+        try:
+            result = func(*args, **(kwargs or {}))
+        finally:
+            state.calling = outer
     return result if func in unwrapped() else _in_class(result, cls)
 
 

@@ -268,3 +268,14 @@ def test_what_overrides_says_of_functions() -> None:
     assert overrides.is_tensor_like(Diagonal(1, 1.0))
     assert overrides.resolve_name(torch.nn.functional.relu) == "torch.nn.functional.relu"
     assert overrides.resolve_name(print) is None
+
+
+def test_a_function_that_asks_in_spite_of_the_switch_is_not_called_for_ever() -> None:
+    def of_another_library(x: Any) -> Any:
+        answer = type(x).__torch_function__(of_another_library, (type(x),), (x,))
+        if answer is NotImplemented:
+            raise TypeError("no implementation found")
+        return answer
+
+    with pytest.raises(TypeError, match="no implementation found"):
+        of_another_library(torch.ones(1))
