@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import jax
 import jax.numpy as jnp
@@ -37,20 +36,8 @@ def mse_loss(
 ) -> Array:
     """(input - target)^2. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
     require_floating(input, "mse_cpu")
-    _warn_of_broadcasting(input, target)
-    return _weighted(jnp.square(input - target), weight, reduction, size_average, reduce)
-
-
-def _warn_of_broadcasting(input: Array, target: Array) -> None:
-    """Warn where sizes differ, (N, 1) against (N) say: a mean over all pairs is hardly ever what was meant."""
     broadcast_shape(input.shape, target.shape)
-    if target.shape != input.shape:
-        warnings.warn(
-            f"Using a target size ({size_text(target.shape)}) that is different to the input size "
-            f"({size_text(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
-            "ensure they have the same size.",
-            stacklevel=2,
-        )
+    return _weighted(jnp.square(input - target), weight, reduction, size_average, reduce)
 
 
 def _l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -71,7 +58,7 @@ def l1_loss(
     weight: Array | None = None,
 ) -> Array:
     """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
-    _warn_of_broadcasting(input, target)
+    broadcast_shape(input.shape, target.shape)
     return _weighted(magnitude(input - target), weight, reduction, size_average, reduce)
 
 
@@ -100,7 +87,7 @@ def smooth_l1_loss(
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
     require_floating(input, "smooth_l1_cpu")
-    _warn_of_broadcasting(input, target)
+    broadcast_shape(input.shape, target.shape)
     return reduced(_huber(input - target, beta) / beta, reduction, size_average, reduce)
 
 
@@ -121,7 +108,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, but got {delta}")
     require_floating(input, "huber_cpu")
-    _warn_of_broadcasting(input, target)
+    broadcast_shape(input.shape, target.shape)
     loss = _huber(input - target, delta)
     return reduced(loss if weight is None else loss * _checked_weight(weight, loss), reduction)
 

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn_once
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -96,7 +97,10 @@ def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
     """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
     if sum(isinstance(x, Tensor) for x in inputs) != count:
         return inputs
-    return tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
+    ordered = tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
+    if any(x is not y for x, y in zip(inputs, ordered, strict=True)):
+        warn_once("This overload, with a number before tensors, is deprecated: give the number last, by its name.")
+    return ordered
 
 
 def as_frozen(given: Any) -> Any:

@@ -18,6 +18,7 @@ from funcgrad._base import promotion
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
@@ -125,6 +126,13 @@ def write_out(out: Any, result: Any, casts: bool = True) -> Any:
             f"Expected out tensor to have dtype {variable.aval.dtype.name}, but got {out.dtype.name} instead"
         )
     if variable.aval.shape != out.shape:
+        if out.numel():
+            warn(
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
+                f"match the required output shape {list(variable.aval.shape)}. This behavior is deprecated, and in a "
+                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+            )
         out._alias = None
         out._variable = variable if variable.aval.dtype is out.dtype else _fitted_dtype(variable, out.dtype)
         return out

@@ -22,6 +22,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_copy
 
 
 def tensor(
@@ -32,6 +33,7 @@ def tensor(
     >>> tensor([[1.0, 2.0]]).shape
     torch.Size([1, 2])
     """
+    warn_of_copy(data, "torch.tensor")
     return from_data(data, as_dtype(dtype, "tensor(): argument 'dtype'"), device, requires_grad)
 
 

@@ -12,7 +12,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
-from funcgrad._tensor import arguments, refused_numbers
+from funcgrad._tensor import arguments, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.call import call, call_in_place, write_out
 from funcgrad._tensor.near import ON_HOST, call_near
@@ -22,14 +22,21 @@ from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.tensor import Tensor
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
-_FIRST = {  # what functions do before they call their row, where the row's `demands` cannot say it
+_FIRST = {  # what functions do before they call their row: what its `demands` cannot say, and warnings
     "index_add": "require(are_places if getattr(input, 'ndim', 0) > 1 else are_rows, index, input, dim)",
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_divisor(input, other)"),
     "div": "if rounding_mode is not None: check_divisor(input, other)",
     "view": "if size and type(size[0]) is DType or 'dtype' in named: "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",
-}
+    **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"), "warn_of_sizes(input, target)"),
+    "kl_div": "warn_of_mean(reduction)",
+    **dict.fromkeys(("grid_sample", "affine_grid"), "warn_of_corners(align_corners)"),
+    **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
+       for name in ("std", "var", "std_mean", "var_mean")},
+    "cross": "warn_of_first_three(dim)",
+    "T": "warn_of_reversal(input)",
+}  # fmt: skip
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
     *("all", "any", "cumprod", "cumsum", "logical_and", "logical_not", "logical_or", "logical_xor", "mean", "nanmean"),
@@ -94,6 +101,8 @@ class Form:
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
         lines = [f"    require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands]
+        if any(p.name == "size_average" for p in self.op.parameters):
+            lines.append("    warn_of_old_reduction(size_average, reduce)")
         check = _FIRST.get(self.op.name)
         if check is not None and not (self.is_dunder and check.startswith("if ")):  # operators have no options
             lines.append(f"    {check.replace('input, other', 'other, input') if self.reflected else check}")
@@ -228,7 +237,7 @@ def made(place: str) -> Any:
 
 def _checks_and_converters() -> dict[str, Any]:
     """Return, by name, what the functions' sources call on arguments."""
-    modules = arguments, refused_numbers
+    modules = arguments, refused_numbers, warned
     own = ((name, found, module) for module in modules for name, found in vars(module).items())
     return {name: found for name, found, module in own if getattr(found, "__module__", "") == module.__name__}
 

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._program.run import flush
 from funcgrad._tensor.placement import set_default_device
 
@@ -28,6 +29,10 @@ def set_default_dtype(d: dtypes.dtype) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """Set default dtype and device by an old type name ("torch.cuda.FloatTensor") or class."""
+    warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
     word = t if isinstance(t, str) else f"torch.{'cuda.' if t.is_cuda else ''}{t.__name__}"
     set_default_device("cuda" if ".cuda." in word else None)
     names = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval, Recipe, aval, constant
@@ -29,6 +30,8 @@ from funcgrad._tensor.tensor import Tensor
 
 _ALL = slice(None)
 _NUMBERS = (int, float, bool, complex)
+_LONG = 32  # numpy's old bound on dimensions: a list of so many is no tuple of indices
+_PARTS = (slice, Tensor, list, tuple, range, np.ndarray, type(None), type(...))
 
 
 def get_item(self: Tensor, index: Any) -> Tensor:
@@ -145,15 +148,21 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return what stands between the brackets, part by part; a list that holds slices or tensors is read as a tuple."""
-    if isinstance(index, list) and any(isinstance(x, (slice, Tensor, list, type(None), type(...))) for x in index):
-        index = (index,) if all(isinstance(x, list) for x in index) else tuple(index)
+    """Return what stands between the brackets, part by part; a short list of lists or slices is read as a tuple."""
+    if isinstance(index, list) and len(index) < _LONG and any(isinstance(x, _PARTS) for x in index):
+        warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of "
+            "x[seq], or x[torch.tensor(seq)] for one tensor of places."
+        )
+        index = tuple(index)
     return [_tensor_index(item) for item in (index if isinstance(index, tuple) else (index,))]
 
 
 def _tensor_index(item: Any) -> Any:
     """Return lists, arrays and numpy's ints as the tensors and ints that they mean."""
     if isinstance(item, Tensor):
+        if item.dtype is dtypes.uint8:
+            warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         return bool(item) if item.ndim == 0 and is_mask(item) else item
     if item is None or item is Ellipsis or isinstance(item, (slice, bool, int)):
         return item

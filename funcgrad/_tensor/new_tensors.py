@@ -12,6 +12,7 @@ from funcgrad._tensor.arguments import as_dtype
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_copy
 
 
 def _new(factory: Any) -> Any:
@@ -33,6 +34,7 @@ def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a new tensor of data with this one's dtype and device."""
+    warn_of_copy(data, "tensor.new_tensor")
     return from_data(data, as_dtype(dtype) or self.dtype, self.device if device is None else device, requires_grad)
 
 

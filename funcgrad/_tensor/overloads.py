@@ -21,6 +21,7 @@ from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_bytes
 
 
 def _extreme(word: str, pairwise: str) -> Any:
@@ -76,6 +77,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         raise NotATensor(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
+    warn_of_bytes(condition)
     result = call(TABLE["where"], (condition, input, other))
     return result if out is None else write_out(out, result)
 

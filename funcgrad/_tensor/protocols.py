@@ -10,6 +10,7 @@ import jax.core
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
 from funcgrad._tape.modes import thread
@@ -57,6 +58,11 @@ def _number(self: Tensor) -> Any:
 @method("__float__")
 def as_float(self: Tensor) -> float:
     """Return the one number as a float."""
+    if self.requires_grad:
+        warn_once(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+            "Consider using tensor.detach() first."
+        )
     return float(_number(self))
 
 

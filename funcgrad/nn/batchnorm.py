@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
@@ -147,14 +148,22 @@ class _InstanceNorm(_NormBase):
         """Return the normalized input. Shape: (N, C, *) or (C, *), result the same."""
         self._check_input_dim(input)
         channels = input.size(input.dim() - self.unbatched_dim)
-        if channels != self.num_features and self.affine:
-            raise ValueError(
-                f"expected input's size at dim={input.dim() - self.unbatched_dim} to match num_features"
-                f" ({self.num_features}), but got: {channels}."
-            )
+        if channels != self.num_features:
+            self._refuse(channels, input.dim() - self.unbatched_dim)
         if input.dim() == self.unbatched_dim:
             return self._normalized(input.unsqueeze(0)).squeeze(0)
         return self._normalized(input)
+
+    def _refuse(self, channels: int, dim: int) -> None:
+        """Raise ValueError for a wrong number of channels where each has its own scale; else only warn."""
+        if self.affine:
+            raise ValueError(
+                f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {channels}."
+            )
+        warn(
+            f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing in "
+            "num_features, which is not used because affine=False"
+        )
 
     def _normalized(self, input: Tensor) -> Tensor:
         return F.instance_norm(

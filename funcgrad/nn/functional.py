@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_rows, are_rows_of_bags
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
@@ -46,6 +47,10 @@ __all__ = [
 ]  # fmt: skip
 
 _of_table = functools.cache(lookup("nn.functional"))
+_IMPLICIT_DIM = (
+    "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument."
+)
+_OLD_UPSAMPLING = "`nn.functional.{}` is deprecated. Use `nn.functional.interpolate` instead."
 
 
 def __getattr__(name: str) -> Any:
@@ -62,16 +67,22 @@ def sigmoid(input: Tensor) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(input) / sum(exp(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    if dim is None:
+        warn(_IMPLICIT_DIM.format("softmax"))
     return _of_table("softmax")(input, dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-input) along `dim`. Shape: input (*), result the same."""
+    if dim is None:
+        warn(_IMPLICIT_DIM.format("softmin"))
     return _of_table("softmin")(input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """log(softmax(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
+    if dim is None:
+        warn(_IMPLICIT_DIM.format("log_softmax"))
     return _of_table("log_softmax")(input, dim, dtype)
 
 
@@ -238,17 +249,20 @@ def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
     """Do what `interpolate` does, under torch's old name."""
+    warn(_OLD_UPSAMPLING.format("upsample"))
     return _of_table("interpolate")(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Interpolate by nearest neighbours, under torch's old name."""
-    return upsample(input, size, scale_factor, "nearest")
+    warn(_OLD_UPSAMPLING.format("upsample_nearest"))
+    return _of_table("interpolate")(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Interpolate bilinearly with aligned corners, under torch's old name."""
-    return upsample(input, size, scale_factor, "bilinear", align_corners=True)
+    warn(_OLD_UPSAMPLING.format("upsample_bilinear"))
+    return _of_table("interpolate")(input, size, scale_factor, "bilinear", align_corners=True)
 
 
 def _pooling_with_indices(dimensions: int) -> Callable[..., Any]:

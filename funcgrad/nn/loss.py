@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad._ops.reduction import reduction_of
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_old_reduction
 from funcgrad.nn import functional as F
 from funcgrad.nn.distance import PairwiseDistance
 from funcgrad.nn.module import Module
@@ -21,6 +22,7 @@ class _Loss(Module):
         super().__init__()
         old_name = reduction == "elementwise_mean"  # what torch 0.4 called "mean"
         is_old = size_average is not None or reduce is not None
+        warn_of_old_reduction(size_average, reduce)
         self.reduction = reduction_of(reduction, size_average, reduce) if is_old else "mean" if old_name else reduction
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import funcgrad
+import funcgrad as torch
 from funcgrad._base.config import settings
 from tests.tensor.index_expressions import expressions
 from tests.tensor.running import RECORDED, agree, shown
@@ -44,3 +46,15 @@ def test_index_does_what_torch_does_now(seed: int) -> None:
     for source in expressions(seed, count=25):
         truth = shown(source, torch)
         check(source, {"error": truth["error"][0]} if "error" in truth else truth)
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+def test_a_short_list_of_lists_is_read_as_a_tuple() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    for index in ([[0, 1], [1, 2]], [(0, 1), (1, 2)], [np.array([0, 1]), np.array([1, 2])]):
+        assert x[index].tolist() == [1.0, 6.0]
+    assert x[[range(2), range(2)]].tolist() == [0.0, 5.0]
+    assert x[[[True, False, True]]].tolist() == x[::2].tolist()
+    assert x[[[0, 1]] * 40].shape == (40, 2, 4)
+    x[[[0, 1], [1, 2]]] = -1.0
+    assert (x == -1).sum() == 2

@@ -1,0 +1,30 @@
+"""Warnings that name the user's own line, whatever funcgrad and JAX do in between."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+
+import jax
+
+_FOREIGN = (str(Path(__file__).parent.parent), str(Path(jax.__path__[0])), "<funcgrad")
+_told: set[str] = set()
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the innermost line that is neither funcgrad's nor JAX's."""
+    frame: FrameType = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOREIGN):
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__")
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
+
+
+def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn as `warn` does, the first time only that this is said."""
+    if message not in _told:
+        _told.add(message)
+        warn(message, category)

@@ -1,0 +1,115 @@
+"""What functions warn of before they call their row: what is hardly ever meant, and torch's older spellings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad._base.warning import warn, warn_once
+from funcgrad._ops.checks import size_text
+from funcgrad._ops.reduction import reduction_of
+from funcgrad._tensor.tensor import Tensor
+
+
+def warn_of_sizes(input: Any, target: Any) -> None:
+    """Warn where sizes differ, (N, 1) against (N) say: a mean over all pairs is hardly ever what was meant."""
+    sizes, wanted = getattr(target, "shape", None), getattr(input, "shape", None)
+    if sizes != wanted and sizes is not None and wanted is not None:
+        warn(
+            f"Using a target size ({size_text(sizes)}) that is different to the input size "
+            f"({size_text(wanted)}). This will likely lead to incorrect results due to broadcasting. Please "
+            "ensure they have the same size."
+        )
+
+
+def warn_of_old_reduction(size_average: bool | None, reduce: bool | None) -> None:
+    """Warn where a loss is told how to reduce by torch's older arguments."""
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of("mean", size_average, reduce)
+        warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+
+
+def warn_of_mean(reduction: str) -> None:
+    """Warn that a mean over all elements is not the divergence of whole distributions."""
+    if reduction == "mean":
+        warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition."
+        )
+
+
+def warn_of_corners(align_corners: bool | None) -> None:
+    """Warn where a grid is not told whether its ends are the corners' centres or edges."""
+    if align_corners is None:
+        warn(
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+            "specify align_corners=True if the old behavior is desired."
+        )
+
+
+def warn_of_freedom(name: str, input: Any, dim: Any, unbiased: bool | None, correction: float | None) -> None:
+    """Warn of a spread of too few numbers, which is NaN: of one, unless `correction` is 0."""
+    if not isinstance(input, Tensor):
+        return
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    freedom = (1 if unbiased is None or unbiased else 0) if correction is None else correction
+    if freedom <= 0 or (count := _count(input, dim)) is None:
+        return
+    if 0 < count <= freedom:
+        warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel)."
+        )
+
+
+def _count(input: Tensor, dim: Any) -> int | None:
+    """Return how many numbers go into one; None where the row is to refuse `dim`."""
+    shape = input.shape
+    if dim is None or dim == () or dim == []:
+        return shape.numel()
+    count = 1
+    for d in dim if isinstance(dim, (tuple, list)) else (dim,):
+        if type(d) is not int or not -len(shape) <= d < len(shape):
+            return None
+        count *= shape[d]
+    return count
+
+
+def warn_of_bytes(condition: Any) -> None:
+    """Warn of a condition of bytes, which torch took before it had booleans."""
+    if isinstance(condition, Tensor) and condition.dtype.name == "uint8":
+        warn_once(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead."
+        )
+
+
+def warn_of_first_three(dim: int | None) -> None:
+    """Warn where a cross product takes the first dimension of size 3."""
+    if dim is None:
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
+            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross "
+            "in a future release."
+        )
+
+
+def warn_of_reversal(input: Tensor) -> None:
+    """Warn of `x.T` where x is no matrix."""
+    if input.ndim == 0:
+        warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif input.ndim != 2:
+        warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
+
+
+def warn_of_copy(data: Any, call: str) -> None:
+    """Warn where a tensor is made of a tensor."""
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}(sourceTensor)."
+        )

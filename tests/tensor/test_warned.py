@@ -1,0 +1,73 @@
+"""Warnings say what torch's say, at the user's own line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._base import warning
+from funcgrad.nn import functional as F
+
+
+@pytest.fixture(autouse=True)
+def _nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warning, "_told", set())
+
+
+def _bytes() -> torch.Tensor:
+    return torch.tensor([1, 0], dtype=torch.uint8)
+
+
+WARNED: dict[str, Callable[[], object]] = {
+    "different to the input size": lambda: F.mse_loss(torch.ones(3, 1), torch.ones(3)),
+    r"std\(\): degrees of freedom is <= 0": lambda: torch.ones(1).std(),
+    r"var\(\): degrees of freedom is <= 0": lambda: torch.var(torch.ones(2, 1), dim=1),
+    "Implicit dimension choice for softmax": lambda: nn.Softmax()(torch.ones(2, 2)),
+    "Implicit dimension choice for log_softmax": lambda: F.log_softmax(torch.ones(2, 2)),
+    "please use reduction='sum' instead": lambda: nn.CrossEntropyLoss(size_average=False),
+    "please use reduction='none' instead": lambda: F.mse_loss(torch.ones(2), torch.ones(2), reduce=False),
+    "reduction: 'mean' divides the total loss": lambda: F.kl_div(torch.zeros(2, 2), torch.ones(2, 2)),
+    "Default grid_sample and affine_grid": lambda: F.affine_grid(torch.ones(1, 2, 3), [1, 1, 2, 2]),
+    "To copy construct from a tensor": lambda: torch.tensor(torch.ones(2)),
+    r"rather than tensor\.new_tensor": lambda: torch.ones(2).new_tensor(torch.ones(2)),
+    "Converting a tensor with requires_grad=True": lambda: float(torch.ones(1, requires_grad=True)),
+    r"The use of `x\.T` on tensors of dimension other": lambda: torch.ones(2, 2, 2).T,
+    r"torch\.cross without specifying the dim": lambda: torch.cross(torch.ones(2, 3), torch.ones(2, 3)),
+    "output with one or more elements was resized": lambda: torch.add(torch.ones(3), 1, out=torch.zeros(2)),
+    r"set_default_tensor_type\(\) is deprecated": lambda: torch.set_default_tensor_type(torch.FloatTensor),
+    r"nn\.functional\.upsample` is deprecated": lambda: F.upsample(torch.ones(1, 1, 2, 2), scale_factor=2),
+    "uint8 is now deprecated": lambda: torch.ones(2)[_bytes()],
+    "where received a uint8 condition": lambda: torch.where(_bytes(), 1, 2),
+    "number before tensors": lambda: torch.ones(2).addcmul_(0.5, torch.ones(2), torch.ones(2)),
+    "does not match num_features": lambda: nn.InstanceNorm2d(3)(torch.ones(1, 2, 4, 4)),
+    "non-tuple sequence": lambda: torch.ones(3, 3)[[[0, 1], [1, 2]]],
+}
+
+
+@pytest.mark.parametrize("text", WARNED)
+def test_a_warning_names_the_users_line(text: str) -> None:
+    with pytest.warns(match=text) as caught:
+        WARNED[text]()
+    assert [found.filename for found in caught] == [__file__]
+
+
+def test_what_is_meant_is_not_warned_of() -> None:
+    x = torch.ones(2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.std(0), x.var(1, correction=0), torch.ones(1).std(unbiased=False), torch.ones(1).var(False)
+        x.T, F.softmax(x, 1), F.mse_loss(x, x), F.kl_div(x, x, reduction="batchmean"), torch.where(x > 0, 1, 2)
+        x[[0, 1]], x[[0, 1], [1, 2]], x[np.array([[0, 1]])], x[torch.tensor([0])], float(x.sum())
+
+
+def test_a_conversion_is_warned_of_once() -> None:
+    weight = torch.ones(1, requires_grad=True)
+    with pytest.warns(match="Converting a tensor") as caught:
+        float(weight)
+        float(weight)
+    assert len(caught) == 1
