@@ -17,11 +17,23 @@ _SCALAR_NAMES = {
     dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
 }  # fmt: skip
 
+_C_NAMES = {
+    dtypes.bool_: "bool", dtypes.uint8: "unsigned char", dtypes.int8: "signed char", dtypes.int16: "short",
+    dtypes.int32: "int", dtypes.int64: "long int", dtypes.float16: "c10::Half", dtypes.bfloat16: "c10::BFloat16",
+    dtypes.float32: "float", dtypes.float64: "double",
+}  # fmt: skip
+
 
 def scalar_name(array: Array) -> str:
     """Return torch's C++ name of the dtype, which its messages speak of: Long, Float, ..."""
     kind = dtypes.of_numpy(array.dtype)
     return _SCALAR_NAMES.get(kind, kind.name)
+
+
+def c_name(array: Array) -> str:
+    """Return the dtype's name in C++, which torch's messages speak of now and then: long int, float, ..."""
+    kind = dtypes.of_numpy(array.dtype)
+    return _C_NAMES.get(kind, kind.name)
 
 
 def require_floating(array: Array, kernel: str) -> None:
@@ -57,13 +69,10 @@ def require_width(kernel: str, *arrays: Array) -> None:
 
 def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:
     """Raise torch's error for an input and parameters of different dtypes."""
-    if weight.dtype != input.dtype:
-        raise RuntimeError(
-            f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)} (input and weight)"
-        )
     if bias is not None and bias.dtype != input.dtype:
-        found, expected = scalar_name(input).lower(), scalar_name(bias).lower()
-        raise RuntimeError(f"Input type ({found}) and bias type ({expected}) should be the same")
+        raise RuntimeError(f"Input type ({c_name(input)}) and bias type ({c_name(bias)}) should be the same")
+    if weight.dtype != input.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}")
 
 
 def wide(array: Array) -> Array:

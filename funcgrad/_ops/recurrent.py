@@ -115,7 +115,7 @@ def lstm_cell(
     b_hh: Array | None = None,
 ) -> tuple[Array, Array]:
     """One step of an LSTM: the new h and c. Shape: input (N, I) or (I,), hx and cx (N, H) or (H,), w_ih (4H, I)."""
-    _check_cell("lstm_cell", input, (hx, cx), w_ih, w_hh, 4)
+    _check_cell(input, (hx, cx), w_ih, w_hh, 4)
     share = _share(input, _lstm_order(w_ih), *(None if b is None else _lstm_order(b) for b in (b_ih, b_hh)))
     hidden, cell = lstm_step((hx, cx), share, _lstm_order(w_hh))
     return hidden, cell
@@ -126,7 +126,7 @@ def gru_cell(
     input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None
 ) -> Array:
     """One step of a GRU: the new h. Shape: input (N, I) or (I,), hx (N, H) or (H,), w_ih (3H, I), w_hh (3H, H)."""
-    _check_cell("gru_cell", input, (hx,), w_ih, w_hh, 3)
+    _check_cell(input, (hx,), w_ih, w_hh, 3)
     share, bias = _gru_share(input, w_ih, w_hh, b_ih, b_hh)
     return gru_step((hx,), share, w_hh, bias)[0]
 
@@ -154,7 +154,7 @@ def rnn_tanh_cell(
     input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None
 ) -> Array:
     """tanh(w_ih input + b_ih + w_hh hx + b_hh). Shape: input (N, I) or (I,), hx (N, H) or (H,)."""
-    _check_cell("rnn_tanh_cell", input, (hx,), w_ih, w_hh, 1)
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
     return rnn_step((hx,), _share(input, w_ih, b_ih, b_hh), w_hh, False)[0]
 
 
@@ -163,7 +163,7 @@ def rnn_relu_cell(
     input: Array, hx: Array, w_ih: Array, w_hh: Array, b_ih: Array | None = None, b_hh: Array | None = None
 ) -> Array:
     """relu(w_ih input + b_ih + w_hh hx + b_hh). Shape: input (N, I) or (I,), hx (N, H) or (H,)."""
-    _check_cell("rnn_relu_cell", input, (hx,), w_ih, w_hh, 1)
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
     return rnn_step((hx,), _share(input, w_ih, b_ih, b_hh), w_hh, True)[0]
 
 
@@ -293,15 +293,14 @@ def _check(
             raise RuntimeError(f"Expected hidden[{place}] size {expected}, got {list(state.shape)}")
 
 
-def _check_cell(name: str, input: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, gates: int) -> None:
+def _check_cell(input: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, gates: int) -> None:
     if input.shape[-1] != w_ih.shape[1]:
-        raise RuntimeError(
-            f"input has inconsistent input_size: got {input.shape[-1]} expected {w_ih.shape[1]} ({name})"
-        )
-    for state in states:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {w_ih.shape[1]}")
+    for i, state in enumerate(states):
         if state.shape[:-1] != input.shape[:-1]:
-            raise RuntimeError(
-                f"Input batch size {input.shape[:-1]} doesn't match hidden batch size {state.shape[:-1]}"
-            )
+            sizes = [shape[0] if len(shape) == 2 else shape[:-1] for shape in (input.shape, state.shape)]
+            raise RuntimeError(f"Input batch size {sizes[0]} doesn't match hidden{i} batch size {sizes[1]}")
         if state.shape[-1] != w_hh.shape[1] or w_hh.shape[0] != gates * w_hh.shape[1]:
-            raise RuntimeError(f"hidden has inconsistent hidden_size: got {state.shape[-1]}, expected {w_hh.shape[1]}")
+            raise RuntimeError(
+                f"hidden{i} has inconsistent hidden_size: got {state.shape[-1]}, expected {w_hh.shape[1]}"
+            )

@@ -242,7 +242,8 @@ def movedim(input: Array, source: Dims, destination: Dims) -> Array:
     return lax.transpose(input, _moved_order(input, source, destination))
 
 
-def _expanded_size(shape: Sequence[int], size: Dims) -> Dims:
+def expanded_size(shape: Sequence[int], size: Dims) -> Dims:
+    """Return the sizes that `expand` makes of a shape. Raises RuntimeError where it cannot."""
     new = len(size) - len(shape)
     if new < 0:
         raise RuntimeError(
@@ -284,7 +285,7 @@ def _expand_back(base: Array, new: Array, *_: Any) -> Array:
 
 def expanded(input: Array, size: Dims) -> Array:
     """Broadcast `input` to `size` by torch's rules of `expand`."""
-    return jnp.broadcast_to(input, _expanded_size(input.shape, size))
+    return jnp.broadcast_to(input, expanded_size(input.shape, size))
 
 
 @op(grad="ExpandBackward0", names=".expand", write_back=_expand_back)

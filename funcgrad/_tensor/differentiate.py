@@ -103,6 +103,12 @@ def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variabl
             f"Mismatch in shape: grad_output[{position}] has a shape of {given.aval.shape} and output[{position}] has "
             f"a shape of {aval.shape}."
         )
+    if given.aval.dtype.is_complex and not aval.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{position}] has a dtype of {given.aval.dtype} and output[{position}] has a dtype of "
+            f"{aval.dtype}."
+        )
     return given
 
 

@@ -34,6 +34,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("grid_sample", "affine_grid"), "warn_of_corners(align_corners)"),
     **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
        for name in ("std", "var", "std_mean", "var_mean")},
+    **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
 }  # fmt: skip

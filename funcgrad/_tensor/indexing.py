@@ -16,6 +16,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
+from funcgrad._ops.views import expanded_size
 from funcgrad._program.value import Aval, Recipe, aval, constant
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
@@ -115,6 +116,8 @@ def _copied(target: Tensor, source: Tensor) -> Variable:
     while len(given) > len(shape) and given[0] == 1:
         (variable,) = apply(TABLE["reshape"], (variable,), (tuple(given[1:]),))
         given = given[1:]
+    if given != shape:
+        expanded_size(given, shape)  # refuses what does not fit
     return apply(TABLE["copy_over"], (target._current(), variable))[0]
 
 
@@ -239,7 +242,7 @@ def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
     size = part.shape[dim]
     step = 1 if item.step is None else index_of(item.step)
     if step <= 0:
-        raise ValueError("slice step must be positive" if step else "slice step cannot be zero")
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     first, last = (None if x is None else index_of(x) for x in (item.start, item.stop))
     start, stop, step = slice(first, last, step).indices(size)
     length = max(0, -(-(stop - start) // step))

@@ -13,7 +13,7 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, as_int
-from funcgrad._tensor.call import call, write_out
+from funcgrad._tensor.call import call, scalar_type_name, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
@@ -185,11 +185,18 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         return from_host(np.repeat(np.arange(input.shape[0]), to_host(input)), dtype=dtypes.int64)
     if not isinstance(repeats, Tensor):
         return call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
+    if repeats.dtype.category != dtypes.INTEGER:
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{scalar_type_name(repeats.dtype)}'")
     counts = to_host(repeats)
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
     whole = input.flatten() if dim is None else input
     along = 0 if dim is None else dim
+    if counts.size not in (1, whole.shape[along]):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
+            f"input.size({along}) = {whole.shape[along]}"
+        )
     places = np.repeat(np.arange(whole.shape[along]), counts if counts.ndim and counts.size > 1 else int(counts))
     return whole.index_select(along, from_host(places, dtype=dtypes.int64))
 

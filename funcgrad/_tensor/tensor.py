@@ -275,6 +275,12 @@ class Tensor(metaclass=_Methods):
 
     @data.setter
     def data(self, new: Tensor) -> None:
+        if not isinstance(new, Tensor):
+            kind = type(new)
+            name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+            raise TypeError(f"Variable data has to be a tensor, but got {name}")
+        if self.requires_grad and not new.dtype.is_differentiable:
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value = new._current().value
         old = self._current()
         if type(new._alias) is View:

@@ -22,7 +22,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import counting, keyed, sampling
-from funcgrad.random.generator import Generator, generator_of
+from funcgrad.random.generator import Generator, chosen
 from funcgrad.random.mersenne import MersenneTwister
 from funcgrad.random.traced import Sample, Traced
 
@@ -72,7 +72,7 @@ def draw(
     device: Any,
 ) -> Tensor:  # fmt: skip
     """Return a new tensor drawn with these parameters."""
-    generator = generator or generator_of(device)
+    generator = chosen(generator, device)
     if levels.thread.batches:
         return _draw_in_batches(sampler, generator, shape, dtype, numbers, device)
     if Traced.present is not None and generator.stream is not None:
@@ -118,16 +118,16 @@ def draw_into(
     """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
     tensor._check_writable()
     refuse_repeated(tensor)
-    chosen = generator or generator_of(tensor.device)
-    if chosen.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
-        return overwrite(tensor, draw(sampler, chosen, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
-    return assign_host(tensor, draw_array(sampler, chosen, tensor.shape, tensor.dtype, numbers))
+    generator = chosen(generator, tensor.device)
+    if generator.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
+        return overwrite(tensor, draw(sampler, generator, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
+    return assign_host(tensor, draw_array(sampler, generator, tensor.shape, tensor.dtype, numbers))
 
 
 def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequence[Tensor], grad: str | None) -> Tensor:
     """Return a sample for each element of tensors of one shape; on the host this waits for their numbers."""
     first = parameters[0]
-    generator = generator or generator_of(first.device)
+    generator = chosen(generator, first.device)
     if levels.thread.batches:
         levels.random_sizes()
     if generator.stream is None:
@@ -144,7 +144,7 @@ def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequenc
 
 def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Generator | None) -> Tensor:
     """Draw ones with each element's own probability; nothing waits for p: the host draws what it is compared with."""
-    generator = generator or generator_of(p.device)
+    generator = chosen(generator, p.device)
     if levels.thread.batches and generator.stream is not None:
         uniform_each = draw(UNIFORM, generator, shape, p.dtype, (0.0, 1.0), p.device)
         return Tensor._leaf(record(_LESS, (uniform_each, p), (dtype,))[0])
@@ -160,7 +160,7 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
 
 def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Draw `count` places from each row. With replacement the host reads the weights, else nothing waits for them."""
-    generator = generator or generator_of(weights.device)
+    generator = chosen(generator, weights.device)
     if generator.stream is None:
         return by_key(_MULTINOMIAL, generator, (weights,), (count, replacement and count > 1))
     if replacement and count > 1:

@@ -19,7 +19,7 @@ from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
-from funcgrad.random.generator import Generator, generator_of
+from funcgrad.random.generator import Generator, chosen, generator_of
 from funcgrad.random.mersenne import MersenneTwister
 
 _ALPHA = 1.7580993408473766  # scale * alpha of SELU, Klambauer et al. 2017
@@ -174,7 +174,7 @@ def _batched(input: Tensor, is_single: bool, p: float, training: bool, inplace: 
 
 
 def _slopes(input: Tensor, lower: float, upper: float, generator: Generator | None) -> Tensor:
-    generator = generator or generator_of(input.device)
+    generator = chosen(generator, input.device)
     if generator.stream is None:
         return draw.draw(draw.UNIFORM, generator, input.shape, input.dtype, (lower, upper), input.device)
 

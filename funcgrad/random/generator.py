@@ -138,6 +138,15 @@ def seed_this_thread(seed: int) -> None:
     _thread.seed, _thread.own = checked_seed(seed), {}
 
 
+def chosen(generator: Any, device: Any) -> Generator:
+    """Return the generator that was named, or the one that serves `device`. Raises TypeError for what is none."""
+    if generator is None:
+        return generator_of(device)
+    if not isinstance(generator, Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return generator
+
+
 def generator_of(device: Any) -> Generator:
     """Return the generator that serves tensors on `device` when none is named; it starts from the last manual seed."""
     device = Device(device)

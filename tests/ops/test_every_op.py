@@ -21,6 +21,8 @@ from tests.ops.public import call_public, has_method, has_twin, read
 from tests.ops.rows import call_row, row_of
 from tests.ops.samples import Sample
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # samples hold what torch warns of
+
 ROWS_ONLY = os.environ.get("FUNCGRAD_TEST_ROWS", "0") not in ("", "0")
 SAMPLES = [pytest.param(*each, id=f"{each[0]}-{each[1]}-{each[2]}") for each in every_sample()] if ROWS_ONLY else []
 NAMES = [pytest.param(family, name, id=f"{family}-{name}") for family in family_names() for name in samples_of(family)]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.parity
+# torch's own samples hold what it warns of
+pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore::UserWarning")]
 pytest.importorskip("torch", reason="torch is the oracle here")
 pytest.importorskip("expecttest", reason="torch's sample database imports it")
 
