@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import Function
@@ -217,10 +217,9 @@ class _HookedCall:
                 try:
                     self._call_forward_hook(key, hook)
                 except Exception as error:
-                    warnings.warn(
+                    warn(
                         f"{kind} forward hook with ``always_call=True`` raised an exception "
-                        f"that was silenced as another error was raised in forward: {error}",
-                        stacklevel=2,
+                        f"that was silenced as another error was raised in forward: {error}"
                     )
 
 
@@ -267,10 +266,9 @@ class _Around:
     def watch_results(self, results: Any) -> Any:
         """Return the results, whose gradients will be seen."""
         if not isinstance(results, (Tensor, tuple)):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"
-                f" but received {type(results)}",
-                stacklevel=2,
+                f" but received {type(results)}"
             )
             return results
         listed = results if isinstance(results, tuple) else (results,)
@@ -291,10 +289,9 @@ class _Around:
         if self.places is None:  # no input needs a gradient, so this is the last that backward hears of the module
             self.grad_outputs = None
             if self.hooks:
-                warnings.warn(
+                warn(
                     "Full backward hook is firing when gradients are computed with respect to module outputs since no "
-                    "inputs require gradients.",
-                    stacklevel=2,
+                    "inputs require gradients."
                 )
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.inputs, known) is not None:
