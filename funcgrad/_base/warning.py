@@ -1,4 +1,4 @@
-"""Warnings that name the user's own line, whatever funcgrad and JAX do in between."""
+"""Warnings that name the user's own line, whatever funcgrad does in between."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import warnings
 from pathlib import Path
 from types import FrameType
 
-import jax
-
-_FOREIGN = (str(Path(__file__).parent.parent), str(Path(jax.__path__[0])), "<funcgrad")
+_OWN = (str(Path(__file__).parent.parent), "<funcgrad")
 _told: set[str] = set()
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line that is neither funcgrad's nor JAX's."""
+    """Warn at the innermost line that is not funcgrad's."""
     frame: FrameType = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOREIGN):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__")
