@@ -81,6 +81,7 @@ class Adafactor(RuleOptimizer):
     """
 
     _op = Op(adafactor, grad="AdafactorBackward0", numbers="inputs")
+    _is_elementwise = False
 
     def __init__(
         self,

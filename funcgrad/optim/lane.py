@@ -17,11 +17,12 @@ class Lane:
 
     params: cohort after cohort, `sizes` long. names: their states, the small ones packed. followers: further names of
     what a cohort shares, each with the place of its value among the results. packing: None where states have a history.
+    joins: whether a rule may be given small arrays end to end, none of which was put somewhere.
     """
 
     __slots__ = (
         "_aliases", "_given", "_keys", "_leaders", "_led", "_owners", "_slots", "_states", "_tensors", "_views",
-        "followers", "names", "packing", "params", "sizes",
+        "followers", "joins", "names", "packing", "params", "sizes",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +49,7 @@ class Lane:
                 members.append(states[start][name])
                 start += size
         self.packing = None
+        self.joins = pack and all(param._current().value.aval.placement is None for param in params)
         if pack:
             self.packing = Packing.of([member._current().value.aval for member in members], 0 if apart else own)
         self.names = members if self.packing is None else packed(members, self.packing)

@@ -86,6 +86,7 @@ class Muon(RuleOptimizer):
 
     _op = Op(muon, grad="MuonBackward0", numbers="inputs")
     _shared = ()
+    _is_elementwise = False
 
     def __init__(
         self,

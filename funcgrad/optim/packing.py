@@ -11,54 +11,29 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op
+from funcgrad._ops.table import Array, Op
 from funcgrad._program.value import Aval
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.interop import from_host, host_numbers
 from funcgrad._tensor.names import record
 from funcgrad._tensor.tensor import Tensor
-
-SMALL = 2048  # elements (`python -m tests.benchmarks.steps --workloads tiny deep`: many small parameters)
-
-
-def part(flat: Array, start: int, shape: tuple[int, ...]) -> Array:
-    """Return the state that begins at `start`. Shape: flat (n), result `shape`."""
-    return flat[start : start + math.prod(shape)].reshape(shape)
+from funcgrad.optim.end_to_end import EndToEnd, joined, part
 
 
 def _write_part(flat: Array, new: Array, start: int, shape: tuple[int, ...]) -> Array:
     return flat.at[start : start + math.prod(shape)].set(new.reshape(-1))
 
 
-def _joined(arrays: Arrays) -> Array:
-    return jnp.concatenate([array.reshape(-1) for array in arrays])
+_PART, _JOINED = Op(part, names="", write_back=_write_part), Op(joined, names="")
 
 
-_PART, _JOINED = Op(part, names="", write_back=_write_part), Op(_joined, names="")
+class Packing(EndToEnd):
+    """Where each of a row of states lies. Compared by identity, so that a program's key holds it at no cost."""
 
-
-class Packing:
-    """Where each of a row of states lies. `runs`: the places of the states in each flat array; `alone`: of the others.
-
-    Compared by identity, so that a program's key holds it at no cost.
-    """
-
-    __slots__ = ("alone", "runs", "shapes", "width")
+    __slots__ = ()
     _known: ClassVar[dict[Any, Packing]] = {}
-
-    def __init__(self, kinds: Sequence[Aval], own: int) -> None:
-        self.shapes = [tuple(kind.shape) for kind in kinds]
-        small: dict[Any, list[int]] = {}
-        for place, kind in enumerate(kinds[:own]):
-            if math.prod(kind.shape) <= SMALL and kind.placement is None:  # one that was put somewhere stays there
-                small.setdefault(kind.dtype, []).append(place)
-        self.runs = [run for run in small.values() if len(run) > 1]
-        packed = {place for run in self.runs for place in run}
-        self.alone = [place for place in range(len(kinds)) if place not in packed]
-        self.width = len(self.alone) + len(self.runs)
 
     @classmethod
     def of(cls, kinds: Sequence[Aval], own: int) -> Packing:
@@ -66,28 +41,9 @@ class Packing:
         key = (*kinds, own)
         found = cls._known.get(key)
         if found is None:
-            found = cls._known[key] = cls(kinds, own)
+            movable = [i for i in range(own) if kinds[i].placement is None]  # one that was put somewhere stays there
+            found = cls._known[key] = cls(kinds, movable)
         return found
-
-    def starts(self, run: list[int]) -> list[int]:
-        """Return where in its flat array each state of a run begins."""
-        starts = [0]
-        for place in run:
-            starts.append(starts[-1] + math.prod(self.shapes[place]))
-        return starts[:-1]
-
-    def unpack(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return all states in order, from those that lie alone and the flat ones."""
-        states: dict[int, Array] = dict(zip(self.alone, arrays, strict=False))
-        for run, flat in zip(self.runs, arrays[len(self.alone) :], strict=True):
-            for place, start in zip(run, self.starts(run), strict=True):
-                states[place] = part(flat, start, self.shapes[place])
-        return [states[place] for place in range(len(self.shapes))]
-
-    def pack(self, states: Sequence[Array]) -> list[Array]:
-        """Return those that lie alone, then the flat arrays."""
-        flats = [_joined([states[place] for place in run]) for run in self.runs]
-        return [*[states[place] for place in self.alone], *flats]
 
 
 class PackedOp(Op):
@@ -119,7 +75,7 @@ def packed(members: list[Tensor], packing: Packing) -> list[Tensor]:
             flat = Tensor._of(record(_JOINED, inside)[0])
         else:  # the first step is then the same program as the second
             flat = from_host(np.concatenate([np.ravel(host) for host in hosts]))  # type: ignore[arg-type]  # none is None
-        for member, start in zip(inside, packing.starts(run), strict=True):
+        for member, (_, start) in zip(inside, packing.pieces(run), strict=True):
             member._alias = View(flat, _PART, (), (start, tuple(member.shape)), None)
         names.append(flat)
     return names

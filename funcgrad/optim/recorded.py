@@ -39,6 +39,7 @@ class RuleOptimizer(Optimizer):
     _op: ClassVar[Op]
     _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
+    _is_elementwise: ClassVar[bool] = True  # whether the rule treats each element by itself
     packs = True  # whether small states lie in one array, which an exported step's do not
     found_inf: Tensor | None = None  # 0-d, from a GradScaler: where it is not 0 a step changes nothing
 
@@ -138,7 +139,8 @@ class RuleOptimizer(Optimizer):
             x if type(x) is float or x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)
         ]
         inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
-        layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False))
+        joins = self._is_elementwise and lane.joins
+        layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False), joins)
         if lane.packing is None:
             results = _with_history(self._op, inputs, (layout, *self._options(group)))
         else:

@@ -50,6 +50,7 @@ class SparseAdam(RuleOptimizer):
     """
 
     _op = Op(sparse_adam, grad="SparseAdamBackward0", numbers="inputs")
+    _is_elementwise = False
 
     def __init__(
         self,

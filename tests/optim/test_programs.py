@@ -11,6 +11,7 @@ import pytest
 import funcgrad as torch
 from funcgrad._base.config import settings
 from funcgrad._program.counters import counted
+from funcgrad.explain.programs import program
 from funcgrad.optim import recorded
 from funcgrad.optim.lane import Lane
 from tests.optim.running import parameter
@@ -180,3 +181,14 @@ def test_eager_mode_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> N
     fused = run()
     monkeypatch.setattr(settings, "eager", True)
     np.testing.assert_allclose(run(), fused, rtol=1e-6)
+
+
+def test_many_small_parameters_are_updated_as_one_array() -> None:
+    small = [parameter(np.full(3 + i % 2, i, "float32")) for i in range(40)]
+    large = parameter(np.zeros((64, 64), "float32"))
+    optimizer = torch.optim.Adam([*small, large], lr=0.1)
+    sum((p * p).sum() for p in (*small, large)).backward()
+    optimizer.step()
+    assert str(program().jaxpr).count(" sqrt ") == 2, "one for all small parameters, one for the large one"
+    for i, p in enumerate(small[1:], 1):
+        np.testing.assert_allclose(p.detach().numpy(), np.full(3 + i % 2, i - 0.1), rtol=1e-6)

@@ -1,0 +1,63 @@
+"""Small arrays end to end: one flat array instead of one for each bias."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import jax.numpy as jnp
+
+from funcgrad._ops.table import Array, Arrays
+from funcgrad._program.value import Aval
+
+SMALL = 2048  # elements (`python -m tests.benchmarks.steps --workloads tiny deep`: many small parameters)
+
+
+class EndToEnd:
+    """Which of a row of arrays lie end to end: the small ones of each dtype, where there is more than one.
+
+    runs: the places of the arrays in each flat one. alone: of the others. width: how many arrays there are in all.
+    """
+
+    __slots__ = ("alone", "runs", "shapes", "width")
+
+    def __init__(self, kinds: Sequence[Array | Aval], movable: Iterable[int] | None = None) -> None:
+        """kinds: each with a shape and a dtype. movable: the places of those that may be moved; None: all."""
+        self.shapes = [tuple(kind.shape) for kind in kinds]
+        small: dict[object, list[int]] = {}
+        for place in range(len(kinds)) if movable is None else movable:
+            if math.prod(kinds[place].shape) <= SMALL:
+                small.setdefault(kinds[place].dtype, []).append(place)
+        self.runs = [run for run in small.values() if len(run) > 1]
+        packed = {place for run in self.runs for place in run}
+        self.alone = [place for place in range(len(kinds)) if place not in packed]
+        self.width = len(self.alone) + len(self.runs)
+
+    def pieces(self, run: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield for each array of a run its place in the row, and where in the flat array it begins."""
+        start = 0
+        for place in run:
+            yield place, start
+            start += math.prod(self.shapes[place])
+
+    def pack(self, arrays: Sequence[Array]) -> list[Array]:
+        """Return those that lie alone, then the flat arrays."""
+        return [*[arrays[place] for place in self.alone], *[joined([arrays[i] for i in run]) for run in self.runs]]
+
+    def unpack(self, arrays: Sequence[Array]) -> list[Array]:
+        """Return all arrays in order, from those that lie alone and the flat ones."""
+        found: dict[int, Array] = dict(zip(self.alone, arrays, strict=False))
+        for run, flat in zip(self.runs, arrays[len(self.alone) :], strict=True):
+            for place, start in self.pieces(run):
+                found[place] = part(flat, start, self.shapes[place])
+        return [found[place] for place in range(len(self.shapes))]
+
+
+def joined(arrays: Arrays) -> Array:
+    """Return arrays as one flat one."""
+    return jnp.concatenate([array.reshape(-1) for array in arrays])
+
+
+def part(flat: Array, start: int, shape: tuple[int, ...]) -> Array:
+    """Return the array that begins at `start`. Shape: flat (n), result `shape`."""
+    return flat[start : start + math.prod(shape)].reshape(shape)
