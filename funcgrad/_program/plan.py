@@ -26,7 +26,8 @@ from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 from funcgrad._program.whole import Whole, donations
 
-SHORT = 24  # instructions: a line of so many is compiled whole, whatever varies in it
+SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
+FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 32}  # runs of one program: then it is compiled whole, as it is
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
@@ -107,6 +108,7 @@ def _for_this_length(
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
             return Plan(InParts(parted, results, leaf_avals), (), range(len(leaf_avals)), range(len(wanted)))
+    if len(line) > FEW and may_vary:
         seldom = seldom_come_back()
         if seldom or are_known(line):
             why = "programs hardly ever came back of late" if seldom else "each of them is compiled already"

@@ -7,6 +7,7 @@ that has been seen before.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +21,15 @@ from funcgrad._program.counters import counters
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.trie import Constant, Hole, is_open
 
-RECENT, SELDOM = 8, 6  # plans that are looked back at; how many of them were hardly run if programs seldom come back
+RECENT = 5  # plans that are looked back at: programs seldom come back if all of these were hardly run
+
+_SMALL = 1 << 16  # elements
+# without LLVM's optimisations, by XLA's older emitters, in one thread
+_QUICK = {
+    "xla_backend_optimization_level": 0,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
 
 _EXECUTABLES: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
 
@@ -94,9 +103,14 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
 
     def made() -> Callable[..., Any]:
         counters.parts += 1
-        return jax.jit(run)
+        return jax.jit(run, compiler_options=_QUICK if _is_small(step) else None)
 
     return _EXECUTABLES.found(key, made)
+
+
+def _is_small(step: Step) -> bool:
+    """Tell whether an instruction computes so little that how well it is compiled does not show. Only known of CPUs."""
+    return jax.default_backend() == "cpu" and sum(math.prod(aval.shape) for aval in step.avals) <= _SMALL
 
 
 def _kind(step: Step) -> Any:
@@ -121,7 +135,7 @@ def note_plan(plan: Any) -> None:
 
 def seldom_come_back() -> bool:
     """Tell whether the long programs compiled of late were run once or twice and not again."""
-    return len(_recent) == RECENT and sum(plan.runs <= 2 for plan in _recent) >= SELDOM
+    return len(_recent) == RECENT and all(plan.runs <= 2 for plan in _recent)
 
 
 def forget_plans() -> None:

@@ -23,7 +23,8 @@ from funcgrad._tape.vjp import OpenForwardHalf
 from funcgrad.nn import functional as F
 
 shared = OpenForwardHalf.shared
-LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 8, 16 and 32 follow
+LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 16 and 32 follow
+ASK_MORE = ("slices", "joins", "orders", "spectra", "convolved")  # of n than 2 <= n <= 16 tells: 8, 16 and 32
 Program: TypeAlias = Callable[[fg.Tensor], Any]
 PROGRAMS: dict[str, Program] = {}
 
@@ -190,7 +191,7 @@ def test_a_bucket_gives_what_each_length_gives(name: str, monkeypatch: pytest.Mo
         for a, b in zip(mine, other, strict=True):
             assert a.shape == b.shape
             np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6 * max(1.0, np.abs(b).max()))
-    assert seen.compiles == 2 + 3
+    assert seen.compiles == 2 + (3 if name in ASK_MORE else 2)
 
 
 class Tagger(nn.Module):
@@ -232,9 +233,9 @@ def _trained(kind: str, lengths: tuple[int, ...], width: int = 8) -> tuple[list[
 
 @pytest.mark.parametrize("kind", ["lstm", "attention"])
 def test_text_of_many_lengths_trains_as_with_a_program_for_each(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = (9, 14, 11, 13, 16, 10, 6, 7, 12, 15)
+    lengths = (9, 14, 11, 13, 16, 10, 6, 7, 19, 15)
     losses, compiles = _trained(kind, lengths)
-    assert sum(compiles[2:]) == 2  # rooms for 16 and for 8
+    assert sum(compiles[2:]) == 2  # rooms for 16 and for 32
     _without_forms(monkeypatch)
     np.testing.assert_allclose(losses, _trained(kind, lengths)[0], rtol=1e-4)
 
@@ -385,7 +386,7 @@ def test_explain_says_which_dimension_varied_and_what_was_done() -> None:
     for n in (5, 9, 7, 6):
         (fg.randn(3, n).cumsum(1) * 2).sum().item()
     reasons = [compiled.reason for compiled in explain.compiles()]
-    assert any("9 -> 7" in reason and "compiled for lengths up to 8" in reason for reason in reasons)
+    assert any("9 -> 7" in reason and "compiled for lengths up to 16" in reason for reason in reasons)
 
 
 def test_shapes_of_other_sizes_are_not_taken_for_those_of_another_length() -> None:
@@ -395,6 +396,28 @@ def test_shapes_of_other_sizes_are_not_taken_for_those_of_another_length() -> No
         assert (fg.ones(n, 4) + fg.ones(n, 4)).shape == (n, 4)
     with pytest.raises(RuntimeError, match="must match"):
         fg.ones(13, 3) + fg.ones(13, 4)
+
+
+def test_boxes_are_suppressed_image_by_image_without_a_compile_for_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def suppressed(count: int) -> list[int]:
+        """Keep the best of boxes that overlap: `count` stays the same within an image, the others grow fewer."""
+        generator = np.random.default_rng(count)
+        corner, size = fg.from_numpy(generator.random((count, 2))), 0.2 + fg.from_numpy(generator.random((count, 2)))
+        boxes, kept = fg.cat([corner, corner + size / 5], 1), []
+        order = boxes.sum(1).argsort(descending=True)
+        while order.numel() > 1:
+            kept.append(order[0])
+            best, others = boxes[order[0]], boxes[order[1:]]
+            shared = (fg.minimum(best[2:], others[:, 2:]) - fg.maximum(best[:2], others[:, :2])).clamp(min=0).prod(1)
+            order = order[1:][shared <= 0.3 * (others[:, 2:] - others[:, :2]).prod(1)]
+        return fg.stack([*kept, *order]).tolist()
+
+    counts = (20, 33, 26, 41, 23, 30, 37, 28)
+    with counted() as seen:
+        found = [suppressed(count) for count in counts]
+    assert seen.compiles <= seen.runs // 4
+    monkeypatch.setattr(settings, "eager", True)
+    assert found == [suppressed(count) for count in counts]
 
 
 def test_an_axis_of_size_one_is_not_taken_for_a_short_length() -> None:

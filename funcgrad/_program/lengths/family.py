@@ -18,7 +18,7 @@ from funcgrad._program.line import Instruction
 from funcgrad._program.trie import Call, Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
 
-_TRIED = 8  # times that a form is looked for in a family before it counts as one that has none
+_TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
 _LONGEST = 4096  # instructions: longer programs are not compared
 
 
@@ -36,7 +36,7 @@ class Form:
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = tuple(samples)
+        self.samples = tuple(samples)
         self.numbers = tuple(_open_numbers([sample.calls for sample in samples]))
         self.places = _of_leaves(samples)
         while True:  # a length may show in the options of a call only
@@ -63,11 +63,11 @@ class Form:
     def opened(self, bounds: Bounds) -> tuple[Sequence[Aval], Sequence[Instruction]]:
         """Return leaves and calls with symbols within these bounds for the lengths."""
         fit = Fit(self.columns, between(bounds))
-        leaves = fit.of(*[tuple(sample.leaves) for sample in self._samples])
+        leaves = fit.of(*[tuple(sample.leaves) for sample in self.samples])
         known = {-1 - i: leaf for i, leaf in enumerate(leaves)}
         holes = {place: i for i, place in enumerate(self.numbers)}
         calls: list[Instruction] = []
-        for i, found in enumerate(zip(*[sample.calls for sample in self._samples], strict=True)):
+        for i, found in enumerate(zip(*[sample.calls for sample in self.samples], strict=True)):
             first = found[0]
             arguments = tuple([Hole(holes[i, j], _kind_of_number(x)) if (i, j) in holes else x
                                for j, x in enumerate(first.arguments)])  # fmt: skip
@@ -119,7 +119,9 @@ class Family:
                 return form, lengths
         self.samples = [*self.samples[-settings.lengths - 1 :], sample]
         fewest = settings.lengths + 1
-        for samples in (self.samples, self.samples[1:]):
+        # what is the same in all programs of one form may be a length too: the number of boxes, image by image
+        across = [earlier for form in self.forms for earlier in form.samples[:2]]
+        for samples in ([*across, sample], self.samples, self.samples[1:]):
             if len(samples) >= fewest and self.tried < _TRIED:
                 self.tried += 1
                 try:

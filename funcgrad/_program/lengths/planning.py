@@ -9,7 +9,7 @@ from funcgrad._base.config import settings
 from funcgrad._program.lengths.family import Form, Sample, family_of, let_go
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
-from funcgrad._program.lengths.symbol import Bounds, Refusal, at, attempted, is_symbolic, narrow, room_for, wide
+from funcgrad._program.lengths.symbol import NEAR, Bounds, Refusal, at, attempted, is_symbolic, narrow, room_for, wide
 from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
@@ -46,11 +46,14 @@ def _with_room_for(
 ) -> tuple[tuple[Whole, Roomy] | Refusal, bool]:
     """Return the executable that serves these lengths, or why there is none; and whether it has to be compiled.
 
-    One length has rooms for n from 17 to 32, say. Where several vary there would be many such pairs; then one
-    executable serves lengths from a quarter of its rooms on, and the rooms are those for all that was seen.
+    One length has rooms for n from 17 to 32, say; up to 16 one executable serves all, unless an op asks more of n.
+    Where several vary there would be many such pairs; then one executable serves lengths from a quarter of its rooms
+    on, and the rooms are those for all that was seen.
     """
     rooms = tuple(map(room_for, lengths))
     choices = [narrow(rooms)]
+    if len(rooms) == 1 and rooms[0] <= NEAR:
+        choices.insert(0, wide((NEAR,)))
     if len(rooms) > 1:
         far = [seen if seen // 4 < length <= seen else room
                for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip

@@ -18,7 +18,7 @@ from funcgrad._program.value import Aval, aval
 
 T = TypeVar("T")
 _LEAST_ROOM = 4
-_NEAR = 16  # rooms up to here serve everything shorter
+NEAR = 16  # rooms up to here serve everything shorter
 NAMES = ("n", "m", "k")  # of the lengths that may vary independently in one program
 Bounds: TypeAlias = tuple[tuple[int, int], ...]  # of each length: the least, the most
 
@@ -47,7 +47,7 @@ def narrow(rooms: tuple[int, ...]) -> Bounds:
 
 def wide(rooms: tuple[int, ...]) -> Bounds:
     """Return bounds that leave out only what is much shorter than these rooms."""
-    return tuple([(2 if room <= _NEAR else room // 4 + 1, room) for room in rooms])
+    return tuple([(2 if room <= NEAR else room // 4 + 1, room) for room in rooms])
 
 
 def is_symbolic(dimension: Any) -> bool:
