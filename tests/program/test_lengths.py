@@ -398,6 +398,17 @@ def test_shapes_of_other_sizes_are_not_taken_for_those_of_another_length() -> No
         fg.ones(13, 3) + fg.ones(13, 4)
 
 
+def test_a_window_over_the_end_of_a_text_that_grows() -> None:
+    def last_twenty(length: int) -> float:
+        x = fg.from_numpy(np.arange(2.0 * length, dtype=np.float32).reshape(2, length))
+        return (x[:, -20:] * 1.5).cumsum(1)[:, -1].sum().item()
+
+    with counted() as seen:
+        found = [last_twenty(length) for length in range(21, 40)]
+    assert found == [1.5 * np.arange(2 * n).reshape(2, n)[:, -20:].sum() for n in range(21, 40)]
+    assert seen.compiles == 2 + 2
+
+
 def test_boxes_are_suppressed_image_by_image_without_a_compile_for_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     def suppressed(count: int) -> list[int]:
         """Keep the best of boxes that overlap: `count` stays the same within an image, the others grow fewer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from funcgrad._base.config import settings
@@ -44,24 +44,12 @@ def for_many_lengths(sample: Sample, wanted: Sequence[int], free: Sequence[int])
 def _with_room_for(
     form: Form, lengths: tuple[int, ...], wanted: Sequence[int], free: Sequence[int]
 ) -> tuple[tuple[Whole, Roomy] | Refusal, bool]:
-    """Return the executable that serves these lengths, or why there is none; and whether it has to be compiled.
-
-    One length has rooms for n from 17 to 32, say; up to 16 one executable serves all, unless an op asks more of n.
-    Where several vary there would be many such pairs; then one executable serves lengths from a quarter of its rooms
-    on, and the rooms are those for all that was seen.
-    """
-    rooms = tuple(map(room_for, lengths))
-    choices = [narrow(rooms)]
-    if len(rooms) == 1 and rooms[0] <= NEAR:
-        choices.insert(0, wide((NEAR,)))
-    if len(rooms) > 1:
-        far = [seen if seen // 4 < length <= seen else room
-               for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip
-        choices.insert(0, wide(tuple(far)))
-        for bounds, known in form.executables.items():
-            serves = all(least <= length <= most for length, (least, most) in zip(lengths, bounds, strict=True))
-            if serves and not isinstance(known, Refusal):
-                return known, False
+    """Return the executable that serves these lengths, or why there is none; and whether it has to be compiled."""
+    for bounds, known in form.executables.items():
+        serves = all(least <= length <= most for length, (least, most) in zip(lengths, bounds, strict=True))
+        if serves and not isinstance(known, Refusal):
+            return known, False
+    choices = list(_bounds_for(form, lengths))
     for bounds in choices:
         is_new = bounds not in form.executables
         if is_new:
@@ -69,6 +57,26 @@ def _with_room_for(
         if not isinstance(form.executables[bounds], Refusal):
             return form.executables[bounds], is_new
     return form.executables[choices[-1]], False
+
+
+def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
+    """Yield between which bounds these lengths are open, the first choice first: the narrower, the more ops can take it.
+
+    One length has rooms for n from 17 to 32, say, or where an op asks more of n (a window over the last 20) for n from
+    the least that was seen there; up to 16 one executable serves all. Where several vary there would be many such
+    pairs; then one executable serves lengths from a quarter of its rooms on, and the rooms are those for all that was
+    seen.
+    """
+    rooms = tuple(map(room_for, lengths))
+    if len(rooms) > 1:
+        far = [seen if seen // 4 < length <= seen else room
+               for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip
+        yield wide(tuple(far))
+    elif rooms[0] <= NEAR:
+        yield wide((NEAR,))
+    yield narrow(rooms)
+    if len(rooms) == 1:
+        yield ((min(n for n in (*form.columns[0], *lengths) if room_for(n) == rooms[0]), rooms[0]),)
 
 
 def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
