@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from funcgrad._tensor import conversions, facts, front, new_tensors, overriding, protocols
@@ -20,8 +21,12 @@ def find(name: str) -> Any:
     """Return the method (or property) of the table with this name, or None."""
     if f".{name}" not in front.places():
         return None
-    made = front.made(f".{name}")
-    return asks_as_property(property(made)) if name in _PROPERTIES else asks(made)
+    return _property(name) if name in _PROPERTIES else asks(front.made(f".{name}"))
+
+
+@functools.cache  # a property asks as the one object that it is
+def _property(name: str) -> property:
+    return asks_as_property(property(front.made(f".{name}")))
 
 
 def install() -> None:

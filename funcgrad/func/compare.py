@@ -275,7 +275,7 @@ def _loss(result: Any) -> float:
     numbers = [x for x in found if math.prod(getattr(x, "shape", ())) == 1]
     if not numbers:
         raise TypeError("compare: both steps must return their loss, a tensor, array or float of one element")
-    return float(numbers[0])
+    return numbers[0].item() if isinstance(numbers[0], Tensor) else float(numbers[0])
 
 
 def paths_of(tree: Any) -> dict[str, np.ndarray[Any, Any]]:

@@ -13,6 +13,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import overrides
+from funcgrad._tensor import methods
 from funcgrad.nn import functional as F
 from funcgrad.standing_in import internals
 
@@ -279,3 +280,11 @@ def test_a_function_that_asks_in_spite_of_the_switch_is_not_called_for_ever() ->
 
     with pytest.raises(TypeError, match="no implementation found"):
         of_another_library(torch.ones(1))
+
+
+def test_a_property_that_is_looked_up_again_asks_as_the_one_that_it_is() -> None:
+    assert methods.find("mT") is methods.find("mT")
+    given = torch.ones(2, 2).as_subclass(Logged)
+    Logged.asked.clear()
+    assert given.mT.shape == (2, 2)
+    assert overrides.resolve_name(Logged.asked[0]) == "torch.Tensor.mT.__get__"
