@@ -60,7 +60,7 @@ def _with_room_for(
 
 
 def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
-    """Yield between which bounds these lengths are open, the first choice first: the narrower, the more ops can take it.
+    """Yield between which bounds these lengths are open, the first choice first: narrow ones can be asked more.
 
     One length has rooms for n from 17 to 32, say, or where an op asks more of n (a window over the last 20) for n from
     the least that was seen there; up to 16 one executable serves all. Where several vary there would be many such
