@@ -58,7 +58,7 @@ def _number(self: Tensor) -> Any:
 @method("__float__")
 def as_float(self: Tensor) -> float:
     """Return the one number as a float."""
-    if self.requires_grad:
+    if self.requires_grad and thread.grad:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first."

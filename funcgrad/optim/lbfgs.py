@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
@@ -83,6 +84,7 @@ class LBFGS(Optimizer):
     def _params(self) -> list[Tensor]:
         return self.param_groups[0]["params"]
 
+    @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # torch's: no default here
         """Take up to `max_iter` steps. closure: clears gradients, computes the loss, calls backward, returns the loss.
 

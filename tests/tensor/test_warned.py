@@ -78,3 +78,20 @@ def test_a_conversion_is_warned_of_once() -> None:
         float(weight)
         float(weight)
     assert len(caught) == 1
+
+
+def test_a_conversion_where_no_history_is_kept_is_not_warned_of() -> None:
+    weight = torch.ones(1, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weight])
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (weight * weight).sum()
+        loss.backward()
+        return loss
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.step(closure)
+        with torch.no_grad():
+            assert float(weight) == weight.item()
