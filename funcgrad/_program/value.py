@@ -76,11 +76,6 @@ class Value:
         self.aval = aval
 
     @property
-    def is_pending(self) -> bool:
-        """Whether the array is yet to be computed."""
-        return self.array is None
-
-    @property
     def is_shared(self) -> bool:
         """Whether others hold the array too, so that its memory must not be reused."""
         return self.slot is SHARED
