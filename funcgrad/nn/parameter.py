@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.aliases import View, cell_of
@@ -21,7 +21,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
     _prints_plainly = True
-    __torch_function__ = disabled
+    __torch_function__: ClassVar[Any] = disabled
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         """Return a parameter that shares the storage of `data` (of a view: a copy)."""
@@ -38,7 +38,7 @@ class Buffer(Tensor):
     """A tensor that a module registers as a buffer when it is assigned to an attribute."""
 
     persistent: bool
-    __torch_function__ = disabled
+    __torch_function__: ClassVar[Any] = disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         """Return a buffer that shares the storage of `data`; `persistent` puts it in the state dictionary."""
@@ -51,7 +51,7 @@ class _Uninitialized(Tensor):
     """A tensor that has a device and a dtype, and gets its shape later, by `materialize`."""
 
     cls_to_become: type[Tensor]
-    __torch_function__ = disabled
+    __torch_function__: ClassVar[Any] = disabled
 
     @property
     def shape(self) -> Any:

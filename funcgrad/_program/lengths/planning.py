@@ -68,15 +68,17 @@ def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
     seen.
     """
     rooms = tuple(map(room_for, lengths))
-    if len(rooms) > 1:
+    if len(rooms) == 1:
+        room = rooms[0]
+        if room <= NEAR:
+            yield wide((NEAR,))
+        yield narrow(rooms)
+        yield ((min(n for n in (*form.columns[0], *lengths) if room_for(n) == room), room),)
+    else:
         far = [seen if seen // 4 < length <= seen else room
                for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip
         yield wide(tuple(far))
-    elif rooms[0] <= NEAR:
-        yield wide((NEAR,))
-    yield narrow(rooms)
-    if len(rooms) == 1:
-        yield ((min(n for n in (*form.columns[0], *lengths) if room_for(n) == rooms[0]), rooms[0]),)
+        yield narrow(rooms)
 
 
 def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
