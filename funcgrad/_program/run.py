@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -22,10 +23,22 @@ from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
 from funcgrad._program.reasons import reason
 from funcgrad._program.record import Program, fresh_program, thread
-from funcgrad._program.trie import forest
+from funcgrad._program.trie import Call, forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
 
 Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # results wanted, leaves that nobody holds
+
+
+class Finished(NamedTuple):
+    """One run, as observers are told of it: the program's last instruction, what it read, and what it gave."""
+
+    call: Call
+    leaves: list[Any]
+    numbers: list[float]
+    results: list[Any]
+
+
+_observers: list[Callable[[Finished], None]] = []
 
 
 class _Process:
@@ -62,7 +75,20 @@ def run(program: Program) -> None:
             program.promised = [value for place in program.results if (value := place()) is not None]
             if program.promised:
                 _execute(program)
+                for observer in _observers:
+                    leaves = [array for array, _, _ in program.leaves]
+                    observer(Finished(program.cursor, leaves, list(program.numbers), program.outcome[0]))
         _settle(program)
+
+
+@contextmanager
+def observed(observer: Callable[[Finished], None]) -> Iterator[None]:
+    """Tell `observer` of each run inside, in any thread. No leaf is donated meanwhile, so that it can run again."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
 
 
 def check_process() -> None:
@@ -88,7 +114,7 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
 
 def _execute(program: Program) -> None:
     call, leaves = program.cursor, program.leaves
-    free = tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
+    free = () if _observers else tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
     key: Key = (tuple([value.slot for value in program.promised]), free)
     planned, compiled, start = call.plans.get(key), None, 0.0
     if planned is None or planned.spare == 0:

@@ -10,9 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._program import run
-from funcgrad._program.record import Program
-from funcgrad._program.run import flush
+from funcgrad._program.run import Finished, flush, observed
 from funcgrad._program.trie import Call
 from funcgrad.explain.programs import argument_of, computed
 
@@ -25,13 +23,11 @@ class AnomalyError(RuntimeError):
         self.line, self.op = line, op
 
 
-class _Ran(NamedTuple):
-    """A run that is not judged yet: whether all it computed is finite, and all that is needed to run it again."""
+class _Unjudged(NamedTuple):
+    """A run, and whether all that it gave is finite: an array that XLA may still be computing."""
 
     is_fine: Any
-    call: Call
-    leaves: list[Any]
-    numbers: list[float]
+    run: Finished
 
 
 @jax.jit
@@ -47,51 +43,38 @@ def anomaly() -> Iterator[None]:
     wrong is run again, op by op. It is judged when the next one runs, so that nothing waits for it. Arrays are not
     donated inside, so parameters take twice their memory.
     """
-    execute = run._execute
-    waiting: list[_Ran] = []
+    waiting: list[_Unjudged] = []
 
-    def judged(program: Program) -> None:
-        leaves, call, numbers = list(program.leaves), program.cursor, list(program.numbers)
-        held: Any = [(array, _held, known) for array, _, known in leaves]
-        program.leaves = held
-        execute(program)
+    def look_at(run: Finished) -> None:
         _judge(waiting)
-        floats = [a for a in program.outcome[0] if jnp.issubdtype(a.dtype, jnp.inexact)] if program.outcome else []
+        floats = [array for array in run.results if jnp.issubdtype(array.dtype, jnp.inexact)]
         if floats:
             with jax.enable_x64(True):
-                waiting.append(_Ran(_all_finite(floats), call, [array for array, _, _ in leaves], numbers))
+                waiting.append(_Unjudged(_all_finite(floats), run))
 
     flush()
-    run._execute = judged
-    try:
+    with observed(look_at):
         yield
         flush()
         _judge(waiting)
-    finally:
-        run._execute = execute
 
 
-def _held() -> bool:
-    """Stand for a leaf's Value that somebody holds, so that its array is kept for another run."""
-    return True
-
-
-def _judge(waiting: list[_Ran]) -> None:
+def _judge(waiting: list[_Unjudged]) -> None:
     while waiting:
-        ran = waiting.pop(0)
-        if not bool(ran.is_fine):
+        is_fine, run = waiting.pop(0)
+        if not bool(is_fine):
             waiting.clear()
-            raise _found(ran)
+            raise _found(run)
 
 
-def _found(ran: _Ran) -> AnomalyError:
+def _found(run: Finished) -> AnomalyError:
     """Run the program again, an op at a time, and say where the first number that is not finite comes from."""
     results: dict[int, Any] = {}
-    path = ran.call.path()
+    path = run.call.path()
     with jax.enable_x64(True):
         for call in path:
-            inputs = [argument_of(a, ran.leaves, results, ran.numbers) for a in call.arguments]
-            made = computed(call, ran.leaves, results, ran.numbers)
+            inputs = [argument_of(a, run.leaves, results, run.numbers) for a in call.arguments]
+            made = computed(call, run.leaves, results, run.numbers)
             results.update(enumerate(made, call.first))
             bad = next((kind for array in made if (kind := _not_finite(array))), None)
             if bad is None:
@@ -109,7 +92,7 @@ def _found(ran: _Ran) -> AnomalyError:
             else:
                 message = f"{call.op.name} at {line} made {bad}. It was given {_ranges(inputs)}"
             return AnomalyError(message, line, (forward or call).op.name)
-    return AnomalyError("a result is not finite, but run op by op all are", ran.call.line, ran.call.op.name)
+    return AnomalyError("a result is not finite, but run op by op all are", run.call.line, run.call.op.name)
 
 
 def _forward_of(call: Call, path: list[Call]) -> Call | None:

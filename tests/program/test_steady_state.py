@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import jax
+
 import funcgrad as torch
 from funcgrad import nn, optim
 from funcgrad._program.counters import Counters, counted
+from funcgrad._program.run import Finished, observed
 
 
 def mlp() -> nn.Module:
@@ -63,6 +66,22 @@ def test_parameters_and_optimizer_state_are_donated() -> None:
     parameters = len(list(model.parameters()))
     # each parameter, what is packed of Adam's state, and the count of steps
     assert all(c.donated >= parameters + 2 for c in turns(step, 3))
+
+
+def test_observers_are_told_of_each_run_and_nothing_is_donated_meanwhile() -> None:
+    weight = torch.ones(64, requires_grad=True)
+    optimizer = optim.SGD([weight], lr=0.5)
+    told: list[Finished] = []
+    with observed(told.append), counted() as cost:
+        for _ in range(3):
+            optimizer.zero_grad()
+            (weight * weight).sum().backward()
+            optimizer.step()
+    assert len(told) == cost.runs == 3
+    assert cost.donated == 0
+    assert all(not leaf.is_deleted() for run in told for leaf in run.leaves if isinstance(leaf, jax.Array))
+    weight.add(1).tolist()
+    assert len(told) == 3
 
 
 def test_a_learning_rate_schedule_does_not_compile() -> None:
