@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
@@ -42,6 +43,35 @@ def run_backward(
     tensors: Sequence[Tensor], gradients: Sequence[Any], retain_graph: bool | None, create_graph: bool, inputs: Any
 ) -> None:
     """Accumulate into leaves the gradients of several roots in one pass."""
+    if not _observers:
+        _fill(tensors, gradients, retain_graph, create_graph, inputs)
+        return
+    with ExitStack() as stack:
+        for observer in _observers:
+            stack.enter_context(observer(tensors, bool(retain_graph) and not create_graph))
+        _fill(tensors, gradients, retain_graph, create_graph, inputs)
+
+
+BackwardObserver: TypeAlias = Callable[[Sequence[Tensor], bool], AbstractContextManager[None]]
+_observers: list[BackwardObserver] = []
+
+
+@contextmanager
+def backward_observed(observer: BackwardObserver) -> Iterator[None]:
+    """Enter observer(roots, retains) around each pass inside that fills `.grad`.
+
+    retains: whether the caller asked that the graph be kept, for another reason than that the pass be recorded.
+    """
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+def _fill(
+    tensors: Sequence[Tensor], gradients: Sequence[Any], retain_graph: bool | None, create_graph: bool, inputs: Any
+) -> None:
     retain = create_graph if retain_graph is None else retain_graph
     roots = [_root(i, t, g) for i, (t, g) in enumerate(zip(tensors, gradients, strict=True))]
     if inputs is None:

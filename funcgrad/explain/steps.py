@@ -5,16 +5,16 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import jax
 import numpy as np
 
-from funcgrad import autograd
 from funcgrad._program.counters import counters
 from funcgrad._tape.nodes import GradSlot
+from funcgrad._tensor.differentiate import backward_observed
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.explain.programs import program
 from funcgrad.explain.watching import nodes_behind
@@ -51,24 +51,14 @@ class Steps:
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Note the steps that are made inside; raises Enough when all are there."""
-        backward, all_backward = Tensor.backward, autograd.backward
-
-        def noting(root: Tensor, *args: Any, **kwargs: Any) -> None:
-            self._noted(root, lambda: backward(root, *args, **kwargs))
-
-        def noting_all(tensors: Any, *args: Any, **kwargs: Any) -> None:
-            root = tensors if isinstance(tensors, Tensor) else tensors[-1]
-            self._noted(root, lambda: all_backward(tensors, *args, **kwargs))
-
         before, self._live = counters.compiles, _live_bytes()
         handles = [
             register_optimizer_step_pre_hook(self._before), register_optimizer_step_post_hook(self._after)
         ]  # fmt: skip
-        Tensor.backward, autograd.backward = noting, noting_all  # type: ignore[assignment]  # put back below
         try:
-            yield
+            with backward_observed(self._noting_backward):
+                yield
         finally:
-            Tensor.backward, autograd.backward = backward, all_backward  # type: ignore[assignment]  # the originals
             for handle in handles:
                 handle.remove()
             if len(self.trees) < self.count:
@@ -77,16 +67,18 @@ class Steps:
                     self._close()
             self.ran = self.ran._replace(programs=counters.compiles - before)
 
-    def _noted(self, root: Tensor, backward: Callable[[], None]) -> None:
+    @contextmanager
+    def _noting_backward(self, roots: Sequence[Tensor], _: bool) -> Iterator[None]:
         self._since = self._since or time.perf_counter()
+        root = roots[-1]
         if not self._stepping and not self._stepped:
             self._by_hand()
             slots = [node.variable for node in nodes_behind(root) if type(node) is GradSlot]
             leaves = [leaf for leaf in slots if leaf is not None]  # None: nobody holds it any more
-            backward()
+            yield
             self._reached = [(p, p._current().value, p.grad.clone()) for p in leaves if p.grad is not None]
         else:
-            backward()
+            yield
         self._root = root
 
     def _by_hand(self) -> None:

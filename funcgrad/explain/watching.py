@@ -1,20 +1,17 @@
-"""What a step does, as a list of events with the user's lines: zero_grad, backward, step, and calls of modules.
-
-The methods are wrapped only while somebody watches, so that a step that nobody watches pays nothing.
-"""
+"""What a step does, as a list of events with the user's lines: zero_grad, backward, step, and calls of modules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from funcgrad import autograd
 from funcgrad._program.journal import user_line
 from funcgrad._tape.anomalies import Anomalies
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad._tape.nodes import GradSlot, Node
+from funcgrad._tensor.differentiate import backward_observed
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.explain.calls import calls_noted
 from funcgrad.nn.hooks import register_module_forward_pre_hook
@@ -58,26 +55,13 @@ def lines() -> Iterator[None]:
 @contextmanager
 def watched(events: list[Event]) -> Iterator[None]:
     """Append to `events` what happens inside."""
-    backward, all_backward = Tensor.backward, autograd.backward
-    zero_grads = [(kind, kind.__dict__["zero_grad"]) for kind in (Optimizer, Module)]
 
-    def noting_backward(self: Tensor, *args: Any, **kwargs: Any) -> None:
-        retains = args[1] if len(args) > 1 else kwargs.get("retain_graph")
-        creates = args[2] if len(args) > 2 else kwargs.get("create_graph")
-        events.append(_backward_event(self, bool(retains) and not creates))
-        backward(self, *args, **kwargs)
+    def noting_backward(roots: Sequence[Tensor], retains: bool) -> AbstractContextManager[None]:
+        events.extend([_backward_event(root, retains) for root in roots])
+        return nullcontext()
 
-    def noting_all(tensors: Any, *args: Any, **kwargs: Any) -> None:
-        for tensor in [tensors] if isinstance(tensors, Tensor) else tensors:
-            events.append(_backward_event(tensor, bool(kwargs.get("retain_graph"))))
-        all_backward(tensors, *args, **kwargs)
-
-    def noting_zero(original: Any) -> Any:
-        def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-            events.append(Event("zero_grad", user_line(), optimizer=self))
-            return original(self, *args, **kwargs)
-
-        return zero_grad
+    def noting_zero(owner: Any) -> None:
+        events.append(Event("zero_grad", user_line(), optimizer=owner))
 
     def noting_step(optimizer: Any, args: Any, kwargs: Any) -> None:
         params = [p for group in optimizer.param_groups for p in group["params"]]
@@ -88,18 +72,33 @@ def watched(events: list[Event]) -> Iterator[None]:
         events.append(Event("call", user_line(), module=module, grad_mode=is_grad_enabled(), training=module.training))
 
     handles = [register_optimizer_step_pre_hook(noting_step), register_module_forward_pre_hook(noting_call)]
-    Tensor.backward, autograd.backward = noting_backward, noting_all  # type: ignore[assignment]  # put back below
-    for kind, original in zero_grads:
-        kind.zero_grad = noting_zero(original)  # type: ignore[method-assign]  # likewise
     try:
-        with lines():
+        with lines(), backward_observed(noting_backward), _zero_grad_told(noting_zero):
             yield
     finally:
-        Tensor.backward, autograd.backward = backward, all_backward  # type: ignore[assignment]  # the originals
-        for kind, original in zero_grads:
-            kind.zero_grad = original
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def _zero_grad_told(told: Callable[[Any], None]) -> Iterator[None]:
+    """Call told(owner) before each `zero_grad` of optimizers and modules. torch has no hook there, so it is wrapped."""
+    originals = [(kind, kind.zero_grad) for kind in (Optimizer, Module)]
+
+    def telling(zero_grad: Callable[..., None]) -> Callable[..., None]:
+        def telling_zero_grad(self: Any, *args: Any, **kwargs: Any) -> None:
+            told(self)
+            zero_grad(self, *args, **kwargs)
+
+        return telling_zero_grad
+
+    try:
+        for kind, original in originals:
+            kind.zero_grad = telling(original)  # type: ignore[method-assign]  # put back below
+        yield
+    finally:
+        for kind, original in originals:
+            kind.zero_grad = original  # type: ignore[method-assign]  # the original
 
 
 def nodes_behind(tensor: Tensor) -> list[Any]:
