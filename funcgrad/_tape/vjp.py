@@ -35,8 +35,7 @@ class Pullback:
     def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
         self.signature, self.wanted = signature, wanted
         self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
-        results = range(len(signature.avals))
-        self.given = given or tuple(signature.avals[i].differentiable for i in results)
+        self.given = given or tuple(result.differentiable for result in signature.avals)
         self.used, self.avals = self._trace()
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
@@ -124,20 +123,18 @@ class Pullback:
         structs = [a.struct for a in arguments if type(a) is Aval]
         cotangents = [a.struct for a, given in zip(self.signature.avals, self.given, strict=True) if given]
         places = [i for i, a in enumerate(arguments) if type(a) is Aval]
-        numbers = [i for i, a in enumerate(arguments) if isinstance(a, type)]
+        open_places = [i for i, a in enumerate(arguments) if isinstance(a, type)]
 
-        def compute(arrays: Any, number: Any, cotangents: Any) -> Any:
-            values = iter(number)
-            open_ = tuple(arguments)
-            full = arguments_from(open_, iter(arrays), None)
-            for i in numbers:
-                full[i] = full[i]._replace(value=next(values))
+        def compute(arrays: Any, numbers: Any, cotangents: Any) -> Any:
+            full = arguments_from(arguments, iter(arrays), None)
+            for place, number in zip(open_places, numbers, strict=True):
+                full[place] = full[place]._replace(value=number)
             return self._compute(full, cotangents)
 
         with jax.enable_x64(True):
-            traced = jax.make_jaxpr(compute)(structs, [NUMBER] * len(numbers), cotangents)
+            traced = jax.make_jaxpr(compute)(structs, [NUMBER] * len(open_places), cotangents)
         _, reads = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
-        read = {place for place, is_read in zip([*places, *numbers], reads, strict=False) if is_read}
+        read = {place for place, is_read in zip([*places, *open_places], reads, strict=False) if is_read}
         placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
         return tuple(sorted(read)), tuple(aval(v.shape, v.dtype, placement) for v in traced.out_avals)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import ref
 
-from funcgrad._tape.nodes import Node
+from funcgrad._tape.nodes import now
 from funcgrad.nn.hooks import register_module_forward_hook, register_module_forward_pre_hook
 from funcgrad.nn.module import Module
 
@@ -30,13 +30,13 @@ def calls_noted() -> Iterator[None]:
     begun: list[tuple[Module, int]] = []
 
     def enter(module: Module, args: Any) -> None:
-        begun.append((module, Node().order))
+        begun.append((module, now()))
 
     def leave(module: Module, args: Any, result: Any) -> None:
         while begun:  # a call that raised has not left
             entered, start = begun.pop()
             if entered is module:
-                _CALLS.append(Call(ref(module), start, Node().order))
+                _CALLS.append(Call(ref(module), start, now()))
                 return
 
     handles = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]

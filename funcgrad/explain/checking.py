@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from funcgrad._program.journal import is_users_file
 from funcgrad._program.trie import Constant
 from funcgrad._program.value import Aval
-from funcgrad._tape.nodes import GradNode, Node
+from funcgrad._tape.nodes import GradNode, now
 from funcgrad.explain.watching import Event, line_of, watched
 from funcgrad.func.holding import held
 from funcgrad.func.places import Places
@@ -74,7 +74,7 @@ def check(step: Callable[..., Any], *args: Any, times: int = 2) -> Findings:
 
 def _run(step: Callable[..., Any], args: tuple[Any, ...]) -> _Round:
     events: list[Event] = []
-    start = Node().order  # nodes are numbered as they are made
+    start = now()
     error = None
     with watched(events):
         try:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._tape.nodes import GradNode, GradSlot, Node
+from funcgrad._tape.nodes import GradNode, GradSlot, now
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.explain import drawing
@@ -21,7 +21,7 @@ _STEPS: deque[int] = deque(maxlen=100_000)  # the number of the next node after 
 
 
 def _note_step(*_: Any) -> None:
-    _STEPS.append(Node().order)
+    _STEPS.append(now())
 
 
 register_optimizer_step_post_hook(_note_step)

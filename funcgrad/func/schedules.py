@@ -53,7 +53,7 @@ class _Noting(dict[str, Any]):
 
 def _numbers_of_group(optimizer: RuleOptimizer, group: dict[str, Any]) -> list[tuple[str, int, float]]:
     noting = _Noting(group)
-    given = optimizer._numbers(noting)
+    given = type(optimizer)._numbers(optimizer, noting)  # not what `numbers_from` has put in its place
     named: list[tuple[str, int, Any]] = []
     for name in dict.fromkeys(noting.read):
         value = group[name]
@@ -81,19 +81,10 @@ def numbers_from(optimizers: Sequence[Any], present: dict[Key, Any]) -> Iterator
 def _giving(i: int, optimizer: Any, present: dict[Key, Any]) -> Any:
     def numbers(group: dict[str, Any]) -> tuple[Any, ...]:
         j = next(k for k, one in enumerate(optimizer.param_groups) if one is group)
-        keys = [(i, j, name, place) for name, place, _ in _numbers_of_group_by_class(optimizer, group)]
+        keys = [(i, j, name, place) for name, place, _ in _numbers_of_group(optimizer, group)]
         return tuple(from_jax(present[key]) for key in keys)
 
     return numbers
-
-
-def _numbers_of_group_by_class(optimizer: Any, group: dict[str, Any]) -> list[tuple[str, int, float]]:
-    """Return what `_numbers_of_group` does, past the numbers that were put in its place."""
-    put = vars(optimizer).pop("_numbers")
-    try:
-        return _numbers_of_group(optimizer, group)
-    finally:
-        optimizer._numbers = put
 
 
 class Schedule:
@@ -134,7 +125,7 @@ class Schedule:
 def counted_calls(schedulers: Sequence[Any], calls: list[Any]) -> Iterator[None]:
     """Note inside which schedulers are stepped, instead of stepping them; a metric given to one must be a number."""
     for scheduler in schedulers:
-        scheduler.step = _noting(scheduler, calls)
+        scheduler.step = _noting_step(scheduler, calls)
     try:
         yield
     finally:
@@ -142,7 +133,7 @@ def counted_calls(schedulers: Sequence[Any], calls: list[Any]) -> Iterator[None]
             del scheduler.step
 
 
-def _noting(scheduler: Any, calls: list[Any]) -> Any:
+def _noting_step(scheduler: Any, calls: list[Any]) -> Any:
     def step(*given: Any) -> None:
         for metric in given:
             float(metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
@@ -23,7 +23,3 @@ _triple = ntuple(3, "_triple")
 _quadruple = ntuple(4, "_quadruple")
 _ntuple = ntuple
 
-
-def padding_of(sizes: Sequence[int]) -> list[int]:
-    """Return `F.pad`'s list for the same padding on both sides: last dimension first, each size twice."""
-    return [size for size in reversed(sizes) for _ in range(2)]
