@@ -21,10 +21,9 @@ from funcgrad.autograd.variable import Variable
 
 __all__ = [
     "Function", "GradcheckError", "Node", "Variable", "anomaly", "backward", "detect_anomaly", "enable_grad",
-    "forward_ad",
-    "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-    "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
-    "set_strict", "variable",
+    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+    "inference_mode", "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
+    "set_multithreading_enabled", "set_strict", "variable",
 ]  # fmt: skip
 
 

@@ -60,13 +60,13 @@ def _batched(
         )  # fmt: skip
     finally:
         level.finished = True
-    return tuple(None if gradient is None else _whole(level, gradient, count) for gradient in found)
+    return tuple(None if gradient is None else whole_batch(level, gradient) for gradient in found)
 
 
-def _whole(level: BatchLevel, gradient: Tensor, count: int) -> Tensor:
-    """Return the batch of gradients; where they do not depend on the entry, one for all."""
-    variable = gradient._current()
-    return Tensor._of(level.lower(variable)) if level.is_own(variable) else gradient.expand(count, *gradient.shape)
+def whole_batch(level: BatchLevel, entry: Tensor) -> Tensor:
+    """Return the batch that an entry stands for; where it does not depend on the entry, one for all."""
+    variable = entry._current()
+    return Tensor._of(level.lower(variable)) if level.is_own(variable) else entry.expand(level.size, *entry.shape)
 
 
 def _listed(tensors: Any) -> list[Any]:

@@ -62,7 +62,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """Return a tensor that goes along with its derivative. Shape: tangent as tensor.
 
-    Raises RuntimeError outside a level, TypeError for a dtype without derivatives, ValueError for another shape.
+    Raises RuntimeError outside a level or for another shape, ValueError for a dtype without derivatives.
     """
     if not _levels.open:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "

@@ -19,7 +19,7 @@ from funcgrad._tape.modes import enable_grad
 from funcgrad._tensor.differentiate import gradients_of
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.autograd.backwards import grad
+from funcgrad.autograd.backwards import grad, whole_batch
 from funcgrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 Matrix = np.ndarray[Any, Any]
@@ -248,14 +248,9 @@ class _Check:
             finally:
                 level.finished = True
             yield (
-                f"input {place}", [_lowered(level, t) for t in tangents],
+                f"input {place}", [whole_batch(level, tangent) for tangent in tangents],
                 _by_column([self._pushed(place, tangent.detach()) for tangent in pair]),
             )  # fmt: skip
-
-
-def _lowered(level: BatchLevel, tensor: Tensor) -> Tensor:
-    variable = tensor._current()
-    return Tensor._of(level.lower(variable)) if level.is_own(variable) else tensor.expand(2, *tensor.shape)
 
 
 def _by_column(rows: Sequence[Sequence[Tensor]]) -> list[Tensor]:
