@@ -35,7 +35,7 @@ def adjoint_of(array: Array) -> Array:
     return jnp.conj(jnp.swapaxes(array, -1, -2))
 
 
-def _triangular_and_orthogonal(A: Array, mode: str) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def _triangular_and_orthogonal(A: Array, mode: str) -> tuple[Array, Array]:
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:
         return tuple(map(lax.stop_gradient, jnp.linalg.qr(lax.stop_gradient(A), "complete")))  # type: ignore[return-value]
@@ -46,7 +46,7 @@ def _triangular_and_orthogonal(A: Array, mode: str) -> tuple[Array, Array]:  # n
 
 
 @op(grad="LinalgQrBackward0", names="linalg.qr", results="Q R", keep="residuals")
-def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     """Return Q with orthonormal columns and an upper triangular R with A = Q R.
 
     Shape: A (*, m, n), k = min(m, n), Q (*, m, k), R (*, k, n); "complete": Q (*, m, m), R (*, m, n).
@@ -71,7 +71,7 @@ def old_qr(input: Array, some: bool = True) -> tuple[Array, Array]:
     return _triangular_and_orthogonal(input, "reduced" if some else "complete")
 
 
-def _singular(A: Array, full: bool) -> tuple[Array, Array, Array]:  # noqa: N803 - torch's own spelling
+def _singular(A: Array, full: bool) -> tuple[Array, Array, Array]:
     u, s, vh = jnp.linalg.svd(A, full_matrices=False)
     if not full or A.shape[-1] == A.shape[-2]:
         return u, s, vh
@@ -86,7 +86,7 @@ def _singular(A: Array, full: bool) -> tuple[Array, Array, Array]:  # noqa: N803
 
 
 @op(grad="LinalgSvdBackward0", names="linalg.svd", results="U S Vh", keep="residuals")
-def svd(A: Array, full_matrices: bool = True, *, driver: str | None = None) -> tuple[Array, Array, Array]:  # noqa: N803
+def svd(A: Array, full_matrices: bool = True, *, driver: str | None = None) -> tuple[Array, Array, Array]:
     """Return U, S and Vh with A = U diag(S) Vh, the singular values falling. `driver` changes nothing here.
 
     Shape: A (*, m, n), k = min(m, n), U (*, m, k), S (*, k), Vh (*, k, n); full: U (*, m, m), Vh (*, n, n).
@@ -111,13 +111,13 @@ def old_svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[A
 
 
 @op(grad="LinalgSvdBackward0", names="linalg.svdvals", keep="residuals")
-def svdvals(A: Array, *, driver: str | None = None) -> Array:  # noqa: N803 - torch's own spelling
+def svdvals(A: Array, *, driver: str | None = None) -> Array:
     """Return the singular values, falling. `driver` changes nothing here."""
     needs_matrix(A, "linalg.svdvals")
     return jnp.linalg.svd(A, compute_uv=False)
 
 
-def hermitian_from(A: Array, triangle: str) -> Array:  # noqa: N803 - torch's own spelling
+def hermitian_from(A: Array, triangle: str) -> Array:
     """Return the Hermitian matrices with the lower or upper triangle of A; the gradient is that of (A + A^H) / 2."""
     frozen = lax.stop_gradient(A)
     beside = jnp.tril(frozen, -1) if triangle == "L" else jnp.triu(frozen, 1)
@@ -126,7 +126,7 @@ def hermitian_from(A: Array, triangle: str) -> Array:  # noqa: N803 - torch's ow
     return even + (whole - lax.stop_gradient(even))
 
 
-def _symmetric_parts(A: Array, UPLO: str, name: str) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def _symmetric_parts(A: Array, UPLO: str, name: str) -> tuple[Array, Array]:
     needs_matrix(A, name, square=True)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
@@ -135,7 +135,7 @@ def _symmetric_parts(A: Array, UPLO: str, name: str) -> tuple[Array, Array]:  # 
 
 
 @op(grad="LinalgEighBackward0", names="linalg.eigh", results="eigenvalues eigenvectors", keep="residuals")
-def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:
     """Return the eigenvalues, rising, and eigenvectors (columns) of Hermitian matrices, read from one triangle.
 
     Shape: A (*, n, n), eigenvalues (*, n), eigenvectors (*, n, n).
@@ -144,7 +144,7 @@ def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:  # noqa: N803 - torc
 
 
 @op(grad="LinalgEighBackward0", names="linalg.eigvalsh", keep="residuals")
-def eigvalsh(A: Array, UPLO: str = "L") -> Array:  # noqa: N803 - torch's own spelling
+def eigvalsh(A: Array, UPLO: str = "L") -> Array:
     """Return the eigenvalues, rising, of Hermitian matrices, read from one triangle.
 
     Shape: A (*, n, n), result (*, n).
@@ -153,13 +153,13 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:  # noqa: N803 - torch's own sp
 
 
 @op(grad="LinalgEigBackward0", names="linalg.eig", results="eigenvalues eigenvectors", keep="residuals")
-def eig(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def eig(A: Array) -> tuple[Array, Array]:
     """Return the complex eigenvalues and eigenvectors (columns of length 1) of square matrices, in no given order."""
     needs_matrix(A, "linalg.eig", square=True)
     return _eigen(A)
 
 
-def _eigen(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def _eigen(A: Array) -> tuple[Array, Array]:
     if A.size == 0:
         kind = np.result_type(A.dtype, np.complex64)
         return jnp.zeros(A.shape[:-1], kind), jnp.zeros(A.shape, kind)
@@ -168,7 +168,7 @@ def _eigen(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spellin
 
 
 @op(grad="LinalgEigBackward0", names="linalg.eigvals", keep="residuals")
-def eigvals(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def eigvals(A: Array) -> Array:
     """Return the complex eigenvalues of square matrices, in no given order."""
     needs_matrix(A, "linalg.eigvals", square=True)
     return _eigen(A)[0]
@@ -186,7 +186,7 @@ def _lower_and_upper(packed: Array) -> tuple[Array, Array]:
 
 
 @op(grad="LinalgLuBackward0", names="linalg.lu", results="P L U", constant="P", keep="residuals")
-def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:  # noqa: N803 - torch's own spelling
+def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
     """Return a permutation P, a unit lower triangular L and an upper triangular U with A = P L U."""
     if A.ndim < 2:
         raise RuntimeError(f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead")
@@ -202,7 +202,7 @@ def _needs_pivot(pivot: bool, name: str) -> None:
 
 
 @op(grad="LinalgLuFactorExBackward0", names="linalg.lu_factor", results="LU pivots", keep="residuals")
-def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:
     """Return L (below the diagonal) and U in one matrix, and which row (from 1) was swapped with each row."""
     needs_matrix(A, "torch.lu_factor")
     _needs_pivot(pivot, "linalg.lu_factor")
@@ -211,7 +211,7 @@ def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:  # noqa: 
 
 
 @op(grad="LinalgLuFactorExBackward0", names="linalg.lu_factor_ex", results="LU pivots info", keep="residuals")
-def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:  # noqa: N803
+def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:
     """Return what `lu_factor` does, and for each matrix the place (from 1) of the first zero on U's diagonal, or 0."""
     packed, pivots = lu_factor(A, pivot=pivot)
     diagonal = jnp.diagonal(packed, axis1=-2, axis2=-1)
@@ -222,7 +222,7 @@ def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) ->
 
 @op(grad="LuUnpackBackward0", names="lu_unpack", results="P L U", constant="P")
 def lu_unpack(
-    LU_data: Array, LU_pivots: Indices, unpack_data: bool = True, unpack_pivots: bool = True  # noqa: N803 - torch's own
+    LU_data: Array, LU_pivots: Indices, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return P, L and U from the results of `lu_factor`; empty tensors for what is not asked for.
 
@@ -251,7 +251,7 @@ def _real_kind(array: Array) -> np.dtype[Any]:
 
 @op(names="linalg.matrix_rank")
 def matrix_rank(
-    A: Array,  # noqa: N803 - torch's own spelling
+    A: Array,
     tol: Array | None = None,
     hermitian: bool = False,
     *,
@@ -278,7 +278,7 @@ def _condition_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 
 
 @op(grad=_condition_node, names="linalg.cond", keep="residuals")
-def cond(A: Array, p: Any = None) -> Array:  # noqa: N803 - torch's own spelling
+def cond(A: Array, p: Any = None) -> Array:
     """Return the condition number: the p-norm of A times that of its inverse; for p = 2 singular values' ratio.
 
     Shape: A (*, m, n), result (*).

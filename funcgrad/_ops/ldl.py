@@ -94,7 +94,7 @@ def _factored(matrix: Array, hermitian: bool) -> tuple[Array, Array]:
     return packed, pivots.astype(np.int32)
 
 
-def _batched_factors(A: Array, hermitian: bool, name: str) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def _batched_factors(A: Array, hermitian: bool, name: str) -> tuple[Array, Array]:
     needs_matrix(A, name, square=True)
     if not A.size:
         return A, jnp.zeros(A.shape[:-1], np.int32)
@@ -104,14 +104,14 @@ def _batched_factors(A: Array, hermitian: bool, name: str) -> tuple[Array, Array
 
 
 @op(names="linalg.ldl_factor", results="LD pivots")
-def ldl_factor(A: Array, *, hermitian: bool = False) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def ldl_factor(A: Array, *, hermitian: bool = False) -> tuple[Array, Array]:
     """Return L (below the diagonal) and D in one matrix, and the pivots; of A the lower triangle is read."""
     return _batched_factors(A, hermitian, "torch.linalg.ldl_factor_ex")
 
 
 @op(names="linalg.ldl_factor_ex", results="LD pivots info")
 def ldl_factor_ex(
-    A: Array, *, hermitian: bool = False, check_errors: bool = False  # noqa: N803 - torch's own spelling
+    A: Array, *, hermitian: bool = False, check_errors: bool = False
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return what `ldl_factor` does, and for each matrix the place (from 1) of the first zero pivot, or 0."""
     packed, pivots = _batched_factors(A, hermitian, "torch.linalg.ldl_factor_ex")
@@ -150,7 +150,7 @@ def _unpacked(packed: Array, pivots: Array, hermitian: bool) -> tuple[Array, Arr
 
 
 @op(names="linalg.ldl_solve")
-def ldl_solve(LD: Array, pivots: Indices, B: Array, *, hermitian: bool = False) -> Array:  # noqa: N803 - torch's own
+def ldl_solve(LD: Array, pivots: Indices, B: Array, *, hermitian: bool = False) -> Array:
     """Return X with A X = B from the results of `ldl_factor` of A.
 
     Shape: LD (*, n, n), pivots (*, n), B (*, n, k), result as B.

@@ -32,7 +32,7 @@ def native_layer_norm(
 
 @op(grad=("NativeGroupNormBackward0", "input", "weight", "bias"), names="native_group_norm")
 def native_group_norm(
-    input: Array, weight: Array | None, bias: Array | None, N: int, C: int, HxW: int, group: int, eps: float  # noqa: N803
+    input: Array, weight: Array | None, bias: Array | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """What `group_norm` gives, and mean and inverse deviation of each group. Shape: (N, C, *), (N, group) twice."""
     if input.size != N * C * HxW:

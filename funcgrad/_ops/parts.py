@@ -142,7 +142,7 @@ def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Arr
     names="linalg.diagonal",
     write_back=lambda base, new, offset=0, dim1=-2, dim2=-1: _diagonal_back(base, new, offset, dim1, dim2),
 )
-def linalg_diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:  # noqa: N803 - torch's
+def linalg_diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """Return the diagonal of the matrices in the last two dimensions."""
     return diagonal(A, offset, dim1, dim2)
 

@@ -210,7 +210,7 @@ def _powers(x: Array, count: int | None) -> Array:
 
 
 @op(grad="FlipBackward0", names="vander")
-def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
     """Return the powers of a vector's elements, 0 to N - 1, as columns; the highest first unless `increasing`.
 
     Shape: x (n,), result (n, N).
@@ -224,7 +224,7 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  
 
 
 @op(grad="CatBackward0", names="linalg.vander")
-def linalg_vander(x: Array, *, N: int | None = None) -> Array:  # noqa: N803 - torch's own spelling
+def linalg_vander(x: Array, *, N: int | None = None) -> Array:
     """Return the powers 0 to N - 1 of each element, in a new last dimension."""
     row = x if x.ndim else x[None]
     if (row.shape[-1] if N is None else N) <= 1:

@@ -19,7 +19,7 @@ from funcgrad._ops.table import Array, Indices, op
 _needs_square = partial(needs_matrix, square=True)
 
 
-def _zero_pivot(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def _zero_pivot(A: Array) -> Array:
     """Return for each matrix the place, from 1, of the first zero on U's diagonal, or 0; XLA merges both LUs."""
     return lu_factor_ex(lax.stop_gradient(A))[2]
 
@@ -29,20 +29,20 @@ def _zero_pivot(A: Array) -> Array:  # noqa: N803 - torch's own spelling
     names="linalg.inv inverse .inverse",
     keep="residuals",
 )
-def inv(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def inv(A: Array) -> Array:
     """Return the inverses of square matrices; of a singular one, inf or NaN."""
     _needs_square(A, "linalg.inv")
     return jnp.linalg.inv(A)
 
 
 @op(grad="LinalgInvExBackward0", names="linalg.inv_ex", results="inverse info", keep="residuals")
-def inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:
     """Return the inverses of square matrices, and for each the place (from 1) of the first zero pivot, or 0."""
     return inv(A), _zero_pivot(A)
 
 
 @op(grad="LinalgDetBackward0", names="linalg.det det .det", keep="residuals")
-def det(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def det(A: Array) -> Array:
     """Return the determinants of square matrices."""
     _needs_square(A, "linalg.det")
     return jnp.linalg.det(A) if A.size else jnp.ones(A.shape[:-2], A.dtype)
@@ -54,7 +54,7 @@ def det(A: Array) -> Array:  # noqa: N803 - torch's own spelling
     results="sign logabsdet",
     keep="residuals",
 )
-def slogdet(A: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def slogdet(A: Array) -> tuple[Array, Array]:
     """Return the signs of the determinants of square matrices and the logarithms of their absolute values."""
     _needs_square(A, "linalg.slogdet")
     sign, logarithm = jnp.linalg.slogdet(A)
@@ -71,7 +71,7 @@ def logdet(input: Array) -> Array:
     return jnp.where(sign < 0, np.nan, logarithm)
 
 
-def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:  # noqa: N803 - torch's own spelling
+def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:
     """Check the equation's shapes and dtypes; tell whether `B` holds vectors."""
     _needs_square(A, name)
     if A.dtype != B.dtype:
@@ -92,14 +92,14 @@ def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:  # noqa: N80
     return is_vector
 
 
-def _broadcast_batches(A: Array, B: Array) -> tuple[Array, Array]:  # noqa: N803 - torch's own spelling
+def _broadcast_batches(A: Array, B: Array) -> tuple[Array, Array]:
     batch = broadcast_shape(A.shape[:-2], B.shape[:-2])
     return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(B, (*batch, *B.shape[-2:]))
 
 
-def _solved(A: Array, B: Array, left: bool, name: str) -> Array:  # noqa: N803 - torch's own spelling
+def _solved(A: Array, B: Array, left: bool, name: str) -> Array:
     is_vector = _right_side(A, B, left, name)
-    A, B = _broadcast_batches(A, B[..., None] if is_vector else B)  # noqa: N806 - torch's own spelling
+    A, B = _broadcast_batches(A, B[..., None] if is_vector else B)
     if left:
         result = jnp.linalg.solve(A, B)
         return result[..., 0] if is_vector else result
@@ -107,13 +107,13 @@ def _solved(A: Array, B: Array, left: bool, name: str) -> Array:  # noqa: N803 -
 
 
 @op(grad="LinalgSolveExBackward0", names="linalg.solve", keep="residuals")
-def solve(A: Array, B: Array, *, left: bool = True) -> Array:  # noqa: N803 - torch's own spelling
+def solve(A: Array, B: Array, *, left: bool = True) -> Array:
     """Return X with A X = B (or X A = B): A (*, n, n), B (*, n, k) or (*, n)."""
     return _solved(A, B, left, "linalg.solve")
 
 
 @op(grad="LinalgSolveExBackward0", names="linalg.solve_ex", results="result info", keep="residuals")
-def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
+def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:
     """Return what `linalg.solve` does, and for each matrix the place (from 1) of the first zero pivot, or 0.
 
     Shape: A (*, n, n), B (*, n, k) or (*, n), results as B, and (*).
@@ -123,14 +123,14 @@ def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = Fals
 
 @op(grad="LinalgSolveTriangularBackward0", names="linalg.solve_triangular")
 def solve_triangular(
-    A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False  # noqa: N803 - torch's own
+    A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:  # fmt: skip
     """Return X with A X = B (or X A = B) for triangular matrices, of which the other triangle is not read.
 
     Shape: A (*, n, n), B (*, n, k), result as B; with left=False B (*, k, n).
     """
     _right_side(A, B, left, "linalg.solve_triangular")
-    A, B = _broadcast_batches(A, B)  # noqa: N806 - torch's own spelling
+    A, B = _broadcast_batches(A, B)
     return lax.linalg.triangular_solve(A, B, left_side=left, lower=not upper, unit_diagonal=unitriangular)
 
 
@@ -140,26 +140,26 @@ def solve_triangular(
     results="solution cloned_coefficient",
 )
 def triangular_solve(
-    b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False  # noqa: N803
+    b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return X with A X = b for a triangular matrix, and the matrix. An older spelling of `linalg.solve_triangular`.
 
     Shape: b (*, n, k), A (*, n, n), results as b and A.
     """
     _right_side(A, b, True, "triangular_solve")
-    A, b = _broadcast_batches(A, b)  # noqa: N806 - torch's own spelling
+    A, b = _broadcast_batches(A, b)
     solution = lax.linalg.triangular_solve(
         A, b, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
     )
     return solution, A
 
 
-def _lower_factor(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def _lower_factor(A: Array) -> Array:
     return lax.linalg.cholesky(hermitian_from(A, "L"), symmetrize_input=False)
 
 
 @op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky", keep="residuals")
-def linalg_cholesky(A: Array, *, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+def linalg_cholesky(A: Array, *, upper: bool = False) -> Array:
     """Return the lower triangular L with A = L L^H (or the upper L^H); NaN where A is not positive definite."""
     _needs_square(A, "linalg.cholesky")
     lower = _lower_factor(adjoint_of(A) if upper else A)
@@ -178,14 +178,14 @@ def cholesky(input: Array, upper: bool = False) -> Array:
 
 
 @op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky_ex", results="L info", keep="residuals")
-def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:  # noqa: N803
+def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
     """Return what `linalg.cholesky` does, and for each matrix 1 where it failed: XLA does not say at which place."""
     result = linalg_cholesky(A, upper=upper)
     return result, (~jnp.isfinite(result).all((-2, -1))).astype(np.int32)
 
 
 @op(grad="CholeskySolveBackward0", names="cholesky_solve .cholesky_solve")
-def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
     """Return X with A X = B, where L is the Cholesky factor of A. Shape: B (*, n, k), L (*, n, n), result as B."""
     if B.ndim < 2:
         raise RuntimeError(f"b should have at least 2 dimensions, but has {B.ndim} dimensions instead")
@@ -195,18 +195,18 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:  # noqa: N
         raise RuntimeError(
             f"A must be batches of square matrices, but they are {L.shape[-2]} by {L.shape[-1]} matrices"
         )
-    L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)  # noqa: N806 - torch's own spelling
+    L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)
     half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
     return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
 
 
 @op(grad="CholeskyInverseBackward0", names="cholesky_inverse .cholesky_inverse")
-def cholesky_inverse(L: Array, upper: bool = False) -> Array:  # noqa: N803 - torch's own spelling
+def cholesky_inverse(L: Array, upper: bool = False) -> Array:
     """Return the inverse of the matrix whose Cholesky factor is L. Shape: L (*, n, n), result the same."""
     return cholesky_solve(jnp.broadcast_to(jnp.eye(L.shape[-1], dtype=L.dtype), L.shape), L, upper)
 
 
-def _pseudo_inverse(A: Array, atol: Any, rtol: Any, hermitian: bool) -> Array:  # noqa: N803
+def _pseudo_inverse(A: Array, atol: Any, rtol: Any, hermitian: bool) -> Array:
     if A.size == 0:
         return jnp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     frozen = lax.stop_gradient(A)
@@ -218,13 +218,13 @@ def _pseudo_inverse(A: Array, atol: Any, rtol: Any, hermitian: bool) -> Array:  
     largest = sizes.max(-1)
     threshold = rank_threshold(A.shape, sizes.dtype, largest, atol, rtol)
     if hermitian:
-        A = A + lax.stop_gradient(hermitian_from(A, "L") - A)  # noqa: N806 - torch's own spelling
+        A = A + lax.stop_gradient(hermitian_from(A, "L") - A)
     return jnp.linalg.pinv(A, threshold / jnp.where(largest == 0, 1, largest))
 
 
 @op(grad="LinalgPinvBackward0", names="linalg.pinv", keep="residuals")
 def pinv(
-    A: Array,  # noqa: N803 - torch's own spelling
+    A: Array,
     rcond: Array | None = None,
     hermitian: bool = False,
     *,
@@ -259,7 +259,7 @@ def pinverse(input: Array, rcond: float = 1e-15) -> Array:
     keep="residuals",
 )
 def lstsq(
-    A: Array, B: Array, rcond: float | None = None, *, driver: str | None = None  # noqa: N803 - torch's own spelling
+    A: Array, B: Array, rcond: float | None = None, *, driver: str | None = None
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Return the X of least norm among those for which |A X - B| is least, residuals, rank and singular values.
 
@@ -295,7 +295,7 @@ def lstsq(
     names="linalg.matrix_exp matrix_exp .matrix_exp",
     keep="residuals",
 )
-def matrix_exp(A: Array) -> Array:  # noqa: N803 - torch's own spelling
+def matrix_exp(A: Array) -> Array:
     """Return the matrix exponentials: the sums of A^k / k!."""
     given = A.astype(np.float32) if A.dtype.itemsize == 2 else A
     _needs_square(given, "linalg.matrix_exp")
@@ -304,7 +304,7 @@ def matrix_exp(A: Array) -> Array:  # noqa: N803 - torch's own spelling
 
 @op(grad="LinalgLuSolveBackward0", names="linalg.lu_solve", keep="residuals")
 def lu_solve(
-    LU: Array, pivots: Indices, B: Array, *, left: bool = True, adjoint: bool = False  # noqa: N803 - torch's own
+    LU: Array, pivots: Indices, B: Array, *, left: bool = True, adjoint: bool = False
 ) -> Array:  # fmt: skip
     """Return X with A X = B (X A = B; A^H X = B) from the results of `lu_factor` of A.
 
@@ -317,7 +317,7 @@ def lu_solve(
 
 
 @op(grad="LinalgLuSolveBackward0", names="lu_solve .lu_solve", keep="residuals")
-def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:  # noqa: N803 - torch's own spelling
+def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:
     """Return X with A X = b from the results of `lu_factor` of A. An older spelling of `linalg.lu_solve`.
 
     Shape: b (*, n, k), LU_data (*, n, n), LU_pivots (*, n), result as b.
@@ -325,9 +325,9 @@ def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:  # noqa
     return _with_factors(LU_data, LU_pivots, b, True, False)
 
 
-def _with_factors(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool) -> Array:  # noqa: N803 - torch's own
+def _with_factors(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool) -> Array:
     places = lax.linalg.lu_pivots_to_permutation(pivots - 1, LU.shape[-1])
-    LU, B = _broadcast_batches(LU, B)  # noqa: N806 - torch's own spelling
+    LU, B = _broadcast_batches(LU, B)
     places = jnp.broadcast_to(places, LU.shape[:-1])
     if not left:  # X A = B is A^H X^H = B^H
         return adjoint_of(_with_factors_left(LU, places, adjoint_of(B), not adjoint))
@@ -345,7 +345,7 @@ def _with_factors_left(packed: Array, places: Array, right: Array, adjoint: bool
 
 
 @op(grad="ReshapeAliasBackward0", names="linalg.tensorinv", keep="residuals")
-def tensorinv(A: Array, ind: int = 2) -> Array:  # noqa: N803 - torch's own spelling
+def tensorinv(A: Array, ind: int = 2) -> Array:
     """Return the inverse of A as a map of its last dimensions to its first `ind`.
 
     Shape: A (*a, *b) with `ind` dimensions in a, result (*b, *a).
@@ -364,7 +364,7 @@ def tensorinv(A: Array, ind: int = 2) -> Array:  # noqa: N803 - torch's own spel
 
 @op(grad=("ViewBackward0", ("LinalgSolveExBackward0", ("ViewBackward0", "A"), ("ViewBackward0", "B"))),
     names="linalg.tensorsolve", keep="residuals")  # fmt: skip
-def tensorsolve(A: Array, B: Array, dims: tuple[int, ...] | None = None) -> Array:  # noqa: N803 - torch's own spelling
+def tensorsolve(A: Array, B: Array, dims: tuple[int, ...] | None = None) -> Array:
     """Return X such that A summed with X over X's dimensions is B; `dims` of A are moved to the end before."""
     moved = A if dims is None else jnp.moveaxis(A, dims, range(A.ndim - len(dims), A.ndim))
     unknown = moved.shape[B.ndim :]

@@ -144,7 +144,7 @@ def t(input: Array) -> Array:
 
 
 @op(grad="PermuteBackward0", names=".T", write_back=lambda base, new: new.T)
-def T(input: Array) -> Array:  # noqa: N802 - torch's own spelling
+def T(input: Array) -> Array:
     """Turn the order of all dimensions around."""
     return input.T
 
@@ -186,7 +186,7 @@ def adjoint(input: Array) -> Array:
 
 
 @op(grad="TransposeBackward0", names=".H", write_back=_adjoint_back)
-def H(input: Array) -> Array:  # noqa: N802 - torch's own spelling
+def H(input: Array) -> Array:
     """Swap the dimensions of a matrix and conjugate. RuntimeError for what is no matrix."""
     if input.ndim not in (0, 2):
         hint = " For batches of matrices, consider using tensor.mH" if input.ndim > 2 else ""

@@ -164,7 +164,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 @both()
 def lu(
-    A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None  # noqa: N803 - torch's own spelling
+    A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None
 ) -> Any:  # fmt: skip
     """Return L and U in one matrix and the row swaps; with `get_infos` also where each first failed (0: nowhere).
 

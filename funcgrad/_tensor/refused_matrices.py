@@ -50,7 +50,7 @@ def refuse_nan(matrices: Any, values: Any, message: str, kind: type[Exception] =
         _raise_first(np.asarray(np.isnan(to_host(matrices.detach())).any((-2, -1))), message, kind)
 
 
-def unknowns_last(A: Any, dims: Any) -> Any:  # noqa: N803 - torch's own spelling
+def unknowns_last(A: Any, dims: Any) -> Any:
     """Return what `linalg.tensorsolve` solves with: `dims` moved to the end."""
     return A if dims is None else A.movedim(dims, tuple(range(A.ndim - len(dims), A.ndim)))
 

@@ -14,7 +14,7 @@ __all__ = ["lobpcg", "pca_lowrank", "svd_lowrank"]
 _linalg = lookup("linalg")
 
 
-def _range_basis(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:  # noqa: N803 - torch's own spelling
+def _range_basis(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:
     """Return an orthonormal basis of nearly the range of A - M: Halko et al. 2009, arXiv:0909.4061, algorithm 4.4."""
     orthonormal = lambda x: _linalg("qr")(x).Q  # noqa: E731
     guess = randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
@@ -25,12 +25,12 @@ def _range_basis(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:  # 
     return basis
 
 
-def _applied(A: Tensor, x: Tensor, M: Tensor | None) -> Tensor:  # noqa: N803
+def _applied(A: Tensor, x: Tensor, M: Tensor | None) -> Tensor:
     return A.matmul(x) if M is None else A.matmul(x) - M.matmul(x)
 
 
 def svd_lowrank(
-    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None  # noqa: N803
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return U, S and V with A - M about U diag(S) V^H, for the `q` largest singular values.
 
@@ -40,19 +40,19 @@ def svd_lowrank(
     rows, columns = A.shape[-2:]
     shift = None if M is None else M.expand(A.shape)
     if rows < columns:
-        V, S, U = _of_tall(A.mH, q, niter, None if shift is None else shift.mH)  # noqa: N806
+        V, S, U = _of_tall(A.mH, q, niter, None if shift is None else shift.mH)
         return U, S, V
     return _of_tall(A, q, niter, shift)
 
 
-def _of_tall(A: Tensor, q: int, niter: int, M: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
+def _of_tall(A: Tensor, q: int, niter: int, M: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     basis = _range_basis(A, q, niter, M)
-    U, S, Vh = _linalg("svd")(_applied(basis.mH, A, None) if M is None else basis.mH.matmul(A - M), False)  # noqa: N806
+    U, S, Vh = _linalg("svd")(_applied(basis.mH, A, None) if M is None else basis.mH.matmul(A - M), False)
     return basis.matmul(U), S, Vh.mH
 
 
 def pca_lowrank(
-    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2  # noqa: N803
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return U, S and V of the (centred) rows of A: V's columns are the principal directions.
 
@@ -68,8 +68,8 @@ def pca_lowrank(
 
 
 def lobpcg(
-    A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: int | None = None,  # noqa: N803
-    iK: Tensor | None = None, niter: int | None = None, tol: float | None = None, largest: bool | None = None,  # noqa: N803
+    A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: int | None = None,
+    iK: Tensor | None = None, niter: int | None = None, tol: float | None = None, largest: bool | None = None,
     method: str | None = None, tracker: Any = None, ortho_iparams: Any = None, ortho_fparams: Any = None,
     ortho_bparams: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip

@@ -373,7 +373,7 @@ def _relu_or_gelu(activation: Any) -> int:
     return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
 
 
-def _get_clones(module: Module, N: int) -> ModuleList:  # noqa: N803 - torch's own name
+def _get_clones(module: Module, N: int) -> ModuleList:
     """Return copies with arrays of their own: were they shared, the first step would be another program than others."""
     clones = ModuleList(copy.deepcopy(module) for _ in range(N))
     for parameter in clones.parameters():

@@ -24,7 +24,7 @@ Numbers = np.ndarray[Any, Any]
 class _Points:
     """The M points of one window: where they lie, and what becomes of its values there."""
 
-    def __init__(self, name: str, M: int, sym: bool, options: dict[str, Any]) -> None:  # noqa: N803 - torch's own name
+    def __init__(self, name: str, M: int, sym: bool, options: dict[str, Any]) -> None:
         dtype: DType = options.pop("dtype", None) or dtypes.get_default_dtype()
         layout: Layout = options.pop("layout", strided)
         if M < 0:
@@ -52,7 +52,7 @@ class _Points:
 
 
 def exponential(
-    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any  # noqa: N803
+    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any
 ) -> Tensor:  # fmt: skip
     """exp(-|n - center| / tau); the centre is the middle unless the window is periodic and it is given."""
     points = _Points("exponential_window", M, sym, options)
@@ -64,13 +64,13 @@ def exponential(
     return points.tensor(np.exp(-np.abs(points.places - middle) / tau))
 
 
-def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """sin(pi (n + 1/2) / M): half a wave."""
     points = _Points("cosine_window", M, sym, options)
     return points.tensor(np.sin(math.pi * (points.places + 0.5) / (points.last + 1)))
 
 
-def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:
     """exp(-(n - middle)^2 / (2 std^2))."""
     points = _Points("gaussian_window", M, sym, options)
     if std <= 0:
@@ -78,7 +78,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> T
     return points.tensor(np.exp(-0.5 * ((points.places - points.last / 2) / std) ** 2))
 
 
-def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
+def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:
     """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1."""
     points = _Points("kaiser_window", M, sym, options)
     if beta < 0:
@@ -87,12 +87,12 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
     return points.tensor(np.i0(beta * np.sqrt(np.maximum(1 - x * x, 0))) / np.i0(beta))
 
 
-def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
+def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:
     """a[0] - a[1] cos(2 pi x) + a[2] cos(4 pi x) - ... for x from 0 to 1."""
     return _cosines("general_cosine_window", M, a, sym, options)
 
 
-def _cosines(name: str, M: int, a: Iterable[float], sym: bool, options: dict[str, Any]) -> Tensor:  # noqa: N803
+def _cosines(name: str, M: int, a: Iterable[float], sym: bool, options: dict[str, Any]) -> Tensor:
     points = _Points(name, M, sym, options)
     if not isinstance(a, Iterable):
         raise TypeError("Coefficients must be a list/tuple")
@@ -103,32 +103,32 @@ def _cosines(name: str, M: int, a: Iterable[float], sym: bool, options: dict[str
     return points.tensor(np.sum(waves, axis=0))
 
 
-def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
+def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:
     """alpha - (1 - alpha) cos(2 pi x) for x from 0 to 1."""
     return _cosines("general_hamming_window", M, (alpha, 1 - alpha), sym, options)
 
 
-def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """0.54 - 0.46 cos(2 pi x) for x from 0 to 1."""
     return _cosines("hamming_window", M, (0.54, 0.46), sym, options)
 
 
-def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """1/2 - 1/2 cos(2 pi x) for x from 0 to 1."""
     return _cosines("hann_window", M, (0.5, 0.5), sym, options)
 
 
-def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x) for x from 0 to 1."""
     return _cosines("blackman_window", M, (0.42, 0.5, 0.08), sym, options)
 
 
-def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """Four cosines, whose weights keep the side lobes lowest (Nuttall 1981, table II, minimum 4-term)."""
     return _cosines("nuttall_window", M, (0.3635819, 0.4891775, 0.1365995, 0.0106411), sym, options)
 
 
-def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803 - torch's own name
+def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:
     """1 - |2 x - 1| for x from 0 to 1: a triangle that begins and ends at 0."""
     points = _Points("bartlett_window", M, sym, options)
     return points.tensor(1 - np.abs(2 * points.shares - 1))

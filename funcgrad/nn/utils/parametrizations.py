@@ -142,7 +142,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X: Tensor) -> Tensor:  # noqa: N803 - torch's own name
+    def forward(self, X: Tensor) -> Tensor:
         """Return the orthogonal matrix that X stands for."""
         rows, columns = X.shape[-2:]
         is_wide = rows < columns
@@ -176,7 +176,7 @@ class _Orthogonal(Module):
             q = q - v @ (2.0 / (v * v).sum((-2, -1), keepdim=True) * (v.mT @ q))
         return q * tall.diagonal(dim1=-2, dim2=-1).sign().detach().unsqueeze(-2)
 
-    def right_inverse(self, Q: Tensor) -> Tensor:  # noqa: N803 - torch's own name
+    def right_inverse(self, Q: Tensor) -> Tensor:
         """Return the X that stands for Q. With a trivialization: keep Q as the base and start at the identity."""
         if Q.shape != self.shape:
             raise ValueError(
