@@ -29,7 +29,6 @@ _MODULES = {  # modules whose functions ask, and what torch's names for them sta
 }  # fmt: skip
 
 
-
 # Questions
 
 

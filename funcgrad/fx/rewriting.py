@@ -115,4 +115,3 @@ def _flat(tree: Any) -> list[Any]:
     if isinstance(tree, dict):
         return [*sorted(tree), *(leaf for key in sorted(tree) for leaf in _flat(tree[key]))]
     return [tree]
-

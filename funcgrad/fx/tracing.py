@@ -295,5 +295,3 @@ def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> Gr
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__
     return GraphModule(tracer.root, graph, name)
-
-

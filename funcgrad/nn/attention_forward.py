@@ -117,9 +117,7 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Te
             return (linear(query, first, parts[0]), *linear(key, rest, parts[1]).chunk(2, dim=-1))
         weights = weights.chunk(3)
     elif key.shape[:-1] != value.shape[:-1]:
-        raise AssertionError(
-            f"key's sequence and batch dims {key.shape[:-1]} do not match value's {value.shape[:-1]}"
-        )
+        raise AssertionError(f"key's sequence and batch dims {key.shape[:-1]} do not match value's {value.shape[:-1]}")
     biases = (None, None, None) if bias is None else bias.chunk(3)
     return [linear(x, weight, b) for x, weight, b in zip((query, key, value), weights, biases, strict=True)]
 
@@ -147,9 +145,7 @@ def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
     return _function("pad")(scores, (0, added)) if added else scores
 
 
-def _with_padding(
-    mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int
-) -> Tensor | None:
+def _with_padding(mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int) -> Tensor | None:
     """Add the mask of padded keys (N, S). Shape: mask (L, S) or (N * heads, L, S), result (N * heads or 1, L, S)."""
     if mask is not None and mask.dim() == 2:
         mask = mask.unsqueeze(0)

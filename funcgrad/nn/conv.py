@@ -186,9 +186,7 @@ class _ConvTransposeNd(_ConvNd):
         """Return the transposed convolution; `output_size` chooses among the sizes that the stride leaves open."""
         convolve = getattr(F, f"conv_transpose{self.dimensions}d")
         extra = self._output_padding(input, output_size)
-        return convolve(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
-        )
+        return convolve(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
     def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
         """Return what to add at the end of each dimension so that the result has `output_size`."""
@@ -329,9 +327,7 @@ def _check_sizes(
         raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
 
 
-def _both_sides(
-    padding: str | tuple[int, ...], kernel_size: tuple[int, ...], dilation: tuple[int, ...]
-) -> list[int]:
+def _both_sides(padding: str | tuple[int, ...], kernel_size: tuple[int, ...], dilation: tuple[int, ...]) -> list[int]:
     """Return the padding as `F.pad` takes it: last dimension first, before and after."""
     if padding == "valid":
         return [0] * (2 * len(kernel_size))

@@ -16,9 +16,7 @@ class _Patches(Module):
 
     def extra_repr(self) -> str:
         """Return the options."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-        )
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
 
 
 class Unfold(_Patches):

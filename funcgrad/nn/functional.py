@@ -47,9 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 _of_table = functools.cache(lookup("nn.functional"))
-_IMPLICIT_DIM = (
-    "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument."
-)
+_IMPLICIT_DIM = "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument."
 _OLD_UPSAMPLING = "`nn.functional.{}` is deprecated. Use `nn.functional.interpolate` instead."
 
 

@@ -47,9 +47,7 @@ class Hooked:
 
     _call_impl = __call__
 
-    def register_forward_pre_hook(
-        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> Handle:
+    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
         """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments."""
         handle = _enter(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -98,9 +96,7 @@ def register_module_forward_pre_hook(hook: Hook) -> Handle:
     return _enter(everywhere_forward_pre, hook, prepend=False)
 
 
-def register_module_forward_hook(
-    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
-) -> Handle:
+def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> Handle:
     """Call `hook(module, args, result)` after the forward of every module."""
     handle = _enter(everywhere_forward, hook, prepend=False)
     if with_kwargs:

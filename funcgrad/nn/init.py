@@ -243,9 +243,7 @@ def _old_spelling(function: Callable[..., Any]) -> Callable[..., Any]:
     old = name.rstrip("_")
 
     def deprecated(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
 
     deprecated.__name__ = old

@@ -159,8 +159,7 @@ class Members:
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(value)}' as buffer '{name}' "
-                "(torch.nn.Buffer, torch.Tensor or None expected)"
+                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         if isinstance(value, Buffer):
             self._make_room("buffer", name, ("_parameters", "_modules"))

@@ -59,9 +59,7 @@ class _Uninitialized(Tensor):
 
     def materialize(self, shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> None:
         """Give this very tensor a shape. Its numbers are zeros until somebody initialises them."""
-        self.data = fg.empty(
-            tuple(shape), device=self.device if device is None else device, dtype=dtype or self.dtype
-        )
+        self.data = fg.empty(tuple(shape), device=self.device if device is None else device, dtype=dtype or self.dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # it stays the same object
 
     def __repr__(self, **kwargs: Any) -> str:

@@ -22,4 +22,3 @@ _pair = ntuple(2, "_pair")
 _triple = ntuple(3, "_triple")
 _quadruple = ntuple(4, "_quadruple")
 _ntuple = ntuple
-

@@ -109,9 +109,7 @@ class Embedding(_Table):
     ) -> Embedding:
         """Return an Embedding of the vectors in `embeddings`; with `freeze` they are not learned."""
         rows, columns = _two_dims(embeddings)
-        return cls(
-            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze
-        )
+        return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
 
 class EmbeddingBag(_Table):

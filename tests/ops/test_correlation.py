@@ -16,9 +16,7 @@ from funcgrad._ops.correlation import correlate
 @pytest.mark.parametrize(
     ("kernel", "stride", "dilation", "multiplier"), [((7, 7), 1, 1, 1), ((5, 4), 2, 1, 2), ((31,), 3, 2, 1)]
 )
-def test_large_kernels_of_single_channels(
-    kernel: tuple[int, ...], stride: int, dilation: int, multiplier: int
-) -> None:
+def test_large_kernels_of_single_channels(kernel: tuple[int, ...], stride: int, dilation: int, multiplier: int) -> None:
     rank, random = len(kernel), np.random.default_rng(0)
     size = 70 if rank == 1 else 15
     x = jnp.asarray(random.standard_normal((2, 3, *(size,) * rank)), jnp.float32)

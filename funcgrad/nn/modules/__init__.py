@@ -76,9 +76,7 @@ def _enter(file: str, sources: tuple[ModuleType, ...]) -> dict[str, object]:
         vars(named).pop("PixelUnshuffle", None)
     sys.modules[named.__name__] = named
     globals()[file] = named
-    return {
-        f"torch.nn.modules.{file}.{name}": value for name, value in vars(named).items() if isinstance(value, type)
-    }
+    return {f"torch.nn.modules.{file}.{name}": value for name, value in vars(named).items() if isinstance(value, type)}
 
 
 for _file, _sources in _FILES.items():

@@ -64,9 +64,7 @@ def clip_grads_with_norm_(
     _scale(_gradients(parameters), max_norm, total_norm)
 
 
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Move all elements of all gradients into [-clip_value, clip_value]."""
     gradients = _gradients(parameters)
     if gradients:

@@ -169,7 +169,7 @@ def pad_sequence(
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: " f"{type(sequences)}"
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     listed = list(sequences)
     longest = max(sequence.shape[0] for sequence in listed)

@@ -12,6 +12,7 @@ from funcgrad.nn.module import Module
 
 _ABSENT: Any = object()
 
+
 def functional_call(
     module: Module,
     parameters_and_buffers: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...],

@@ -9,9 +9,9 @@ _REPEATED = values([0, 2, 0], "int64")
 
 SAMPLES: dict[str, list[Sample]] = {
     "_unsafe_masked_index": [
-        sample(
-            given(3, 4), values([True, False], "bool"), [values([1, 7], "int64"), values([1, 9], "int64")], 2.5
-        ).but(graph=False),
+        sample(given(3, 4), values([True, False], "bool"), [values([1, 7], "int64"), values([1, 9], "int64")], 2.5).but(
+            graph=False
+        ),
     ],
     "_unsafe_masked_index_put_accumulate": [
         sample(
