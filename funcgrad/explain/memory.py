@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 
@@ -43,9 +43,7 @@ def memory() -> Holders:
     slots = {id(t._slot): t._slot for t in tensors if t._slot is not None}
     _claim(claimed, "gradients", [slot.grad for slot in slots.values() if isinstance(slot.grad, Tensor)])
     for optimizer in (x for x in objects if issubclass(type(x), Optimizer)):
-        lanes = getattr(optimizer, "_lanes", {}).values()
-        states = [t for kept in optimizer.state.values() if isinstance(kept, dict) for t in kept.values()]
-        _claim(claimed, "optimizer states", [*[name for lane in lanes for name in lane.names], *states])
+        _claim(claimed, "optimizer states", optimizer.state_tensors())
     nodes = [x for x in objects if issubclass(type(x), GradNode)]
     for node in nodes:
         for value in saved_values(node):
@@ -62,9 +60,9 @@ def memory() -> Holders:
     return Holders(sorted(holders, key=lambda holder: -holder.nbytes))
 
 
-def _claim(claimed: dict[int, str], holder: str, tensors: list[Any]) -> None:
+def _claim(claimed: dict[int, str], holder: str, tensors: list[Tensor]) -> None:
     for tensor in tensors:
-        if isinstance(tensor, Tensor) and tensor._variable.value.array is not None:
+        if tensor._variable.value.array is not None:
             claimed.setdefault(id(tensor._variable.value.array), holder)
 
 

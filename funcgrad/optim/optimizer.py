@@ -112,6 +112,11 @@ class Optimizer:
                     grad.detach_()
             rebind(grads, record(_ZEROS, grads))
 
+    def state_tensors(self) -> list[Tensor]:
+        """Return the tensors in which it keeps its state."""
+        kept = [list(one.values()) if isinstance(one, dict) else one for one in self.state.values()]
+        return [x for one in kept if isinstance(one, list) for x in one if isinstance(x, Tensor)]
+
     def add_param_group(self, param_group: Group) -> None:
         """Add a group: a dict with "params", and options where they differ from the defaults."""
         if not isinstance(param_group, dict):

@@ -95,6 +95,10 @@ class RuleOptimizer(Optimizer):
         self._bind(names, values)
         return loss
 
+    def state_tensors(self) -> list[Tensor]:
+        """Return the tensors in which it keeps its state: the flat ones too, of which small states are views."""
+        return [*(name for lane in self._lanes.values() for name in lane.names), *super().state_tensors()]
+
     def lay_apart(self, params: list[Tensor]) -> None:
         """Make the state that the first step of these parameters would make, an array each; later steps keep it so.
 

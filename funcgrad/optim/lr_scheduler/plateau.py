@@ -65,6 +65,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
+        """Whether epochs do not count yet, after the rate was made smaller."""
         return self.cooldown_counter > 0
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
