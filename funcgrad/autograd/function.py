@@ -74,6 +74,7 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept, in that order; RuntimeError once the graph is freed."""
         if self._freed:
             raise RuntimeError(SECOND_TIME)
         if type(self._saved) is Packed:
@@ -123,11 +124,11 @@ class FunctionNode(Node):
         if self._freed:
             raise RuntimeError(SECOND_TIME)
         if type(self._saved) is Remade:
-            self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]
+            self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
         given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
         for place in self.others:
             given.insert(place, None)
-        with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]
+        with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]  # both ways say it
             answer = self.function.backward(self, *given)
             answers = answer if isinstance(answer, tuple) else (answer,)
             count = len(self.input_avals)

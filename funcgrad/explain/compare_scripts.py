@@ -97,6 +97,7 @@ class Twin:
         self.first: Any = None
 
     def run(self) -> Iterator[Step]:
+        """Yield the steps, phase after phase; each phase begins with the state that the one before ended with."""
         found = self.setup()
         phases, state = found if isinstance(found, Generator) else (phase for phase in [found]), None
         while True:

@@ -48,6 +48,7 @@ class Graph:
 
     @property
     def nodes(self) -> NodeList:
+        """The nodes in the order in which they run."""
         return NodeList(self._root)
 
     def output_node(self) -> Node:

@@ -41,6 +41,7 @@ class GraphModule(Module):
 
     @property
     def graph(self) -> Graph:
+        """The graph that `forward` is written from; to assign another writes it anew."""
         return self._graph
 
     @graph.setter

@@ -56,6 +56,7 @@ class Node:
 
     @property
     def args(self) -> tuple[Any, ...]:
+        """The positional arguments: nodes, numbers and containers of them. To assign them changes who uses whom."""
         return self._args
 
     @args.setter
@@ -64,6 +65,7 @@ class Node:
 
     @property
     def kwargs(self) -> dict[str, Any]:
+        """The keyword arguments, as `args`."""
         return self._kwargs
 
     @kwargs.setter
@@ -72,6 +74,7 @@ class Node:
 
     @property
     def all_input_nodes(self) -> list[Node]:
+        """The nodes among the arguments, each once."""
         return list(self._inputs)
 
     def _take(self, args: Any, kwargs: Any) -> None:
@@ -136,6 +139,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
+        """Where the traced code made the node, as Python prints it; None where nobody noted it."""
         return self.meta.get("stack_trace")
 
     @stack_trace.setter

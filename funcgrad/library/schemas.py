@@ -53,7 +53,7 @@ class Schema:
                 f"{self.name}() expected at most {len(positional)} argument(s) but received {len(args)} argument(s). "
                 f"Declaration: {self}"
             )
-        given = {**dict(zip((a.name for a in positional), args, strict=False))}
+        given = dict(zip((a.name for a in positional), args, strict=False))
         for name, value in kwargs.items():
             if name in given or name not in {a.name for a in self.arguments}:
                 word = "got multiple values for" if name in given else "Unknown keyword"

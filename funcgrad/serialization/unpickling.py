@@ -32,6 +32,7 @@ class StorageId:
 
     @property
     def nbytes(self) -> int:
+        """The storage's size in bytes."""
         return self.numel * (1 if self.kind.dtype is None else self.kind.dtype.itemsize)
 
 

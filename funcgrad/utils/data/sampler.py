@@ -61,6 +61,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
+        """How many indices one pass draws: by default as many as there are samples."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -134,7 +135,8 @@ class BatchSampler(Sampler[list[int]]):
                 yield batch
 
     def __len__(self) -> int:
-        count = len(self.sampler)  # type: ignore[arg-type]
+        sampler: Any = self.sampler  # one without a length has none here either
+        count = len(sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 

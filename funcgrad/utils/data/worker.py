@@ -60,6 +60,7 @@ class Job(NamedTuple):
 
     @property
     def seed(self) -> int:
+        """What this worker's random numbers begin with."""
         return self.base_seed + self.id
 
 
