@@ -38,9 +38,11 @@ def adjoint_of(array: Array) -> Array:
 def _triangular_and_orthogonal(A: Array, mode: str) -> tuple[Array, Array]:
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:
-        return tuple(map(lax.stop_gradient, jnp.linalg.qr(lax.stop_gradient(A), "complete")))  # type: ignore[return-value]
+        q, r = jnp.linalg.qr(lax.stop_gradient(A), "complete")
+        return lax.stop_gradient(q), lax.stop_gradient(r)
     if rows >= columns:
-        return tuple(jnp.linalg.qr(A, "reduced"))  # type: ignore[return-value]
+        q, r = jnp.linalg.qr(A, "reduced")
+        return q, r
     q, r = jnp.linalg.qr(A[..., :rows], "reduced")  # JAX has no gradient for wide matrices
     return q, jnp.concatenate([r, jnp.matmul(adjoint_of(q), A[..., rows:])], -1)
 

@@ -65,7 +65,7 @@ def only_record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -
 
 
 apply.keeps_history = True  # type: ignore[attr-defined]  # read by pull-backs that have a cheaper way without history
-only_record.keeps_history = False  # type: ignore[attr-defined]
+only_record.keeps_history = False  # type: ignore[attr-defined]  # likewise
 
 
 def _keeping_residuals(

@@ -197,8 +197,8 @@ def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dic
         if index is not None:
             given = cotangents[index]
             answer = None if given is None else hook(Names.wrap(given))
-            if answer is not None:
-                cotangents[index] = _of_same_kind(hook, given, Names.unwrap(answer))  # type: ignore[arg-type]
+            if given is not None and answer is not None:
+                cotangents[index] = _of_same_kind(hook, given, Names.unwrap(answer))
         else:
             answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
             if answer is not None:

@@ -81,7 +81,8 @@ def _in_class(result: Any, cls: Any) -> Any:
         return result if isinstance(result, cls) else result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
         parts = [_in_class(part, cls) for part in result]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)  # type: ignore[call-arg]
+        kind: Any = type(result)
+        return kind(*parts) if hasattr(result, "_fields") else kind(parts)
     return result
 
 

@@ -60,7 +60,8 @@ class GradScaler:
             return outputs * self._present_scale(outputs.device)
         if isinstance(outputs, Iterable):
             scaled = [self.scale(output) for output in outputs]
-            return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
+            kind: Any = type(outputs)
+            return kind(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:

@@ -69,7 +69,7 @@ class Store(dict[str, bytes]):
         """Keep a value."""
         self[key] = value.encode() if isinstance(value, str) else bytes(value)
 
-    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]  # torch's Store waits for a key
         """Return a value that was set; RuntimeError for one that nobody will set."""
         if key not in self:
             raise RuntimeError(f"nobody set {key!r}, and there is no other process that could")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad._tensor import functions as fg
@@ -182,6 +185,10 @@ def _trace_of_ratio(p: Any, q: Any) -> Tensor:
         factors = [p._unbroadcasted_cov_factor, fg.diag_embed(p._unbroadcasted_cov_diag.sqrt())]
     if isinstance(q, MultivariateNormal):
         lower = q._unbroadcasted_scale_tril
-        return sum(squared_norm(solve_triangular(lower, factor, upper=False)) for factor in factors)  # type: ignore[return-value]
+        return _total([squared_norm(solve_triangular(lower, factor, upper=False)) for factor in factors])
     scale, part = q._unbroadcasted_cov_diag.rsqrt().unsqueeze(-1), q.solved_factor()
-    return sum(squared_norm(factor * scale) - squared_norm(part @ factor) for factor in factors)  # type: ignore[return-value]
+    return _total([squared_norm(factor * scale) - squared_norm(part @ factor) for factor in factors])
+
+
+def _total(parts: Sequence[Tensor]) -> Tensor:
+    return functools.reduce(operator.add, parts)

@@ -16,7 +16,10 @@ _linalg = lookup("linalg")
 
 def _range_basis(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:
     """Return an orthonormal basis of nearly the range of A - M: Halko et al. 2009, arXiv:0909.4061, algorithm 4.4."""
-    orthonormal = lambda x: _linalg("qr")(x).Q  # noqa: E731
+
+    def orthonormal(x: Tensor) -> Tensor:
+        return _linalg("qr")(x).Q
+
     guess = randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     basis = orthonormal(_applied(A, guess, M))
     for _ in range(niter):

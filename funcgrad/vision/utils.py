@@ -22,7 +22,7 @@ def make_grid(
 
     Shape: tensor (N, C, H, W), a list of (C, H, W), or one picture; result (3, height, width).
     normalize: shift and scale to 0 ... 1, by the least and greatest number or by `value_range`, each picture by its
-    own with scale_each. TypeError for what is no tensor, ValueError for a list of other things.
+    own with scale_each. TypeError for what is neither a tensor nor a list of tensors.
     """
     if isinstance(tensor, (list, tuple)):
         if not all(isinstance(picture, Tensor) for picture in tensor):

@@ -82,7 +82,7 @@ def _rebuild(like: Sequence[Any], fields: list[Any]) -> Any:
         return fields
     try:
         if not isinstance(like, MutableSequence):
-            return type(like)(fields)  # type: ignore[call-arg]
+            return type(like)(fields)  # type: ignore[call-arg]  # where it cannot be made so, TypeError
         clone = copy.copy(like)
         for i, field in enumerate(fields):
             clone[i] = field
@@ -97,7 +97,7 @@ def _rebuild_mapping(like: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
         return fields
     try:
         if not isinstance(like, MutableMapping):
-            return type(like)(fields)  # type: ignore[call-arg]
+            return type(like)(fields)  # type: ignore[call-arg]  # where it cannot be made so, TypeError
         clone = copy.copy(like)
         clone.update(fields)
         return clone

@@ -85,7 +85,8 @@ class DataLoader(Generic[Sample]):
     def _default_sampler(self, shuffle: bool | None) -> Sampler[Any]:
         if self._is_stream:
             return _Forever()
-        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)  # type: ignore[arg-type]
+        dataset: Any = self.dataset  # a map; that it has a length is checked when it is asked for
+        return RandomSampler(dataset, generator=self.generator) if shuffle else SequentialSampler(dataset)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED and getattr(self, "_is_complete", False):
@@ -115,7 +116,8 @@ class DataLoader(Generic[Sample]):
     def __len__(self) -> int:
         if not self._is_stream:
             return len(self._index_sampler)
-        count = self._reported_length = len(self.dataset)  # type: ignore[arg-type]
+        stream: Any = self.dataset
+        count = self._reported_length = len(stream)
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else math.ceil(count / self.batch_size)

@@ -215,7 +215,7 @@ def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
     at_once = getattr(dataset, "__getitems__", None)
     if not callable(at_once):
         return [dataset[i] for i in indices]
-    samples: Sequence[Any] = at_once(indices)  # type: ignore[assignment]
+    samples: Sequence[Any] = at_once(indices)  # type: ignore[assignment]  # what torch asks of it
     if len(samples) != len(indices):
         raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}")
     return samples

@@ -74,9 +74,9 @@ def model(enum: type[WeightsEnum] | None = None) -> Callable[[Builder], Builder]
         def positional(*old: Any, **options: Any) -> Any:
             return builder(**dict(zip(("weights", "progress"), old, strict=False)), **options)
 
-        named = functools.wraps(build)(positional)
+        named: Any = functools.wraps(build)(positional)  # a Builder by its name and its result
         BUILDERS[build.__name__] = named
-        return named  # type: ignore[return-value]
+        return named
 
     return listed
 

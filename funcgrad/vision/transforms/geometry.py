@@ -151,10 +151,11 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
 
 
 def _places(size: int, before: int, after: int, mode: str) -> np.ndarray[Any, Any]:
-    return np.pad(np.arange(size), (max(before, 0), max(after, 0)), mode if mode != "constant" else "edge")  # type: ignore[call-overload]
+    kind: Any = mode if mode != "constant" else "edge"
+    return np.pad(np.arange(size), (max(before, 0), max(after, 0)), kind)
 
 
-def _padded_picture(img: Any, sides: tuple[int, int, int, int], fill: Any, mode: str) -> Any:
+def _padded_picture(img: Any, sides: tuple[int, int, int, int], fill: Any, mode: Any) -> Any:
     left, top, right, bottom = sides
     if mode == "constant":
         colour = _colour(img, fill)
@@ -168,7 +169,7 @@ def _padded_picture(img: Any, sides: tuple[int, int, int, int], fill: Any, mode:
     left, top, right, bottom = (max(side, 0) for side in sides)
     pixels = np.asarray(img)
     around: Any = ((top, bottom), (left, right), (0, 0))[: pixels.ndim]
-    return pillow().fromarray(np.pad(pixels, around, mode))  # type: ignore[call-overload]
+    return pillow().fromarray(np.pad(pixels, around, mode))
 
 
 def _colour(img: Any, fill: Any) -> Any:

@@ -54,10 +54,10 @@ def _range(
     value: Any, name: str, center: float = 1, bound: tuple[float, float] = (0, float("inf")), at_zero: bool = True
 ) -> Range:
     """Return the interval that an amount is drawn from; None where it changes nothing."""
-    if isinstance(value, numbers.Number):
-        if value < 0:  # type: ignore[operator] - a real number
+    if isinstance(value, numbers.Real):
+        if value < 0:
             raise ValueError(f"If {name} is a single number, it must be non negative.")
-        low, high = center - float(value), center + float(value)  # type: ignore[arg-type]
+        low, high = center - float(value), center + float(value)
         low = max(low, 0.0) if at_zero else low
     elif isinstance(value, (tuple, list)) and len(value) == 2:
         low, high = float(value[0]), float(value[1])

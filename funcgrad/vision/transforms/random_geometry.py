@@ -116,10 +116,10 @@ class RandomResizedCrop(nn.Module):
 
 def interval(given: Any, name: str) -> tuple[float, ...]:
     """Return one number as an interval around 0, several as they are."""
-    if isinstance(given, numbers.Number):
-        if given < 0:  # type: ignore[operator] - a real number
+    if isinstance(given, numbers.Real):
+        if given < 0:
             raise ValueError(f"If {name} is a single number, it must be positive.")
-        return -float(given), float(given)  # type: ignore[arg-type]
+        return -float(given), float(given)
     return tuple(map(float, given))
 
 
