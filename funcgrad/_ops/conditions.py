@@ -13,25 +13,32 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._base.dtypes import INTEGER, dtype
 from funcgrad._ops.table import Array, Demand, Dims, Indices, Mask, Op
 
 
 class Condition:
     """wrong(numbers, shape, *options) -> mask of what is refused. shape: that of the tensor the numbers are about.
 
-    of_floats: whether it is about floats; else about integers. To other numbers it does not apply.
+    of_floats: whether it is about floats, or about integers; None: about all. To other numbers it does not apply.
     text: the message, in which {number} is the first wrong one, {place} where it stands in the flattened numbers,
     {size} the shape at the option `dim`, {count} the number of elements of that shape, and {an option} the option.
     """
 
     __slots__ = ("instruction", "kind", "of_floats", "options", "takes_dim", "text", "wrong")
 
-    def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any], of_floats: bool) -> None:
+    def __init__(self, kind: type[Exception], text: str, wrong: Callable[..., Any], of_floats: bool | None) -> None:
         self.kind, self.text, self.wrong, self.of_floats = kind, text, wrong, of_floats
         code = wrong.__code__
         self.options = code.co_varnames[2 : code.co_argcount]
         self.takes_dim = self.options[:1] == ("dim",)
         self.instruction = _instruction(wrong)
+
+    def is_about(self, of: dtype) -> bool:
+        """Tell whether it applies to numbers of a dtype."""
+        if self.of_floats is None:
+            return True
+        return of.is_floating_point if self.of_floats else of.category == INTEGER
 
     def of(self, numbers: str, about: str = "None", *options: str, **constants: Any) -> Demand:
         """Return a row's demand: the parameters in which it has the numbers, the tensor they are about, the options.
@@ -66,16 +73,16 @@ def _instruction(wrong: Callable[..., Any]) -> Op:
         number = place
         if numbers.dtype.kind in "iu":
             number = jnp.max(jnp.where(places == place, numbers.reshape(-1).astype(np.int64), -_NOWHERE))
-        count = before[0] + 1
-        here = jnp.stack([count, jnp.where(found, count, 0), number, place])
-        return jnp.where(before[1] > 0, before.at[0].set(count), here)
+        count, part = before[0] + 1, jnp.arange(4)  # all elementwise: XLA makes one kernel of it
+        here = jnp.where(part == 1, jnp.where(found, count, 0), jnp.where(part == 2, number, place))
+        return jnp.where(part == 0, count, jnp.where(before[1] > 0, before, here))
 
     check.__name__ = wrong.__name__
     return Op(check, names="")
 
 
 def _condition(
-    kind: type[Exception], text: str, *, of_floats: bool = False
+    kind: type[Exception], text: str, *, of_floats: bool | None = False
 ) -> Callable[[Callable[..., Any]], Condition]:
     """Make a function that tells what is wrong a Condition with this error."""
 
@@ -227,3 +234,15 @@ def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
 def are_quantiles(numbers: Any, shape: Dims) -> Any:
     """Parts of one."""
     return (numbers < 0) | (numbers > 1)
+
+
+@_condition(ValueError, "The value is outside of {constraint!r}", of_floats=None)
+def are_allowed(numbers: Any, shape: Dims, constraint: Any) -> Any:
+    """What a constraint of `distributions` allows; its `check` is asked."""
+    return ~constraint.check(numbers)
+
+
+@_condition(ValueError, "Expected only what is true", of_floats=None)
+def are_true(numbers: Any, shape: Dims) -> Any:
+    """What came of a comparison that was recorded."""
+    return ~numbers

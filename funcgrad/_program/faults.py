@@ -6,6 +6,7 @@ Nothing waits for it. It is looked at when the host reads numbers anyway, of pro
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,21 @@ _MANY = 64  # programs that nobody has looked at yet
 class _Checks:
     """The checks of one program so far: what came of them all, and for each what it was and who wanted it."""
 
-    __slots__ = ("faults", "lines", "signatures")
+    __slots__ = ("errors", "faults", "lines", "signatures")
 
     def __init__(self) -> None:
         self.faults: Value | None = None
         self.signatures: list[Signature] = []
+        self.errors: list[Callable[[], Exception] | None] = []
         self.lines: list[str] = []
 
     def error(self, which: int, number: int, place: int) -> Exception:
         """Return the exception for the check that failed, counted from 0."""
-        signature = self.signatures[which]
+        signature, given = self.signatures[which], self.errors[which]
         _, numbers, about = signature.arguments
         shape = about if type(about) is Aval else numbers
-        error = BY_INSTRUCTION[signature.op].error(number, place, tuple(shape.shape), signature.statics[0])
+        condition, options = BY_INSTRUCTION[signature.op], signature.statics[0]
+        error = given() if given else condition.error(number, place, tuple(shape.shape), options)
         error.add_note(f"The numbers were computed by what was recorded until {self.lines[which]}")
         return error
 
@@ -50,10 +53,17 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def check_when_read(condition: Any, numbers: Value, about: Value | None, options: tuple[Any, ...]) -> None:
+def check_when_read(
+    condition: Any,
+    numbers: Value,
+    about: Value | None,
+    options: tuple[Any, ...],
+    error: Callable[[], Exception] | None = None,
+) -> None:
     """Record a condition on promised numbers; `raise_fault` raises its error once they are computed.
 
-    about: the Value whose shape the condition is about, where that is not the numbers' own.
+    about: the Value whose shape the condition is about, where that is not the numbers' own. error: makes the exception
+    in the place of the condition's own; what it holds is held until then.
     """
     waiting = _thread.waiting
     checks = waiting[-1] if waiting else None
@@ -65,17 +75,18 @@ def check_when_read(condition: Any, numbers: Value, about: Value | None, options
         waiting.append(checks)
     signature, (checks.faults,) = record.record(condition.instruction, (checks.faults, numbers, about), (options,))
     checks.signatures.append(signature)
+    checks.errors.append(error)
     recorded = checks.faults.program is record.thread.program
     checks.lines.append(record.thread.program.cursor.line if recorded else user_line())
     if settings.eager:
         raise_fault()
 
 
-def raise_fault() -> None:
-    """Raise the error of the first condition that did not hold in a program that is done."""
+def raise_fault(*, waits: bool = False) -> None:
+    """Raise the error of the first condition that did not hold in a program that is done (waits: that was started)."""
     waiting = _thread.waiting
     for checks in tuple(waiting):
-        outcome = _outcome(checks)
+        outcome = _outcome(checks, waits=waits)
         if outcome is None:
             continue
         waiting.remove(checks)
@@ -88,9 +99,9 @@ def _always() -> bool:
     return True
 
 
-def _outcome(checks: _Checks) -> list[int] | None:
-    """Return what came of the checks, or None where their program was not run or is not done."""
+def _outcome(checks: _Checks, *, waits: bool = False) -> list[int] | None:
+    """Return what came of the checks, or None where their program was not run or (unless it waits) is not done."""
     array = None if checks.faults is None else checks.faults.array
-    if array is None or not getattr(array, "is_ready", _always)():
+    if array is None or not (waits or getattr(array, "is_ready", _always)()):
         return None
     return np.asarray(array).tolist()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from funcgrad._base.dtypes import INTEGER
 from funcgrad._ops import conditions
 from funcgrad._ops.conditions import NONE, Condition
-from funcgrad._program.faults import check_when_read
+from funcgrad._program.faults import check_when_read, raise_fault
+from funcgrad._program.run import flush
 from funcgrad._program.value import CONSTANT, Value
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.tensor import Tensor
@@ -17,37 +18,50 @@ from funcgrad._tensor.tensor import Tensor
 _SMALL = 1 << 16  # bytes of a constant that is made to be looked at
 
 
-def require(condition: Condition, numbers: Any, about: Any = None, *options: Any) -> None:
-    """Raise the condition's error unless the numbers fulfil it; later, where they are yet to be computed.
+def require(
+    condition: Condition,
+    numbers: Any,
+    about: Any = None,
+    *options: Any,
+    error: Callable[[], Exception] | None = None,
+) -> bool:
+    """Raise the condition's error unless the numbers fulfil it; later, where they are yet to be computed: then True.
 
-    about: the tensor whose shape counts, where it is not that of `numbers`. What is no Tensor, what JAX traces, and a
-    first option `dim` that `about` does not have (which the row refuses) are left alone.
+    about: the tensor whose shape counts, where it is not that of `numbers`. error: makes the exception in the place of
+    the condition's own. What is no Tensor, what JAX traces, and a first option `dim` that `about` does not have (which
+    the row refuses) are left alone.
     """
     if not isinstance(numbers, Tensor) or not (about is None or isinstance(about, Tensor)):
-        return
+        return False
     if condition.takes_dim and not _has(about, options[0]):
-        return
+        return False
     value, whole = numbers._current().value, None
-    dtype = value.aval.dtype
-    applies = dtype.is_floating_point if condition.of_floats else dtype.category == INTEGER
-    if type(value) is not Value or not applies:
-        return
+    if type(value) is not Value or not condition.is_about(value.aval.dtype):
+        return False
     other = None if about is None else about._current().value
     shape = tuple((value if other is None else other).aval.shape)
     known = _known(value)
     if known is None and type(numbers._alias) is View:  # of a part it holds what holds of the whole
         whole = _known(numbers._alias.base._variable.value)
     if whole is not None and not condition.wrong(whole, shape, *options).any():
-        return
+        return False
     if known is None:
-        if value.aval.shape.numel() and (other is None or type(other) is Value):
-            check_when_read(condition, value, other, options)
-        return
+        is_open = value.aval.shape.numel() > 0 and (other is None or type(other) is Value)
+        if is_open:
+            check_when_read(condition, value, other, options, error)
+        return is_open
     wrong = condition.wrong(known, shape, *options)
     if wrong is not NONE and wrong.any():
         place = int(np.argmax(wrong))
         number = known.flat[place].item() if known.size == wrong.size else place
-        raise condition.error(number, place, shape, options)
+        raise error() if error else condition.error(number, place, shape, options)
+    return False
+
+
+def look() -> None:
+    """Run what is recorded, and raise the error of the first demand on its numbers that is not met."""
+    flush()
+    raise_fault(waits=True)
 
 
 def _has(input: Tensor | None, dim: Any) -> bool:

@@ -241,7 +241,7 @@ class _Simplex(Constraint):
     event_dim = 1
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+        return (value >= 0).all(-1) & (abs(value.sum(-1) - 1) < 1e-6)
 
 
 class _Multinomial(_Below):
@@ -358,6 +358,29 @@ class _Stack(_Sequence):
         self._require_dim(value)
         slices = value.unbind(self.dim)
         return fg.stack([c.check(v) for c, v in zip(self.cseq, slices, strict=False)], self.dim)
+
+
+_ASK_ARRAYS = frozenset({
+    _Boolean, _GreaterThan, _GreaterThanEq, _HalfOpenInterval, _IntegerGreaterThan, _IntegerInterval, _Interval,
+    _LessThan, _Multinomial, _OneHot, _Real, _Simplex,
+})  # fmt: skip
+_SAME: dict[tuple[Any, ...], Constraint] = {}
+
+
+def of_arrays(constraint: Constraint) -> Constraint | None:
+    """Return the constraint whose `check` takes arrays of numpy's and JAX's too, one for all that are equal.
+
+    None: it asks for what they do not have, or its bounds are tensors.
+    """
+    kind, parts = type(constraint), tuple(vars(constraint).values())
+    if isinstance(constraint, _IndependentConstraint):
+        base = of_arrays(constraint.base_constraint)
+        if base is None:
+            return None
+        parts = (base, constraint.reinterpreted_batch_ndims)
+    elif kind not in _ASK_ARRAYS or not all(isinstance(part, (int, float)) for part in parts):
+        return None
+    return _SAME.setdefault((kind, *parts, *map(type, parts)), constraint)
 
 
 dependent = _Dependent()

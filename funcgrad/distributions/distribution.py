@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._base.size import Size
+from funcgrad._ops.conditions import are_allowed, are_true
 from funcgrad._program.value import Value
-from funcgrad._tape.modes import no_grad
+from funcgrad._tape.modes import is_grad_enabled, no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import can_be_read
+from funcgrad._tensor.refused_numbers import look, require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.utils import Unwritten, lazy_property
@@ -32,9 +34,10 @@ class Distribution:
     (then `has_rsample` is True) or `sample`, and `log_prob`. It is given `expand`, validation, `repr`, `stddev`,
     `perplexity`, and `sample` from `rsample`.
 
-    Validation reads numbers, so it waits for what is recorded, once for each distribution made and each value scored;
-    `validate_args=False` turns it off, and inside of JAX's transformations it is left out. ValueError: a parameter or
-    value breaks its constraint.
+    ValueError: a parameter, or a value that is scored, breaks its constraint. Of numbers that a program is to compute
+    and that have a history, or under `no_grad`, it is raised when the host reads numbers of that program, with a note
+    that names the line; else at once, which waits for them. `validate_args=False` turns validation off, and inside of
+    JAX's transformations it is left out.
     """
 
     arg_constraints: Any = Unwritten("a constraint for each parameter, by name")
@@ -70,16 +73,17 @@ class Distribution:
                 stacklevel=3,
             )
             return
-        checked = []
+        waits = False
         for name, constraint in wanted.items():
             is_derived = name not in vars(self) and isinstance(getattr(type(self), name), lazy_property)
             if not constraints.is_dependent(constraint) and not is_derived:
                 value = getattr(self, name)
-                checked.append((name, constraint, value, constraint.check(value)))
-        if holds(*(valid for *_, valid in checked)):
-            return
-        name, constraint, value, _ = next(row for row in checked if not holds(row[-1]))
-        raise ValueError(
+                waits |= _require(constraint, value, functools.partial(self._wrong, name, constraint, value))
+        if waits:
+            look()
+
+    def _wrong(self, name: str, constraint: constraints.Constraint, value: Tensor) -> Exception:
+        return ValueError(
             f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
             f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
         )
@@ -209,11 +213,14 @@ class Distribution:
             )
             return
         assert support is not None, "support is unexpectedly None"
-        if not holds(support.check(value)):
-            raise ValueError(
-                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
-                f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
-            )
+        if _require(support, value, functools.partial(self._outside, support, value)):
+            look()
+
+    def _outside(self, support: constraints.Constraint, value: Tensor) -> Exception:
+        return ValueError(
+            f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
+            f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+        )
 
     def __repr__(self) -> str:
         held = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
@@ -231,6 +238,20 @@ def checks_value(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return method(self, value)
 
     return validated
+
+
+def _require(constraint: constraints.Constraint, value: Tensor, error: Callable[[], Exception]) -> bool:
+    """Raise the error where a value breaks a constraint, or record that. Result: whether to look at once what it is.
+
+    What a model computes is looked at with its results, so that a step stays one program: what has a history, and all
+    under `no_grad`. What is data is looked at now: the error comes where it is made.
+    """
+    plain = constraints.of_arrays(constraint)
+    if plain is not None:  # one instruction, else several
+        is_open = require(are_allowed, value, None, plain, error=error)
+    else:
+        is_open = require(are_true, constraint.check(value), error=error)
+    return is_open and is_grad_enabled() and not value.requires_grad
 
 
 def holds(*valid: Tensor) -> bool:

@@ -26,15 +26,17 @@ class Asking:
         return self.torch.tensor(array.tolist(), dtype=getattr(self.torch, dtype))
 
     def of(self, expressions: Sequence[str], names: dict[str, Any]) -> dict[str, Any]:
-        """Evaluate all that this object has; tensors stay tensors."""
+        """Evaluate all that this object has; tensors stay tensors. Each is read, which is when a refusal is told."""
         answers: dict[str, Any] = {}
         for expression in expressions:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
-                    answers[expression] = eval(expression, self.names | names)
+                    answer = eval(expression, self.names | names)
+                    str(answer)
                 except MISSING:
                     continue
+                answers[expression] = answer
         return answers
 
     def gradients(self, leaves: list[Any]) -> Any:

@@ -228,6 +228,34 @@ def test_a_sample_that_is_kept_does_not_keep_its_distribution() -> None:
     assert gone() is None and drawn.shape == (3,)
 
 
+def test_what_a_model_computes_is_looked_at_with_its_results() -> None:
+    policy, state = nn.Linear(4, 3), torch.randn(1, 4)
+    with explain.counted() as seen:
+        action = D.Categorical(logits=policy(state)).sample()
+    assert seen.runs == 0
+    assert action.item() in range(3)
+    with torch.no_grad(), explain.counted() as seen:
+        D.Normal(policy(state), policy(state).exp())
+    assert seen.runs == 0
+
+
+def test_an_invalid_parameter_that_a_model_computes_is_told_when_something_is_read() -> None:
+    policy, state = nn.Linear(4, 3), torch.full((1, 4), torch.nan)
+    action = D.Categorical(logits=policy(state)).sample()
+    with pytest.raises(ValueError, match=r"(?s)parameter logits \(Tensor of shape \(1, 3\)\).*Categorical.*nan") as told:
+        action.item()
+    assert __file__ in "".join(told.value.__notes__)
+
+
+def test_what_is_data_is_looked_at_where_it_is_given() -> None:
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        D.Normal(0.0, torch.ones(3) * -1.0)
+    with pytest.raises(ValueError, match="to be within the support"):
+        D.Bernoulli(torch.tensor(0.5)).log_prob(torch.ones(2) + 1)
+    with pytest.raises(ValueError, match="to satisfy the constraint PositiveDefinite"):
+        D.MultivariateNormal(torch.zeros(2), torch.tensor([[1.0, 2.0], [2.0, 1.0]]) * 1)
+
+
 def test_a_policy_adds_no_compile_per_step() -> None:
     torch.manual_seed(0)
     policy = nn.Linear(4, 3)
