@@ -242,9 +242,9 @@ def test_what_a_model_computes_is_looked_at_with_its_results() -> None:
 def test_an_invalid_parameter_that_a_model_computes_is_told_when_something_is_read() -> None:
     policy, state = nn.Linear(4, 3), torch.full((1, 4), torch.nan)
     action = D.Categorical(logits=policy(state)).sample()
-    with pytest.raises(ValueError, match=r"(?s)parameter logits \(Tensor of shape \(1, 3\)\).*Categorical.*nan") as told:
+    with pytest.raises(ValueError, match=r"(?s)parameter logits \(Tensor of shape \(1, 3\)\).*Categorical.*nan") as e:
         action.item()
-    assert __file__ in "".join(told.value.__notes__)
+    assert __file__ in "".join(e.value.__notes__)
 
 
 def test_what_is_data_is_looked_at_where_it_is_given() -> None:
