@@ -33,13 +33,9 @@ from funcgrad.distributed.collectives import (
 from funcgrad.distributed.device_mesh import DeviceMesh, init_device_mesh
 from funcgrad.distributed.groups import (
     Backend,
-    FileStore,
     GroupMember,
-    HashStore,
     ProcessGroup,
     ReduceOp,
-    Store,
-    TCPStore,
     destroy_process_group,
     get_backend,
     get_default_backend_for_device,
@@ -60,17 +56,29 @@ from funcgrad.distributed.groups import (
     new_subgroups,
     reduce_op,
 )
+from funcgrad.distributed.stores import (
+    DistBackendError,
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    FileStore,
+    HashStore,
+    PrefixStore,
+    Store,
+    TCPStore,
+)
 
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 
 __all__ = [
-    "Backend", "DeviceMesh", "FileStore", "GroupMember", "HashStore", "ProcessGroup", "ReduceOp", "Store",
-    "TCPStore", "Work", "algorithms", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce",
-    "all_to_all", "all_to_all_single", "barrier", "broadcast", "broadcast_object_list", "checkpoint",
-    "destroy_process_group", "device_mesh", "elastic", "fsdp", "gather", "gather_object", "get_backend",
-    "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_process_group_ranks", "get_rank",
-    "get_world_size", "group", "init_device_mesh", "init_process_group", "irecv", "is_available",
-    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
-    "isend", "monitored_barrier", "new_group", "new_subgroups", "optim", "recv", "reduce", "reduce_op",
-    "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
+    "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
+    "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work", "algorithms",
+    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
+    "barrier", "broadcast", "broadcast_object_list", "checkpoint", "destroy_process_group", "device_mesh", "elastic",
+    "fsdp", "gather", "gather_object", "get_backend", "get_default_backend_for_device", "get_global_rank",
+    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh",
+    "init_process_group", "irecv", "is_available", "is_gloo_available", "is_initialized", "is_mpi_available",
+    "is_nccl_available", "is_torchelastic_launched", "isend", "monitored_barrier", "new_group", "new_subgroups",
+    "optim", "recv", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_tensor", "scatter",
+    "scatter_object_list", "send",
 ]  # fmt: skip

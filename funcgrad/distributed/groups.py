@@ -59,46 +59,6 @@ class group:  # noqa: N801 - torch's own spelling
     WORLD = GroupMember.WORLD
 
 
-class Store(dict[str, bytes]):
-    """What processes tell each other: with one process, a dictionary."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        super().__init__()
-
-    def set(self, key: str, value: str | bytes) -> None:
-        """Keep a value."""
-        self[key] = value.encode() if isinstance(value, str) else bytes(value)
-
-    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]  # torch's Store waits for a key
-        """Return a value that was set; RuntimeError for one that nobody will set."""
-        if key not in self:
-            raise RuntimeError(f"nobody set {key!r}, and there is no other process that could")
-        return self[key]
-
-    def add(self, key: str, amount: int) -> int:
-        """Add to a counter and return it."""
-        total = int(dict.get(self, key, b"0")) + amount
-        self[key] = str(total).encode()
-        return total
-
-    def wait(self, keys: Sequence[str], timeout: Any = None) -> None:
-        """Look up every key."""
-        for key in keys:
-            self.get(key)
-
-
-class TCPStore(Store):
-    """A store; no port is opened."""
-
-
-class FileStore(Store):
-    """A store; no file is written."""
-
-
-class HashStore(Store):
-    """A store."""
-
-
 def is_available() -> bool:
     """Tell that the module can be used."""
     return True

@@ -99,3 +99,18 @@ def test_a_shard_of_one_is_the_whole() -> None:
     assert sharded.clip_grad_norm_(1.0).item() == pytest.approx(3**0.5)
     with pytest.raises(RuntimeError, match="4 processes"):
         dist.init_device_mesh("cuda", (2, 2))
+
+
+def test_stores_of_one_place_share_what_is_set() -> None:
+    first, second = dist.FileStore("a file", 1), dist.FileStore("a file", 1)
+    first.set("key", "first")
+    assert second.compare_set("key", "first", "second") == first.get("key") == b"second"
+    assert second.compare_set("other", "expected", "new") == b"expected"
+    assert not first.check(["key", "other"])
+    first.append("key", " more")
+    assert dist.PrefixStore("k", second).check(["ey"]) is False
+    dist.PrefixStore("k", second).set("ey", b"1")
+    assert second.multi_get(["key", "k/ey"]) == [b"second more", b"1"]
+    assert second.delete_key("key") and not second.delete_key("key")
+    with pytest.raises(dist.DistStoreError, match="nobody set key"):
+        second.wait(["k/ey", "key"])
