@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._tape.modes import enable_grad
+from funcgrad._tape.modes import enable_grad, is_grad_enabled
 from funcgrad._tensor.functions import lookup, zeros
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import grad
@@ -16,12 +16,16 @@ _functional = lookup("nn.functional")
 def _gradient(
     dimensions: int, input: Tensor, weight: Tensor, grad_output: Tensor, options: Any, *, of_input: bool
 ) -> Tensor:
-    """Return the gradient of a convolution for its input, or its weight, at the given gradient of its result."""
+    """Return the gradient of a convolution for its input, or its weight, at the given gradient of its result.
+
+    It has a history itself where grad_output, or the other one of both, has one.
+    """
+    wanted, other = (input, weight) if of_input else (weight, input)
+    is_kept = is_grad_enabled() and (other.requires_grad or grad_output.requires_grad)
     with enable_grad():
-        wanted = (input if of_input else weight).detach().requires_grad_()
-        given = (wanted, weight.detach()) if of_input else (input.detach(), wanted)
-        result = _functional(f"conv{dimensions}d")(*given, None, *options)
-    return grad(result, wanted, grad_output)[0]
+        wanted.requires_grad_()
+        result = _functional(f"conv{dimensions}d")(input, weight, None, *options)
+        return grad(result, wanted, grad_output, create_graph=is_kept)[0]
 
 
 def _of_input(dimensions: int) -> Any:

@@ -72,3 +72,13 @@ def test_aten_names_are_the_same_functions() -> None:
     assert torch.ops.aten.slice(x, 0, 1).tolist() == [2.0]
     with pytest.raises(AttributeError, match="no attribute 'no_such'"):
         torch.ops.aten.no_such(x)
+
+
+def test_gradients_of_convolutions_by_name_have_a_history_where_what_they_are_made_of_has_one() -> None:
+    weight = torch.randn(1, 1, 1, 2, requires_grad=True)
+    given = torch.ones(1, 1, 3, 2)
+    found = functional.grad.conv2d_input((1, 1, 3, 3), weight, given)
+    assert type(found.grad_fn).__name__ == "ConvolutionBackwardBackward0"
+    found.sum().backward()
+    assert weight.grad.tolist() == [[[[6.0, 6.0]]]]
+    assert functional.grad.conv2d_input((1, 1, 3, 3), weight.detach(), given).grad_fn is None
