@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from types import FunctionType
 from typing import Any, Self
 
 from funcgrad import fft, linalg, special
 from funcgrad._tensor import functions as torch
 from funcgrad._tensor import methods, overriding
+from funcgrad._tensor.overriding import redispatch as redispatch_function
 from funcgrad._tensor.overriding import unwrapped, without_innermost
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional, init
@@ -17,9 +20,9 @@ from funcgrad.random import functions as random
 
 __all__ = [
     "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
-    "get_overridable_functions", "handle_torch_function", "has_torch_function", "has_torch_function_unary",
-    "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
-    "wrap_torch_function",
+    "get_overridable_functions", "get_testing_overrides", "handle_torch_function", "has_torch_function",
+    "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property",
+    "redispatch_function", "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
 overriding.arm()  # who imports this has a class that wants to be asked, of Tensor's or of its own
@@ -39,6 +42,8 @@ def is_tensor_like(inp: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Tell whether one of the arguments, or a mode, is to be asked before a function computes."""
+    if overriding.is_skipped():
+        return False
     modes = overriding.state.modes and overriding.state.asks_modes
     return bool(modes or overriding.overriding_arguments(relevant_args))
 
@@ -142,6 +147,28 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
         if overriding.is_asking(function):
             found.setdefault(owner, []).append(function)
     return found
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Any, Callable[..., int]]:
+    """Return, for each function that asks, one of the same parameters that returns -1: to see which a class lacks."""
+    asking = chain.from_iterable(get_overridable_functions().values())
+    return {function: made for function in asking if (made := _minus_one(function)) is not None}
+
+
+def _minus_one(function: Any) -> Any:
+    try:
+        signature = inspect.signature(overriding.function_of(function))
+    except ValueError:  # it takes what it is given
+        return None
+
+    def minus_one(*args: Any, **kwargs: Any) -> int:
+        signature.bind(*args, **kwargs)
+        return -1
+
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    minus_one.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]  # what inspect looks at
+    return minus_one
 
 
 def _public() -> Iterator[tuple[tuple[Any, str], Any]]:

@@ -40,6 +40,7 @@ class _State(threading.local):
         self.asks_modes = True
         self.modes: list[Any] = []
         self.calling: Any = None  # what a default `__torch_function__` calls now
+        self.skips = False  # the next question is not asked
 
 
 state = _State()
@@ -189,8 +190,25 @@ class without_innermost:  # noqa: N801 - a context manager, read as a verb
         state.modes.append(self.mode)
 
 
+def redispatch(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function that asks nobody itself; those that it calls ask."""
+    state.skips = True
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.skips = False
+
+
+def is_skipped() -> bool:
+    """Tell, once after `redispatch`, that nobody is to be asked."""
+    skips, state.skips = state.skips, False
+    return skips
+
+
 def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
     """Return whom to ask before this call, or None where nobody is."""
+    if state.skips and is_skipped():
+        return None
     if state.modes and state.asks_modes:
         return overriding_arguments((*args, *kwargs.values()))
     for x in args:

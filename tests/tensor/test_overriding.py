@@ -261,6 +261,31 @@ def test_a_function_of_ones_own_asks_by_handle_torch_function() -> None:
     assert overrides.wrap_torch_function(lambda x: (x,))(lambda x: x * 2)(torch.ones(1)).item() == 2.0
 
 
+def test_a_function_that_is_dispatched_again_skips_itself_and_not_what_it_calls() -> None:
+    seen: list[str] = []
+
+    class Seen(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return overrides.redispatch_function(func, types, args, kwargs)
+
+    def scaled(x: Any) -> Any:
+        if overrides.has_torch_function_unary(x):
+            return overrides.handle_torch_function(scaled, (x,), x)
+        return x * 2 + 1
+
+    assert scaled(torch.ones(1).as_subclass(Seen)).item() == 3.0
+    assert seen == ["scaled", "mul"]
+
+
+def test_dummies_take_what_the_functions_take() -> None:
+    dummies = overrides.get_testing_overrides()
+    assert dummies[torch.add](torch.ones(1), 2) == -1
+    with pytest.raises(TypeError, match="other"):
+        dummies[torch.add](torch.ones(1))
+
+
 def test_what_overrides_says_of_functions() -> None:
     listed = overrides.get_overridable_functions()[torch.Tensor]
     assert torch.Tensor.add in listed
