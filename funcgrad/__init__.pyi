@@ -1748,6 +1748,17 @@ def sort(
     axis: _int | None = None,
     out: Any = None,
 ) -> _SortResult: ...
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor: ...
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor: ...
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    layout: Any,
+    **options: Any,
+) -> Tensor: ...
 def sparse_coo_tensor(
     indices: Any,
     values: Any = None,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad._base import dtypes
+from funcgrad._base import dtypes, layouts
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call
@@ -61,7 +61,7 @@ def _from_compressed(
     rows, columns = (outer, inner) if by_row else (inner, outer)
     if size is None:
         other = int(to_host(inner).max()) + 1
-        size = (len(counts), other) if by_row else (other, len(counts))
+        size = (*((len(counts), other) if by_row else (other, len(counts))), *as_tensor(values).shape[1:])
     places = call(TABLE["stack"], (rows, columns), (0,))
     return sparse_coo_tensor(places, values, size, **options)
 
@@ -78,6 +78,49 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
     """Return the matrix whose column j has values[ccol[j]:ccol[j + 1]] in the rows of the same places, else 0."""
     options.pop("layout", None)
     return _from_compressed(ccol_indices, row_indices, values, size, options, by_row=False)
+
+
+def _from_blocks(
+    compressed: Any, plain: Any, values: Any, size: Any, options: dict[str, Any], *, by_row: bool
+) -> Tensor:
+    """Return a matrix of blocks. Shape: values (n, rows of a block, columns of a block)."""
+    numbers = as_tensor(values)
+    _, height, width = numbers.shape
+    blocks = None if size is None else (size[0] // height, size[1] // width, height, width)
+    found = _from_compressed(compressed, plain, numbers, blocks, options, by_row=by_row)
+    rows, columns = found.shape[:2]
+    return found.permute(0, 2, 1, 3).reshape(rows * height, columns * width)
+
+
+@function()
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor:
+    """Return the matrix made of blocks that lie row by row, as `sparse_csr_tensor` has numbers, and 0 elsewhere."""
+    options.pop("layout", None)
+    return _from_blocks(crow_indices, col_indices, values, size, options, by_row=True)
+
+
+@function()
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **options: Any) -> Tensor:
+    """Return the matrix made of blocks that lie column by column, and 0 elsewhere."""
+    options.pop("layout", None)
+    return _from_blocks(ccol_indices, row_indices, values, size, options, by_row=False)
+
+
+@function()
+def sparse_compressed_tensor(
+    compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, layout: Any, **options: Any
+) -> Tensor:
+    """Return the matrix that a compressed layout (csr, csc, bsr or bsc) tells, 0 where it tells nothing."""
+    make = _COMPRESSED.get(layout)
+    if make is None:
+        raise RuntimeError(f"sparse_compressed_tensor(): layout is sparse_csr, _csc, _bsr or _bsc, not {layout}")
+    return make(compressed_indices, plain_indices, values, size, **options)
+
+
+_COMPRESSED = {
+    layouts.sparse_csr: sparse_csr_tensor, layouts.sparse_csc: sparse_csc_tensor, layouts.sparse_bsr: sparse_bsr_tensor,
+    layouts.sparse_bsc: sparse_bsc_tensor,
+}  # fmt: skip
 
 
 # Between layouts: every layout is the dense one

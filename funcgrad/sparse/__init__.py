@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
     "BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
-    "LongTensor", "ShortTensor", "addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm",
-    "softmax", "spdiags", "sum",
+    "LongTensor", "ShortTensor", "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm",
+    "sampled_addmm", "softmax", "spdiags", "sum",
 ]  # fmt: skip
 
 _plain = lookup("")
+Check = TypeVar("Check")
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
-    """Multiply two matrices; with `reduce` ("sum", "mean", "amax", "amin") fold what mat1 stores of each row otherwise.
+    """Multiply two matrices; with `reduce` ("sum", "mean", "max", "min") fold what mat1 stores of each row otherwise.
 
     Shape: mat1 (n, m), mat2 (m, p), result (n, p). Rows of which nothing is stored give 0.
     """
@@ -33,10 +34,11 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     stored = mat1 != 0
     if reduce == "mean":
         return call(TABLE["mm"], (mat1, mat2)) / stored.sum(1, keepdim=True).clamp(min=1)
-    if reduce not in ("amax", "amin"):
-        raise ValueError(f"reduce argument must be either sum, mean, amax or amin, got {reduce}")
-    terms = (mat1.unsqueeze(-1) * mat2).masked_fill(~stored.unsqueeze(-1), -np.inf if reduce == "amax" else np.inf)
-    folded = terms.amax(1) if reduce == "amax" else terms.amin(1)
+    if reduce not in ("amax", "amin", "max", "min"):
+        raise RuntimeError(f"reduce argument must be either sum, mean, amax or amin, got {reduce}")
+    largest = reduce in ("amax", "max")
+    terms = (mat1.unsqueeze(-1) * mat2).masked_fill(~stored.unsqueeze(-1), -np.inf if largest else np.inf)
+    folded = terms.amax(1) if largest else terms.amin(1)
     return folded.masked_fill(~stored.any(1, keepdim=True), 0)
 
 
@@ -81,6 +83,11 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
             if 0 <= row < rows:
                 matrix[row, column] = diagonal[column]
     return from_host(matrix, dtype=diagonals.dtype, device=diagonals.device)
+
+
+def as_sparse_gradcheck(gradcheck: Check) -> Check:
+    """Return the function itself: it takes sparse tensors as it takes others."""
+    return gradcheck
 
 
 def _of_type(name: str) -> Any:

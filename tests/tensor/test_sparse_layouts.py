@@ -27,6 +27,15 @@ def test_compressed_rows_and_columns_say_the_same() -> None:
     assert by_row.col_indices().tolist() == [2, 0, 2]
 
 
+def test_blocks_lie_where_their_layout_says() -> None:
+    starts, places, blocks = [0, 1, 2], [1, 0], torch.arange(1.0, 9.0).reshape(2, 2, 2)
+    by_row = torch.sparse_bsr_tensor(starts, places, blocks)
+    by_column = torch.sparse_compressed_tensor(starts, places, blocks, layout=torch.sparse_bsc)
+    assert by_row.tolist() == [[0, 0, 1, 2], [0, 0, 3, 4], [5, 6, 0, 0], [7, 8, 0, 0]]
+    assert by_column.tolist() == [[0, 0, 5, 6], [0, 0, 7, 8], [1, 2, 0, 0], [3, 4, 0, 0]]
+    assert torch.sparse_bsr_tensor(starts, places, blocks, (4, 6)).shape == (4, 6)
+
+
 def test_gradients_flow_into_the_values() -> None:
     values = torch.tensor(VALUES, requires_grad=True)
     torch.sparse.mm(torch.sparse_coo_tensor(INDICES, values, (2, 3)), torch.eye(3)[:, :2]).sum().backward()
@@ -34,10 +43,10 @@ def test_gradients_flow_into_the_values() -> None:
     assert values.grad.tolist() == [0.0, 1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
+@pytest.mark.parametrize("reduce", ["mean", "amax", "amin", "max"])
 def test_products_fold_what_is_stored(reduce: str) -> None:
     matrix, dense = torch.tensor([[0.0, 2.0, -1.0], [0.0, 0.0, 0.0]]), torch.tensor([[5.0], [1.0], [3.0]])
-    expected = {"mean": -0.5, "amax": 2.0, "amin": -3.0}[reduce]
+    expected = {"mean": -0.5, "amax": 2.0, "amin": -3.0, "max": 2.0}[reduce]
     assert torch.sparse.mm(matrix, dense, reduce).tolist() == [[expected], [0.0]]
 
 
