@@ -269,7 +269,10 @@ def matrix_rank(
     needs_matrix(A, "linalg.matrix_rank")
     if A.size == 0:
         return jnp.zeros(A.shape[:-2], np.int64)
-    sizes = jnp.abs(jnp.linalg.eigvalsh(A)) if hermitian else jnp.linalg.svd(A, compute_uv=False)
+    if hermitian:
+        sizes = jnp.abs(_symmetric_parts(A, "L", "linalg.matrix_rank")[0])
+    else:
+        sizes = jnp.linalg.svd(A, compute_uv=False)
     bounds = (atol, rtol) if tol is None else (tol, 0.0)
     threshold = rank_threshold(A.shape, _real_kind(A), sizes.max(-1), *bounds)
     return (sizes > threshold[..., None]).sum(-1, dtype=np.int64)

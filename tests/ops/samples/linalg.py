@@ -185,6 +185,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(4, 3, grad=False)),
         sample(values([[1.0, 2.0], [2.0, 4.0]], grad=False)),
         sample(_definite(), hermitian=True).but(gradient=False),
+        sample(values([[1.0, 9.0], [0.0, 0.0]], grad=False), hermitian=True),  # read from the lower triangle
         sample(given(3, grad=False)).but(fails=True),
     ],
     "linalg.matrix_exp": [
