@@ -45,13 +45,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """Return `obj` as a tensor; a tensor of this dtype and device as it is, unless a copy is asked for."""
+    """Return `obj` as a tensor; a tensor of this dtype and device as it is, unless a copy is asked for.
+
+    requires_grad: None keeps the history that a tensor has, False drops it.
+    """
     found = as_tensor(obj, dtype, device)
-    found = found.detach().clone() if copy and found is obj else found
-    if requires_grad and found is obj and not found.requires_grad:
-        return found.detach().requires_grad_()
+    found = found.clone() if copy and found is obj else found
+    if requires_grad is False and found.requires_grad:
+        return found.detach()
     return found.requires_grad_() if requires_grad else found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 from funcgrad._base.layouts import contiguous_format, strided
 from funcgrad._program.record import array_of
@@ -11,6 +12,39 @@ from funcgrad._tensor.aliases import View
 from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
 from funcgrad._tensor.tensor import Tensor
+
+
+class _LastSeen:
+    """The value that a tensor had when its version was last asked for, and that version."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.version = ref(value), 0
+
+
+def last_seen(tensor: Tensor) -> _LastSeen:
+    """Return the version of a tensor, or of what it is a view of: one more than last time if it was written to since.
+
+    It counts the calls that found a change, not the writes: those would each pay for a number that few look at.
+    """
+    whole = tensor if tensor._base is None else tensor._base
+    value = whole._current().value
+    seen = whole.__dict__.setdefault("_last_seen", _LastSeen(value))
+    if seen.value() is not value:
+        seen.value, seen.version = ref(value), seen.version + 1
+    return seen
+
+
+METHODS["_version"] = property(lambda self: last_seen(self).version, doc="Grows when the tensor has been written to.")
+
+
+def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    if dtype not in (None, self.dtype):
+        raise RuntimeError(f"a gradient has the dtype of its tensor, {self.dtype}: grad_dtype cannot be {dtype}")
+
+
+METHODS["grad_dtype"] = property(lambda self: self.dtype, _set_grad_dtype, doc="The dtype that its gradient has.")
 
 
 @method()
@@ -43,7 +77,6 @@ METHODS["share_memory_"] = METHODS["pin_memory"] = lambda self, device=None: sel
 METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["dequantize"] = lambda self: self
 METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
-METHODS["grad_dtype"] = property(lambda self: self.dtype)
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
 METHODS["itemsize"] = property(lambda self: self.dtype.itemsize)
 METHODS["names"] = property(lambda self: (None,) * len(self.shape))

@@ -93,6 +93,7 @@ def can_be_read(tensor: Tensor) -> bool:
     return not isinstance(tensor._current().value, (LiftedValue, MetaValue, TracedValue))
 
 
+_DLPACK_CPU = (1, 0)  # kDLCPU, the first
 _WORTH_MOVING = 1 << 16  # bytes; less goes along with the call of the program that reads it
 
 
@@ -131,11 +132,28 @@ def from_file(
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """Return a tensor that reads another library's array (anything with `__dlpack__`), without a copy where JAX can."""
+    """Return a tensor that reads another library's array (anything with `__dlpack__`), without a copy where JAX can.
+
+    A bare capsule, the older form, does not say where it is: on the CPU.
+    """
     if isinstance(ext_tensor, Tensor):
         found = ext_tensor.detach()
     else:
         with jax.enable_x64(True):
-            found = from_jax(jax.dlpack.from_dlpack(ext_tensor, copy=copy))
+            given = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+            found = from_jax(jax.dlpack.from_dlpack(given, copy=copy))
     found = found if device is None else found.to(device)
     return found.clone() if copy and found._variable.value.is_shared else found
+
+
+class _Capsule:
+    """A DLPack capsule on the CPU, as what has one to give. https://dmlc.github.io/dlpack/latest/python_spec.html"""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _DLPACK_CPU

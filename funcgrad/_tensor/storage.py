@@ -19,9 +19,7 @@ class UntypedStorage:
     _dtype = dtypes.uint8
 
     def __init__(self, given: Any = 0) -> None:
-        if not isinstance(given, Tensor):
-            given = creation.tensor(given, dtype=self._dtype) if _is_sequence(given) else _new(int(given), self._dtype)
-        self._whole: Tensor = given if given._base is None else given._base
+        self._whole: Tensor = _elements(given, self._dtype)
 
     @property
     def device(self) -> Any:
@@ -43,19 +41,28 @@ class UntypedStorage:
     def __len__(self) -> int:
         return self.size()
 
+    def __repr__(self) -> str:
+        whole: Any = self._whole.detach().flatten()  # its stub lacks the view of another dtype
+        shown = "".join(f" {number}\n" for number in whole.view(self._dtype).tolist())
+        return f"{shown}[torch.storage.{type(self).__name__}(device={self.device}) of size {self.size()}]"
 
-def _is_sequence(given: Any) -> bool:
-    return isinstance(given, (list, tuple, range))
 
-
-def _new(count: int, dtype: Any) -> Tensor:
-    return creation.zeros(count, dtype=dtype)
+def _elements(given: Any, dtype: Any) -> Tensor:
+    """Return a whole tensor: the given one or what it is a view of, one of these numbers, or of so many zeros."""
+    if isinstance(given, Tensor):
+        return given if given._base is None else given._base
+    if isinstance(given, (list, tuple, range)):
+        return creation.tensor(given, dtype=dtype)
+    return creation.zeros(int(given), dtype=dtype)
 
 
 class TypedStorage(UntypedStorage):
     """The elements behind a tensor, that can be read and written by their place."""
 
     _dtype = dtypes.float32
+
+    def __init__(self, given: Any = 0, *, dtype: Any = None) -> None:
+        self._whole = _elements(given, dtype or self._dtype)
 
     @property
     def dtype(self) -> Any:
@@ -65,6 +72,11 @@ class TypedStorage(UntypedStorage):
     def size(self) -> int:
         """Return the number of elements."""
         return self._whole.shape.numel()
+
+    def __repr__(self) -> str:
+        shown = "".join(f" {number}\n" for number in self)
+        kind = f"torch.storage.{type(self).__name__}(dtype={self.dtype}, device={self.device})"
+        return f"{shown}[{kind} of size {self.size()}]"
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""

@@ -15,15 +15,15 @@ from funcgrad.autograd import anomaly, forward_ad, function, functional, grad_mo
 from funcgrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from funcgrad.autograd.backwards import backward, grad
 from funcgrad.autograd.function import Function
-from funcgrad.autograd.grad_mode import set_multithreading_enabled
+from funcgrad.autograd.grad_mode import enforce_grad_layout_policy, set_multithreading_enabled
 from funcgrad.autograd.numeric import GradcheckError, gradcheck, gradgradcheck
 from funcgrad.autograd.variable import Variable
 
 __all__ = [
     "Function", "GradcheckError", "Node", "Variable", "anomaly", "backward", "detect_anomaly", "enable_grad",
-    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled", "set_strict", "variable",
+    "enforce_grad_layout_policy", "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck",
+    "gradgradcheck", "graph", "inference_mode", "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly",
+    "set_grad_enabled", "set_multithreading_enabled", "set_strict", "variable",
 ]  # fmt: skip
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import platform
+import re
+from collections.abc import Mapping
 from contextlib import nullcontext
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from funcgrad.cpu import amp
@@ -14,6 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 StreamContext = nullcontext
+_LIST_OF_FEATURES = Path("/proc/cpuinfo")
 
 
 def is_available() -> bool:
@@ -52,6 +59,12 @@ def stream(stream: Any) -> Any:
     return nullcontext()
 
 
-def get_capabilities() -> dict[str, Any]:
-    """Return what is known of the CPU: nothing beyond the kind of machine."""
-    return {}
+@functools.cache
+def get_capabilities() -> Mapping[str, Any]:
+    """Return the CPU's "architecture" and, where Linux lists them, which of its features it has."""
+    features: dict[str, Any] = {"architecture": platform.machine()}
+    if _LIST_OF_FEATURES.exists():
+        listed = re.search(r"^(?:flags|Features)\s*:(.*)$", _LIST_OF_FEATURES.read_text(), re.MULTILINE)
+        words = listed[1].split() if listed else []
+        features |= dict.fromkeys((re.sub("^avx512(?=[a-z])", "avx512_", word) for word in words), True)
+    return MappingProxyType(features)

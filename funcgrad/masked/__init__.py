@@ -1,5 +1,6 @@
 """torch.masked: reductions and normalizations that leave out the elements where a mask is False."""
 
+from funcgrad.masked import functions as _functions
 from funcgrad.masked.functions import _input_mask as _input_mask
 from funcgrad.masked.functions import _output_mask as _output_mask
 from funcgrad.masked.functions import amax as amax
@@ -21,3 +22,5 @@ from funcgrad.masked.functions import softmin as softmin
 from funcgrad.masked.functions import std as std
 from funcgrad.masked.functions import sum as sum
 from funcgrad.masked.functions import var as var
+
+_ops = _functions  # where torch has them

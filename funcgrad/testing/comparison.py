@@ -25,6 +25,7 @@ class _Options(NamedTuple):
     check_device: bool
     check_dtype: bool
     msg: str | Callable[[str], str] | None
+    allow_subclasses: bool
 
 
 def assert_close(
@@ -36,12 +37,12 @@ def assert_close(
 
     Tolerances are given both or neither; by default they follow from the dtypes, torch's for each. Tensors, arrays and
     numbers are compared, and sequences and mappings of them. msg replaces the message, or makes another of it.
-    Raises TypeError for what cannot be compared.
+    Raises TypeError for what cannot be compared. allow_subclasses=False: both are of one class.
     """
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
-    _compare(actual, expected, _Options(rtol, atol, equal_nan, check_device, check_dtype, msg), ())
+    _compare(actual, expected, _Options(rtol, atol, equal_nan, check_device, check_dtype, msg, allow_subclasses), ())
 
 
 def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...]) -> None:
@@ -64,11 +65,15 @@ def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...
         return
     elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         _compare_numbers(actual, expected, options, path)
-    elif isinstance(actual, (Tensor, np.ndarray)) and isinstance(expected, (Tensor, np.ndarray)):
+    elif _are_arrays(actual, expected) and (options.allow_subclasses or type(actual) is type(expected)):
         _compare_tensors(_tensor(actual), _tensor(expected), options, path)
     else:
         kinds = f"{type(actual)} and {type(expected)}"
         raise TypeError(f"No comparison pair was able to handle inputs of type {kinds}.{_where(path)}")
+
+
+def _are_arrays(actual: Any, expected: Any) -> bool:
+    return isinstance(actual, (Tensor, np.ndarray)) and isinstance(expected, (Tensor, np.ndarray))
 
 
 def _tensor(given: Any) -> Tensor:

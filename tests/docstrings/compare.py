@@ -28,7 +28,8 @@ class Difference(NamedTuple):
     theirs: Outcome
 
     def __str__(self) -> str:
-        return f"{self.name}\n>>> {self.ours.source.rstrip()}\ntorch:    {_told(self.theirs)}\nfuncgrad: {_told(self.ours)}"
+        example = f"{self.name}\n>>> {self.ours.source.rstrip()}"
+        return f"{example}\ntorch:    {_told(self.theirs)}\nfuncgrad: {_told(self.ours)}"
 
 
 def differences(ours: Outcomes, theirs: Outcomes) -> Iterator[Difference | None]:

@@ -6,7 +6,7 @@ LEFT_OUT_MODULES = (
     r".*(cuda|backends|xpu|mps|mtia|accelerator)"  # another device, or what torch was built with
     r"|torch\._|torch\.testing\._internal"  # not public
     r"|.*(_inductor|_dynamo|onnx|export|package|compiler|monitor|functorch)"  # other ways to run or ship a model
-    r"|torch\.hub|torch\.utils\.data\.datapipes|.*backend_registration"  # the network; what torch itself has given up; other devices
+    r"|torch\.hub|torch\.utils\.data\.datapipes|.*backend_registration"  # the network; given up by torch; other devices
     r"|torch\.ao|.*quantiz|torch\.nn\.intrinsic|torch\.distributed\.(rpc|autograd)"  # quantised layers; remote calls
 )
 

@@ -91,3 +91,42 @@ def test_a_mean_is_rounded_as_one_division() -> None:
     expected = [float(np.float32(hits) / np.float32(100)) for hits in (7, 29, 99)]
     assert [row.float().mean().item() for row in right] == expected
     assert right.float().mean(1).tolist() == expected
+
+
+def test_a_version_grows_by_one_for_all_that_was_written_since_it_was_read() -> None:
+    x = torch.zeros(3)
+    part = x[:2]
+    assert (x._version, part._version) == (0, 0)
+    x.add_(1)
+    part.mul_(2)
+    assert (x._version, part._version, x._version) == (1, 1, 1)
+    torch.autograd.graph.increment_version(x)
+    assert x._version == 2
+
+
+def test_asarray_keeps_a_history_unless_told_otherwise() -> None:
+    x = torch.ones(2, requires_grad=True) * 2
+    assert torch.asarray(x) is x
+    assert torch.asarray(x, requires_grad=False).grad_fn is None
+    assert torch.asarray(x, copy=True).requires_grad
+    plain = torch.ones(2)
+    assert torch.asarray(plain, requires_grad=True) is plain and plain.requires_grad
+
+
+def test_a_gradient_has_the_dtype_of_its_tensor() -> None:
+    x = torch.ones(2, requires_grad=True)
+    x.grad_dtype = torch.float32
+    with pytest.raises(RuntimeError, match="grad_dtype cannot be"):
+        x.grad_dtype = torch.float16
+
+
+def test_storages_say_their_elements() -> None:
+    typed = torch.TypedStorage(2, dtype=torch.int32)
+    assert repr(typed) == " 0\n 0\n[torch.storage.TypedStorage(dtype=torch.int32, device=cpu) of size 2]"
+    assert repr(torch.ones(1, dtype=torch.uint8).untyped_storage()) == (
+        " 1\n[torch.storage.UntypedStorage(device=cpu) of size 1]"
+    )
+
+
+def test_a_bare_dlpack_capsule_is_read() -> None:
+    assert torch.from_dlpack(torch.utils.dlpack.to_dlpack(torch.arange(3))).tolist() == [0, 1, 2]

@@ -48,3 +48,10 @@ def test_made_tensors_take_bounds() -> None:
         torch.testing.make_tensor(2, dtype=torch.int64, device="cpu", requires_grad=True)
     with pytest.raises(ValueError, match="`low` must be less than `high`"):
         torch.testing.make_tensor(2, dtype=torch.int64, device="cpu", low=3, high=2)
+
+
+def test_classes_must_be_one_where_subclasses_are_not_allowed() -> None:
+    x = torch.ones(2)
+    torch.testing.assert_close(torch.nn.Parameter(x), x)
+    with pytest.raises(TypeError, match="No comparison pair"):
+        torch.testing.assert_close(torch.nn.Parameter(x), x, allow_subclasses=False)
