@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
@@ -32,10 +33,14 @@ class Handle:
 
     __slots__ = ("_entered", "id")
 
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Any, *, prepend: bool = False) -> None:
+        """hooks: in the order in which they run. prepend: before all others; hooks is an OrderedDict then."""
         self.id = _sequence()
         self._entered: list[dict[int, Any]] = []
         self.enter(hooks, hook)
+        if prepend:
+            assert isinstance(hooks, OrderedDict)
+            hooks.move_to_end(self.id, last=False)
 
     def enter(self, where: dict[int, Any], what: Any) -> None:
         """Put something under this hook's number, to be taken away with it."""

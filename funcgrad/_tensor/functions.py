@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._base import dtypes, promotion
+from funcgrad._base import dtypes, naming, promotion
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import (
     enable_grad,
@@ -120,10 +120,7 @@ def is_storage(obj: Any) -> bool:
 
 def typename(obj: Any) -> str:
     """Return the name of a tensor's type, or of another object's class with its module."""
-    if isinstance(obj, Tensor):
-        return obj.type()
-    kind = obj if isinstance(obj, type) else type(obj)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return obj.type() if isinstance(obj, Tensor) else naming.typename(obj)
 
 
 @function()

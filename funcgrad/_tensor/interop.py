@@ -65,6 +65,12 @@ def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:
     return np.asarray(array) if is_on_host(value) else None
 
 
+def numbers_on_host(tensor: Tensor) -> np.ndarray[Any, Any] | None:
+    """Return a tensor's numbers, to read only, where the host has them and no gradient is wanted; else None."""
+    value = tensor._current().value
+    return host_numbers(value) if is_on_host(value) and not tensor.requires_grad else None
+
+
 def rows_on_host(values: Sequence[Value]) -> np.ndarray[Any, Any] | None:
     """Return the numbers of x[i], x[j], ... as one array; None where they are not all of one x that the host has."""
     select, places = TABLE["select"], []

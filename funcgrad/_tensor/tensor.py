@@ -11,6 +11,7 @@ from typing import Any
 
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
+from funcgrad._base.naming import typename
 from funcgrad._base.size import Size
 from funcgrad._program.record import array_of
 from funcgrad._program.value import CONSTANT, LiftedValue
@@ -276,9 +277,7 @@ class Tensor(metaclass=_Methods):
     @data.setter
     def data(self, new: Tensor) -> None:
         if not isinstance(new, Tensor):
-            kind = type(new)
-            name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-            raise TypeError(f"Variable data has to be a tensor, but got {name}")
+            raise TypeError(f"Variable data has to be a tensor, but got {typename(new)}")
         if self.requires_grad and not new.dtype.is_differentiable:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value = new._current().value

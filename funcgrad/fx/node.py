@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.naming import typename
 from funcgrad.fx.naming import qualified_name
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
@@ -192,5 +193,5 @@ def type_text(kind: Any) -> str:
     """Write an annotation; classes of funcgrad under torch's names."""
     if not isinstance(kind, type) or isinstance(kind, types.GenericAlias):
         return repr(kind)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    name = typename(kind)
     return name.replace("funcgrad", "torch", 1) if name.startswith("funcgrad.") else name

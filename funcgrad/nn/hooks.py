@@ -49,7 +49,7 @@ class Hooked:
 
     def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
         """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments."""
-        handle = _enter(self._forward_pre_hooks, hook, prepend)
+        handle = Handle(self._forward_pre_hooks, hook, prepend=prepend)
         if with_kwargs:
             handle.enter(self._forward_pre_hooks_with_kwargs, True)
         return handle
@@ -61,7 +61,7 @@ class Hooked:
 
         With `always_call` it runs also when forward or an earlier hook raised.
         """
-        handle = _enter(self._forward_hooks, hook, prepend)
+        handle = Handle(self._forward_hooks, hook, prepend=prepend)
         if with_kwargs:
             handle.enter(self._forward_hooks_with_kwargs, True)
         if always_call:
@@ -70,17 +70,17 @@ class Hooked:
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_output)` when the gradients of the results are known; it may return others."""
-        return _enter(self._backward_pre_hooks, hook, prepend)
+        return Handle(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known; it may return others."""
         self._choose_backward_kind(full=True)
-        return _enter(self._backward_hooks, hook, prepend)
+        return Handle(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Hook) -> Handle:
         """Call `hook` at the backward of the last operation of forward: torch's old kind; prefer the full one."""
         self._choose_backward_kind(full=False)
-        return _enter(self._backward_hooks, hook, prepend=False)
+        return Handle(self._backward_hooks, hook)
 
     def _choose_backward_kind(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
@@ -93,12 +93,12 @@ class Hooked:
 
 def register_module_forward_pre_hook(hook: Hook) -> Handle:
     """Call `hook(module, args)` before the forward of every module."""
-    return _enter(everywhere_forward_pre, hook, prepend=False)
+    return Handle(everywhere_forward_pre, hook)
 
 
 def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> Handle:
     """Call `hook(module, args, result)` after the forward of every module."""
-    handle = _enter(everywhere_forward, hook, prepend=False)
+    handle = Handle(everywhere_forward, hook)
     if with_kwargs:
         handle.enter(_everywhere_with_kwargs, True)
     if always_call:
@@ -108,7 +108,7 @@ def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, alway
 
 def register_module_full_backward_pre_hook(hook: Hook) -> Handle:
     """Call `hook(module, grad_output)` in the backward pass of every module."""
-    return _enter(everywhere_backward_pre, hook, prepend=False)
+    return Handle(everywhere_backward_pre, hook)
 
 
 def register_module_full_backward_hook(hook: Hook) -> Handle:
@@ -128,14 +128,7 @@ def _enter_everywhere_backward(hook: Hook, full: bool) -> Handle:
             "global Module hook. Please use only one of them."
         )
     _everywhere_full["backward"] = full
-    return _enter(everywhere_backward, hook, prepend=False)
-
-
-def _enter(hooks: Hooks, hook: Hook, prepend: bool) -> Handle:
-    handle = Handle(hooks, hook)
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
+    return Handle(everywhere_backward, hook)
 
 
 class _HookedCall:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._tape.nodes import Handle
+from funcgrad._tensor.functions import typename
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Buffer, Parameter
 
@@ -200,14 +201,6 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Handle
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> Handle:
     """Call `hook(module, name, submodule)` whenever a submodule is registered; it may return another one."""
     return Handle(everywhere_module, hook)
-
-
-def typename(value: Any) -> str:
-    """Return torch's name for the type of `value`: "torch.FloatTensor" for tensors, else module and class."""
-    if isinstance(value, Tensor):
-        return value.type()
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ in ("builtins", "") else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _member(module: Any, name: str) -> Any:

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from typing import Any, Self
 
+from funcgrad._tensor.functions import typename
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.containers import named_pairs
-from funcgrad.nn.members import typename
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 
+from funcgrad._base.naming import typename
 from funcgrad._ops.table import Arrays, Op
 from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.interop import from_host, to_host
@@ -133,9 +134,7 @@ class Optimizer:
 
     def _check_param(self, param: Any) -> None:
         if not isinstance(param, Tensor):
-            kind = type(param)
-            name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {name}")
+            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(param)}")
         if not (self.defaults.get("differentiable") or param.is_leaf or param.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
 
@@ -258,19 +257,19 @@ class Optimizer:
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call hook(optimizer) before `state_dict`."""
-        return _enter(self._optimizer_state_dict_pre_hooks, hook, prepend)
+        return Handle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call hook(optimizer, state_dict) after `state_dict`; it may return another one."""
-        return _enter(self._optimizer_state_dict_post_hooks, hook, prepend)
+        return Handle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call hook(optimizer, state_dict) before loading; it may return another one."""
-        return _enter(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+        return Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)
 
     def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call hook(optimizer) after loading."""
-        return _enter(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+        return Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
 
 def _zeros(arrays: Arrays) -> tuple[Any, ...]:
@@ -278,13 +277,6 @@ def _zeros(arrays: Arrays) -> tuple[Any, ...]:
 
 
 _ZEROS = Op(_zeros)
-
-
-def _enter(hooks: Hooks, hook: Hook, prepend: bool) -> Handle:
-    handle = Handle(hooks, hook)
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:

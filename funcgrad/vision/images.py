@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from funcgrad._tensor.interop import from_host, host_numbers, is_on_host
+from funcgrad._tensor.interop import from_host, numbers_on_host
 from funcgrad._tensor.tensor import Tensor
 
 HAS_PIL = importlib.util.find_spec("PIL") is not None
@@ -33,17 +33,11 @@ def check(image: Any) -> None:
         raise TypeError(f"img should be PIL Image or Tensor. Got {type(image)}")
 
 
-def numbers_of(image: Tensor) -> NDArray[Any] | None:
-    """Return a tensor's numbers, to read only, where the host has them and no gradient is wanted; else None."""
-    value = image._current().value
-    return host_numbers(value) if is_on_host(value) and not image.requires_grad else None
-
-
 def changed(
     image: Tensor, on_host: Callable[[NDArray[Any]], NDArray[Any]], as_ops: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """Return a changed picture: by numpy where the host has its numbers (no op to compile), else by ops."""
-    numbers = numbers_of(image)
+    numbers = numbers_on_host(image)
     return as_ops(image) if numbers is None else from_host(on_host(numbers), device=image.device)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, rows_on_host
+from funcgrad._tensor.interop import from_host, numbers_on_host, rows_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 
@@ -111,15 +111,10 @@ def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | N
         rows = rows_on_host([tensor._current().value for tensor in batch])
         if rows is not None:
             return from_host(rows)
-    arrays = [_host_numbers(tensor) for tensor in batch]
+    arrays = [numbers_on_host(tensor) for tensor in batch]
     if any(array is None for array in arrays):
         return fg.stack(tuple(batch))
     return collate_numpy_array_fn(arrays)  # type: ignore[arg-type]  # none is None
-
-
-def _host_numbers(tensor: Tensor) -> np.ndarray[Any, Any] | None:
-    value = tensor._current().value
-    return host_numbers(value) if is_on_host(value) and not tensor.requires_grad else None
 
 
 def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: CollateMap | None = None) -> Tensor:
