@@ -65,7 +65,7 @@ def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...
         return
     elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         _compare_numbers(actual, expected, options, path)
-    elif _are_arrays(actual, expected) and (options.allow_subclasses or type(actual) is type(expected)):
+    elif _are_arrays(actual, expected) and _are_related(actual, expected, options.allow_subclasses):
         _compare_tensors(_tensor(actual), _tensor(expected), options, path)
     else:
         kinds = f"{type(actual)} and {type(expected)}"
@@ -74,6 +74,12 @@ def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...
 
 def _are_arrays(actual: Any, expected: Any) -> bool:
     return isinstance(actual, (Tensor, np.ndarray)) and isinstance(expected, (Tensor, np.ndarray))
+
+
+def _are_related(actual: Any, expected: Any, allow_subclasses: bool) -> bool:
+    if allow_subclasses:
+        return isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+    return type(actual) is type(expected)
 
 
 def _tensor(given: Any) -> Tensor:
