@@ -78,18 +78,6 @@ def isclose(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08
     return same | (jnp.isfinite(difference) & (difference <= atol + lax.abs(rtol * other)))
 
 
-@op(names="")
-def all_close(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
-    """Tell whether all pairs are close. Shape: result ()."""
-    return jnp.all(isclose(input, other, rtol, atol, equal_nan))
-
-
-@op(names="", promote="common")
-def all_equal(input: Array, other: Array) -> Array:
-    """Tell whether two tensors have one shape and the same numbers. Shape: result ()."""
-    return jnp.all(lax.eq(input, other)) if input.shape == other.shape else jnp.zeros((), np.bool_)
-
-
 @op(names="isnan .isnan")
 def isnan(input: Array) -> Array:
     """Where the input is NaN."""

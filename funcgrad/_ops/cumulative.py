@@ -1,9 +1,8 @@
-"""Rows that run along one dimension: cumulative sums, products, largest; differences, integrals, slopes of samples."""
+"""Rows that run along one dimension: cumulative sums, products, largest; differences and integrals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -132,29 +131,3 @@ def cumulative_trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, di
     """The running integral along `dim` by the trapezoidal rule. Shape: one less than `y` along `dim`."""
     dim = dim_of(y.ndim, dim)
     return lax.cumsum(_panels(y, x, dx, dim), dim)
-
-
-def sample_gradient(input: Array, spacing: Any, dim: int, edge_order: int) -> Array:
-    """Return the derivative of samples along `dim`, second order inside; `spacing` is a number or the 1-d points."""
-    moved = jnp.moveaxis(input, dim, -1)
-    points = np.arange(moved.shape[-1]) * spacing if np.ndim(spacing) == 0 else spacing
-    points = jnp.asarray(points, input.dtype if not is_integer(input) else np.float32)
-    step = points[1:] - points[:-1]
-    before, after = step[:-1], step[1:]
-    slope = (moved[..., 1:] - moved[..., :-1]) / step
-    inner = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
-    if edge_order == 1:
-        first, last = slope[..., :1], slope[..., -1:]
-    else:
-        first = slope[..., :1] - (slope[..., 1:2] - slope[..., :1]) * (step[0] / (step[0] + step[1]))
-        last = slope[..., -1:] + (slope[..., -1:] - slope[..., -2:-1]) * (step[-1] / (step[-1] + step[-2]))
-    return jnp.moveaxis(jnp.concatenate([first, inner, last], -1), -1, dim)
-
-
-@op(grad="CatBackward0", names="")
-def gradient_by_number(
-    input: Array, spacing: tuple[float, ...], dim: tuple[int, ...], edge_order: int = 1
-) -> tuple[Array, ...]:
-    """The derivative of samples along each `dim`, with one spacing for each."""
-    along = [(dim_of(input.ndim, d), s) for d, s in zip(dim, spacing, strict=True)]
-    return tuple(sample_gradient(input, s, d, edge_order) for d, s in along)
