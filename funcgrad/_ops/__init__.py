@@ -11,13 +11,11 @@ from funcgrad._ops import comparison as comparison
 from funcgrad._ops import contractions as contractions
 from funcgrad._ops import convolution as convolution
 from funcgrad._ops import copies as copies
-from funcgrad._ops import copying as copying
 from funcgrad._ops import creation as creation
 from funcgrad._ops import cross_entropy as cross_entropy
 from funcgrad._ops import cumulative as cumulative
 from funcgrad._ops import decompositions as decompositions
 from funcgrad._ops import differences as differences
-from funcgrad._ops import distance as distance
 from funcgrad._ops import distances as distances
 from funcgrad._ops import embedding as embedding
 from funcgrad._ops import folding as folding
@@ -50,7 +48,6 @@ from funcgrad._ops import reductions as reductions
 from funcgrad._ops import scaled_products as scaled_products
 from funcgrad._ops import scattering as scattering
 from funcgrad._ops import segments as segments
-from funcgrad._ops import selecting as selecting
 from funcgrad._ops import shaping as shaping
 from funcgrad._ops import softmax as softmax
 from funcgrad._ops import solving as solving

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.checks import require_floating, scalar_name
-from funcgrad._ops.reduction import completed, reduction_of
+from funcgrad._ops.loss_reduction import completed, reduction_of
 from funcgrad._ops.table import Array, Indices, op
 
 

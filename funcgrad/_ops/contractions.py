@@ -1,4 +1,4 @@
-"""Rows that multiply and sum over chosen dimensions: einsum, tensordot, chains of products, cdist, cross, powers."""
+"""Rows that multiply and sum over chosen dimensions: einsum, tensordot, chains of products, cross, powers."""
 
 from __future__ import annotations
 

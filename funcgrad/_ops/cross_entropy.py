@@ -9,7 +9,7 @@ from jax import lax
 
 from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
 from funcgrad._ops.conditions import are_classes
-from funcgrad._ops.reduction import completed, reduction_of
+from funcgrad._ops.loss_reduction import completed, reduction_of
 from funcgrad._ops.table import Array, op
 
 

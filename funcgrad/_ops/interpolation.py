@@ -16,7 +16,7 @@ from jax import lax
 
 from funcgrad._ops.average_pooling import average_to
 from funcgrad._ops.checks import wide
-from funcgrad._ops.reduction import completed
+from funcgrad._ops.loss_reduction import completed
 from funcgrad._ops.table import Array, Dims, op
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}

@@ -14,7 +14,7 @@ from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
-from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
+from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Operand, op
 
 

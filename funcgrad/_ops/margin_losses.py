@@ -9,8 +9,8 @@ from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.checks import require_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_several_targets, are_targets
-from funcgrad._ops.distance import pairwise_distance
-from funcgrad._ops.reduction import completed, last_node, reduced, reduction_of
+from funcgrad._ops.distances import pairwise_distance
+from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Indices, op
 
 

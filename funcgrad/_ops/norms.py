@@ -1,4 +1,4 @@
-"""Rows that measure a tensor: vector norms, matrix norms, condition numbers, distances."""
+"""Rows that measure a tensor: vector norms, matrix norms, how long a difference is; and scale it to a length."""
 
 from __future__ import annotations
 
@@ -6,18 +6,68 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._ops.arithmetic import is_integer, magnitude
+from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
-from funcgrad._ops.moments import magnitude, vector_norm_of
-from funcgrad._ops.table import Array, Dims, DType, op
+from funcgrad._ops.moments import real_like, safe_sqrt
+from funcgrad._ops.reductions import element_count
+from funcgrad._ops.table import Array, Dims, DType, Scalar, op
 
 _VECTOR = "LinalgVectorNormBackward0"
 _SVD = ("LinalgSvdBackward0", ("PermuteBackward0", "input"))
+
+
+def _extreme(input: Array, dims: tuple[int, ...], keepdim: bool, is_largest: bool) -> Array:
+    return (jnp.max if is_largest else jnp.min)(input, dims, keepdims=keepdim)
+
+
+_extreme_length = jax.custom_jvp(_extreme, nondiff_argnums=(1, 2, 3))
+
+
+@_extreme_length.defjvp
+def _extreme_length_jvp(
+    dims: tuple[int, ...], keepdim: bool, is_largest: bool, primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    """All within 4 roundings share the tangent: XLA may compute |z| twice, in two fusions, and round it in two ways.
+
+    None equals the largest then, and the derivative of jnp.max divides by the number of those that do.
+    """
+    (x,), (dx,) = primals, tangents
+    found = _extreme(x, dims, True, is_largest)
+    chosen = (jnp.abs(x - found) <= 4 * jnp.finfo(x.dtype).eps * found).astype(x.dtype)
+    moved = jnp.sum(dx * chosen, dims, keepdims=keepdim) / jnp.sum(chosen, dims, keepdims=keepdim)
+    return found if keepdim else jnp.squeeze(found, dims), moved
+
+
+def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool) -> Array:
+    """(sum |x|^p)^(1/p) over `dims`, with torch's gradients: 0 where the norm is 0, shared among equal largest."""
+    if p == 0:
+        return jnp.sum((input != 0).astype(real_like(input)), dims, keepdims=keepdim)
+    if math.isinf(p):
+        if element_count(input, dims) == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not "
+                "have an identity"
+            )
+        extreme = _extreme_length if input.dtype.kind == "c" else _extreme
+        return extreme(magnitude(input), dims, keepdim, p > 0)
+    if p == 1:
+        return jnp.sum(magnitude(input), dims, keepdims=keepdim)
+    if p == 2:
+        square = lax.square(input) if input.dtype.kind != "c" else lax.real(input * lax.conj(input))
+        return safe_sqrt(jnp.sum(square, dims, keepdims=keepdim))
+    size = magnitude(input)
+    is_zero = size == 0
+    power = jnp.where(is_zero, 0 if p > 0 else np.inf, jnp.where(is_zero, 1, size) ** p)
+    total = jnp.sum(power.astype(size.dtype), dims, keepdims=keepdim)
+    return jnp.where(total == 0, 0, jnp.where(total == 0, 1, total) ** (1 / p))
 
 
 def needs_float(array: Array, name: str) -> None:
@@ -142,3 +192,56 @@ def matrix_norm(
 ) -> Array:
     """Return a norm of matrices: "fro", "nuc" (sum of singular values), ±2 (largest, smallest), ±1 and ±inf (sums)."""
     return matrix_size(_cast(input, dtype), ord, dim, keepdim)
+
+
+@op(grad="LinalgVectorNormBackward0")
+def norm(
+    input: Array,
+    p: str | float | None = "fro",
+    dim: Dims | None = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+) -> Array:
+    """The p-norm of all elements or along `dim`; "fro" is the 2-norm, "nuc" the sum of a matrix's singular values."""
+    if is_integer(input) and dtype is None:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(input)}"
+        )
+    given = lax.convert_element_type(input, dtype.numpy) if dtype is not None else input
+    dims, used = dims_of(input, dim), wide(given)
+    if p == "nuc":
+        result = jnp.linalg.norm(used, "nuc", dims, keepdims=keepdim)
+    else:
+        result = vector_norm_of(used, 2.0 if p is None or p == "fro" else float(p), dims, keepdim)
+    return result.astype(real_like(given))
+
+
+@op(grad="NormBackward1", names="frobenius_norm")
+def frobenius_norm(input: Array, dim: Dims, keepdim: bool = False) -> Array:
+    """The 2-norm over `dim`."""
+    return norm(input, "fro", dim, keepdim)
+
+
+@op(grad=("SumBackward1", ("LinalgSvdBackward0", "input")), names="nuclear_norm")
+def nuclear_norm(input: Array, dim: Dims | None = None, keepdim: bool = False) -> Array:
+    """The sum of the singular values of matrices in two dimensions."""
+    return norm(input, "nuc", dim, keepdim)
+
+
+@op(grad="DistBackward0", promote="common")
+def dist(input: Array, other: Array, p: float = 2) -> Array:
+    """The p-norm of input - other, 0 with gradient 0 where they are equal. Shape: result ()."""
+    difference = lax.sub(*broadcast(input, other))
+    return vector_norm_of(wide(difference), p, dims_of(difference, None), False).astype(real_like(difference))
+
+
+@op(grad="RenormBackward0", names="renorm .renorm .renorm_")
+def renorm(input: Array, p: float, dim: int, maxnorm: Scalar) -> Array:
+    """Scale each slice along `dim` whose p-norm is above `maxnorm` to it."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    dim = dim_of(input.ndim, dim)
+    size = vector_norm_of(input, p, tuple(d for d in range(input.ndim) if d != dim), True)
+    bound = jnp.asarray(maxnorm).astype(size.dtype)
+    factor = jnp.where(size > bound, bound / (size + np.asarray(1e-7, size.dtype)), 1)
+    return input * factor.astype(input.dtype)

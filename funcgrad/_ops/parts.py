@@ -11,7 +11,8 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.table import Array, Dims, Index, op
+from funcgrad._ops.indexing import integers, read_at, write_at
+from funcgrad._ops.table import Array, Dims, Index, Indices, op
 
 
 def _is_known(start: Index) -> bool:
@@ -44,6 +45,21 @@ def select(input: Array, dim: int, index: Index) -> Array:
     if _is_known(index):
         return lax.index_in_dim(input, index, dim, keepdims=False)
     return lax.dynamic_index_in_dim(input, index, dim, keepdims=False)
+
+
+def _at(index: Array, dim: int) -> tuple[Any, ...]:
+    integers(index, "select")
+    return (np.s_[:],) * dim + (index,)
+
+
+def _select_at_back(base: Array, new: Array, index: Array, dim: int) -> Array:
+    return write_at(base, _at(index, dim_of(base.ndim, dim)), new)
+
+
+@op(grad="SelectBackward0", names="", write_back=_select_at_back)
+def select_at(input: Array, index: Indices, dim: int) -> Array:
+    """Return the part at `index` (0-d, may be negative) of one dimension, which is left out; out of range gives NaN."""
+    return read_at(input, _at(index, dim_of(input.ndim, dim)))
 
 
 def _window(length: int, step: int) -> int:

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.parts import diagonal_dims
-from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Scalar, op
+from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Mask, Scalar, op
 
 
 @op(grad="CloneBackward0")
@@ -303,3 +304,12 @@ def fill_diagonal(input: Array, fill_value: Scalar, wrap: bool = False) -> Array
     if wrap and input.ndim == 2 and input.shape[0] > input.shape[1]:
         places.reshape(-1)[:: input.shape[1] + 1] = True
     return jnp.where(places, cast(jnp.asarray(fill_value), input.dtype), input)
+
+
+@op(grad="CopyBackwards", names="")
+def copy_over(input: Array, src: Mask) -> Array:
+    """Return `src` in the shape and dtype of `input`, which no gradient reaches. RuntimeError where it does not fit."""
+    shape = broadcast_shape(input.shape, src.shape)
+    if shape != input.shape:
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+    return cast(jnp.broadcast_to(src, shape), input.dtype)

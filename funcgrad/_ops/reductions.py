@@ -12,10 +12,9 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
-from funcgrad._ops.checks import require_real, scalar_name
+from funcgrad._ops.checks import require_real, scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.extremes import place_of_largest, place_of_smallest
-from funcgrad._ops.reduction import mean_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
 Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
@@ -58,6 +57,18 @@ def nansum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtyp
     """The sum over `dim` (default: all) with NaN as 0."""
     summed = as_summed(input, dtype)
     return jnp.sum(jnp.where(jnp.isnan(summed), 0, summed), dims_of(input, dim), keepdims=keepdim)
+
+
+def mean_of(input: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
+    """Return the sum over `dims` divided by the number of its terms, in one rounding.
+
+    XLA would multiply by 1 / number, which is rounded itself: the mean of 99 ones and a zero would print 0.98999995.
+    """
+    if input.dtype.kind == "c":
+        return jnp.mean(input, dims, keepdims=keepdims)
+    total = jnp.sum(wide(input), dims, keepdims=keepdims)
+    count = jnp.full_like(total, math.prod(input.shape[dim] for dim in dims))
+    return (total / lax.optimization_barrier(count)).astype(input.dtype)
 
 
 @op(grad=by_dim("MeanBackward0", "MeanBackward1"))

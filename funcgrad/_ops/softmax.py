@@ -1,13 +1,14 @@
-"""Rows: softmax and its logarithm, and the like."""
+"""Rows: softmax, its logarithm, and the logarithm of a sum of exponentials."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from funcgrad._ops.checks import require_floating, wide
-from funcgrad._ops.dims import dim_of
-from funcgrad._ops.table import Array, DType, op
+from funcgrad._ops.dims import dim_of, dims_of
+from funcgrad._ops.table import Array, Dims, DType, op
 
 
 @op(grad="SoftmaxBackward0", names="softmax .softmax special.softmax nn.functional.softmax")
@@ -52,6 +53,15 @@ def log_softmax_backward_data(grad_output: Array, output: Array, dim: int, input
     grad, given = wide(grad_output), wide(output)
     total = jnp.sum(grad, dim_of(given.ndim, dim), keepdims=True) if given.ndim else grad
     return (grad - jnp.exp(given) * total).astype(input_dtype.numpy)
+
+
+@op(grad="LogsumexpBackward0", promote="float", names="logsumexp .logsumexp special.logsumexp")
+def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
+    """log(sum(exp(input))) over `dim`, safe for large inputs."""
+    dims = dims_of(input, dim)
+    if input.size == 0:
+        return lax.log(jnp.sum(lax.exp(input), dims, keepdims=keepdim))
+    return jax.nn.logsumexp(wide(input), dims, keepdims=keepdim).astype(input.dtype)
 
 
 def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:

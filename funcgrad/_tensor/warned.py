@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad._base.warning import warn, warn_once
 from funcgrad._ops.checks import size_text
-from funcgrad._ops.reduction import reduction_of
+from funcgrad._ops.loss_reduction import reduction_of
 from funcgrad._tensor.tensor import Tensor
 
 

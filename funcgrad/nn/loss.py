@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._ops.reduction import reduction_of
+from funcgrad._ops.loss_reduction import reduction_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_old_reduction
 from funcgrad.nn import functional as F

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from funcgrad._ops.moments import vector_norm_of
+from funcgrad._ops.norms import vector_norm_of
 
 
 @pytest.mark.parametrize("p", [float("inf"), -float("inf")])

@@ -1,14 +1,13 @@
-"""Means as torch rounds them, and how losses end: the mean, the sum, or no reduction, by new and old arguments."""
+"""How losses end: the mean, the sum, or no reduction, by torch's new and old arguments."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import jax.numpy as jnp
-from jax import lax
 
-from funcgrad._ops.checks import scalar_name, wide
+from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.reductions import mean_of
 from funcgrad._ops.table import Array
 
 
@@ -41,18 +40,6 @@ def reduced(loss: Array, reduction: str, size_average: bool | None = None, reduc
             f"Got: {scalar_name(loss)}"
         )
     return mean_of(loss, tuple(range(loss.ndim)))
-
-
-def mean_of(input: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
-    """Return the sum over `dims` divided by the number of its terms, in one rounding.
-
-    XLA would multiply by 1 / number, which is rounded itself: the mean of 99 ones and a zero would print 0.98999995.
-    """
-    if input.dtype.kind == "c":
-        return jnp.mean(input, dims, keepdims=keepdims)
-    total = jnp.sum(wide(input), dims, keepdims=keepdims)
-    count = jnp.full_like(total, math.prod(input.shape[dim] for dim in dims))
-    return (total / lax.optimization_barrier(count)).astype(input.dtype)
 
 
 def last_node(reduction: str, size_average: bool | None, reduce: bool | None, *inner: object) -> tuple:
