@@ -1,6 +1,8 @@
 """A Tensor is a name for a Variable: in-place ops bind the name anew, views know how to write back to their base.
 
-Only what every tensor is and has stands here; methods that compute are installed from the table by `methods`.
+Only what every tensor is and has stands here; methods that compute are installed from the table by `methods`. What
+funcgrad's own rooms need of a tensor begins with an underscore (`_of`, `_current`, `_leaf`, `_write`), since all other
+names are torch's.
 """
 
 from __future__ import annotations

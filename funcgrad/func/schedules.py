@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,7 +53,7 @@ class _Noting(dict[str, Any]):
 
 def _numbers_of_group(optimizer: RuleOptimizer, group: dict[str, Any]) -> list[tuple[str, int, float]]:
     noting = _Noting(group)
-    given = type(optimizer)._numbers(optimizer, noting)  # not what `numbers_from` has put in its place
+    given = optimizer._numbers(noting)
     named: list[tuple[str, int, Any]] = []
     for name in dict.fromkeys(noting.read):
         value = group[name]
@@ -66,19 +66,17 @@ def _numbers_of_group(optimizer: RuleOptimizer, group: dict[str, Any]) -> list[t
 @contextmanager
 def numbers_from(optimizers: Sequence[Any], present: dict[Key, Any]) -> Iterator[None]:
     """Give the rules, inside, the arrays in `present` for their numbers."""
-    patched = []
-    for i, optimizer in enumerate(optimizers):
-        if any(key[0] == i for key in present):
-            optimizer._numbers = _giving(i, optimizer, present)
-            patched.append(optimizer)
+    changed = [i for i in range(len(optimizers)) if any(key[0] == i for key in present)]
+    for i in changed:
+        optimizers[i].given_numbers = _giving(i, optimizers[i], present)
     try:
         yield
     finally:
-        for optimizer in patched:
-            del optimizer._numbers
+        for i in changed:
+            optimizers[i].given_numbers = None
 
 
-def _giving(i: int, optimizer: Any, present: dict[Key, Any]) -> Any:
+def _giving(i: int, optimizer: RuleOptimizer, present: dict[Key, Any]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
     def numbers(group: dict[str, Any]) -> tuple[Any, ...]:
         j = next(k for k, one in enumerate(optimizer.param_groups) if one is group)
         keys = [(i, j, name, place) for name, place, _ in _numbers_of_group(optimizer, group)]
@@ -99,15 +97,7 @@ class Schedule:
         if order:
             with held(optimizers, order), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                for optimizer in optimizers:
-                    optimizer._opt_called = True
-                for _ in range(horizon):
-                    try:
-                        for scheduler in order:
-                            scheduler.step()
-                    except ValueError:
-                        break  # the schedule is at its end
-                    rows.append(numbers_of(optimizers))
+                rows += _rows_to_come(optimizers, order, horizon)
         self.table = {
             key: column for key in rows[0] if len(set(column := np.array([row[key] for row in rows]).tolist())) > 1
         }
@@ -119,6 +109,19 @@ class Schedule:
             key: jnp.asarray(np.array(column))[jnp.minimum(place, len(column) - 1)]
             for key, column in self.table.items()
         }
+
+
+def _rows_to_come(optimizers: Sequence[Any], order: Sequence[Any], horizon: int) -> Iterator[dict[Key, float]]:
+    """Yield the numbers after each of `horizon` steps of the schedulers, or up to where a schedule ends."""
+    for optimizer in optimizers:
+        optimizer._opt_called = True
+    for _ in range(horizon):
+        try:
+            for scheduler in order:
+                scheduler.step()
+        except ValueError:  # the schedule is at its end
+            return
+        yield numbers_of(optimizers)
 
 
 @contextmanager

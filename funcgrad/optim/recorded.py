@@ -41,6 +41,7 @@ class RuleOptimizer(Optimizer):
     _shared: ClassVar[tuple[str, ...]] = ("step",)
     _is_elementwise: ClassVar[bool] = True  # whether the rule treats each element by itself
     packs = True  # whether small states lie in one array, which an exported step's do not
+    given_numbers: Callable[[Group], tuple[Any, ...]] | None = None  # set: what the rule gets in place of `_numbers`
     found_inf: Tensor | None = None  # 0-d, from a GradScaler: where it is not 0 a step changes nothing
 
     @property
@@ -140,7 +141,8 @@ class RuleOptimizer(Optimizer):
         lane.forget_readings()
         # floats, whatever they came as: an int, or numpy's float64, would make another program of each value
         numbers = [
-            x if type(x) is float or x is None or isinstance(x, Tensor) else float(x) for x in self._numbers(group)
+            x if type(x) is float or x is None or isinstance(x, Tensor) else float(x)
+            for x in (self.given_numbers or self._numbers)(group)
         ]
         inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
         joins = self._is_elementwise and lane.joins
