@@ -23,8 +23,11 @@ def place_of_smallest(input: Array, dim: int) -> Array:
 
 
 def _place(find: Callable[..., Array], extreme: Callable[..., Any], input: Array, dim: int) -> Array:
-    """Find a place. Numbers of 64 bits by two reductions: inside a user's own `jax.jit`, where x64 is off when the
-    program is lowered, lax.argmax would take them for 32 bits and fail."""
+    """Find a place.
+
+    Numbers of 64 bits by two reductions: inside a user's own `jax.jit`, where x64 is off when the program is lowered,
+    lax.argmax would take them for 32 bits and fail.
+    """
     if input.ndim == 0:
         return jnp.zeros((), np.int32)
     dim = dim % input.ndim

@@ -70,8 +70,10 @@ class Block:
 
 
 def _kind(node: Any) -> Any:
-    """Return what is equal for nodes of the same call: their signatures may have been made anew in between, and a
-    number may have become an input of the program."""
+    """Return what is equal for nodes of the same call.
+
+    In between their signatures may have been made anew, and a number may have become an input of the program.
+    """
     signature = getattr(node, "signature", None)
     if signature is None:
         return type(node)

@@ -202,7 +202,7 @@ class Form:
 
 
 def _is_in_place(bare: str) -> bool:
-    return bare.startswith("i") and bare not in ("invert",) and f"__{bare[1:]}__" in _ARITHMETIC
+    return bare.startswith("i") and bare != "invert" and f"__{bare[1:]}__" in _ARITHMETIC
 
 
 def _is_reflected(bare: str) -> bool:

@@ -74,7 +74,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         raise RuntimeError("vjp expects the primals, the tensors that func is called with, but got none")
     if is_plain(primals):
         return jax.vjp(plain(func), *primals, has_aux=has_aux)
-    ran = _Run(lambda *args: func(*args), primals)
+    ran = _Run(func, primals)
     output, aux = _pair(ran.output, "vjp") if has_aux else (ran.output, None)
     for leaf in leaves_of(output):
         _require_tensor(leaf, "vjp")

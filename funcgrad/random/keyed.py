@@ -138,8 +138,10 @@ def _split(key: Array) -> tuple[Array, Array]:
 
 
 def _bits64(key: Array, shape: Dims) -> Array:
-    """Return 64 random bits each. Two draws of 32: JAX's own of 64 is cut short where a user's jit lowers it, as x64 is
-    off there."""
+    """Return 64 random bits each.
+
+    Two draws of 32: JAX's own of 64 is cut short where a user's jit lowers it, as x64 is off there.
+    """
     words = random.bits(key, (*shape, 2), np.uint32).astype(np.uint64)
     return (words[..., 0] << np.uint64(32)) | words[..., 1]
 

@@ -44,8 +44,10 @@ class CheckpointPolicy(Enum):
 
 
 def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> Contexts:
-    """Return contexts for `checkpoint`, which computes everything once more: which ops' results a policy keeps is left
-    open here, since XLA decides what is written down.
+    """Return contexts for `checkpoint`, which computes everything once more.
+
+    The policy is accepted and not asked: XLA decides which ops' results are written down. TypeError for what is neither
+    a function nor a list of ops.
     """
     if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
