@@ -202,7 +202,7 @@ _forward_derivative = functools.lru_cache(maxsize=20_000)(ForwardDerivative)
 
 def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> list[Variable]:
     """Apply an op of which some inputs are lifted, at the highest level among them."""
-    inputs = [_still_lifted(x) if type(x) is Variable else x for x in inputs]
+    inputs = [still_lifted(x) if type(x) is Variable else x for x in inputs]
     levels = [x.value.level for x in inputs if type(x) is Variable and type(x.value) is Lifted]
     if not levels:
         return apply(op, inputs, statics)
@@ -227,7 +227,7 @@ def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> li
 applying.apply_inside = apply_inside
 
 
-def _still_lifted(variable: Variable) -> Variable:
+def still_lifted(variable: Variable) -> Variable:
     """Return the Variable; what it stands for, where the run of its level is over."""
     value = variable.value
     while type(value) is Lifted and value.level.finished:

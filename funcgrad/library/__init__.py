@@ -13,7 +13,7 @@ from funcgrad.utils._pytree import tree_leaves
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
     "infer_schema", "opcheck", "register_autocast", "register_autograd", "register_fake", "register_kernel",
-    "triton_op",
+    "register_vmap", "triton_op",
 ]  # fmt: skip
 Kernel = Callable[..., Any]
 Kinds = str | Sequence[str] | None
@@ -67,6 +67,10 @@ class CustomOpDef:
     def register_autograd(self, backward: Kernel, /, *, setup_context: Kernel | None = None) -> None:
         """Register the backward, and what it is to keep of a call."""
         register_autograd(self, backward, setup_context=setup_context)
+
+    def register_vmap(self, func: Kernel | None = None) -> Any:
+        """Register what the operator does to a batch; also as a decorator."""
+        return register_vmap(self, func)
 
     def register_autocast(self, device_type: str, cast_inputs: Any) -> Any:
         """Accepted: the operator sees its tensors as they are."""
@@ -146,6 +150,14 @@ def register_autograd(
     """Register backward(ctx, *grads), and setup_context(ctx, inputs, output), which keeps on `ctx` what it needs."""
     operator = _operator(op, lib)
     operator.backward, operator.setup_context = backward, setup_context
+
+
+def register_vmap(op: Any, func: Kernel | None = None, /, *, lib: Library | None = None) -> Any:
+    """Register func(info, in_dims, *args), which returns (results of a whole batch, where the batch lies in them).
+
+    in_dims: where the batch lies in each argument, None for one without. info: `batch_size` and `randomness`.
+    """
+    return _decorate(func, lambda function: setattr(_operator(op, lib), "vmap", function))
 
 
 def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> Any:

@@ -27,6 +27,7 @@ class Operator:
         self.kernels: dict[str, Callable[..., Any]] = {}
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
+        self.vmap: Callable[..., Any] | None = None
         self._function = type(f"GeneratedBackwardFor_{schema.name.replace('::', '_')}_default", (_OfOperator,), {})
         OPERATORS[schema.name] = self
 
@@ -103,19 +104,21 @@ class _OfOperator(Function):
     """One call of an operator as a node of the graph. Containers come flat, since a node has tensors as its edges."""
 
     @staticmethod
-    def forward(ctx: Any, *given: Any) -> Any:
+    def forward(*given: Any) -> Any:
         *flat, call = given
-        operator, named, positional = call.operator, call.named, tree_unflatten(flat, call.argument_spec)
-        result = operator.run(positional, named)
-        leaves, found = tree_flatten(result)
-        call.result_spec.append(found)
-        ctx.call = call
-        if operator.setup_context is not None:
-            if named:
-                operator.setup_context(ctx=ctx, inputs=positional, keyword_only_inputs=named, output=result)
-            else:
-                operator.setup_context(ctx=ctx, inputs=positional, output=result)
+        leaves, found = tree_flatten(call.operator.run(tree_unflatten(flat, call.argument_spec), call.named))
+        call.result_spec[:] = [found]
         return tuple(leaves)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        *flat, call = inputs
+        ctx.call = call
+        if call.operator.setup_context is not None:
+            positional = tree_unflatten(flat, call.argument_spec)
+            result = tree_unflatten(output, call.result_spec[0])
+            named = {"keyword_only_inputs": call.named} if call.named else {}
+            call.operator.setup_context(ctx=ctx, inputs=positional, output=result, **named)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -129,6 +132,18 @@ class _OfOperator(Function):
         answered = operator.backward(ctx, *(given if isinstance(given, tuple) else (given,)))
         answered = answered if isinstance(answered, tuple) else (answered,)
         return (*_flat_as(ctx.call.argument_spec, answered), None)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *given: Any) -> Any:
+        *flat, call = given
+        if call.operator.vmap is None:
+            raise RuntimeError(f"vmap over {call.operator!r}: use register_vmap to say what it does to a batch")
+        dims, positional = tree_unflatten(in_dims[:-1], call.argument_spec), tree_unflatten(flat, call.argument_spec)
+        result, out_dims = call.operator.vmap(info, dims, *positional, **call.named)
+        leaves, found = tree_flatten(result)
+        call.result_spec[:] = [found]
+        places = tree_leaves(out_dims)
+        return tuple(leaves), tuple(places if len(places) == len(leaves) else places * len(leaves))
 
 
 def _flat_as(spec: Any, answered: tuple[Any, ...]) -> list[Any]:

@@ -27,7 +27,7 @@ def make_tensor(
     if dtype.is_differentiable:
         real = dtypes.float32 if dtype.name in ("complex64", "float16", "bfloat16") else dtypes.float64
         real = dtypes.float32 if dtype is dtypes.float32 else real
-        parts = [rand(*size, dtype=real, device=device) * (high - low) + low for _ in range(1 + dtype.is_complex)]
+        parts = [rand(size, dtype=real, device=device) * (high - low) + low for _ in range(1 + dtype.is_complex)]
         made = fg.complex(*parts) if dtype.is_complex else parts[0].to(dtype)
     else:
         made = randint(int(low), int(high), size, device=device).to(dtype)

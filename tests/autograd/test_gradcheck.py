@@ -27,6 +27,10 @@ class Wrong(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
         return grad * 3
 
+    @staticmethod
+    def jvp(ctx: Any, moved: torch.Tensor) -> torch.Tensor:
+        return moved * 2
+
 
 class Wavering(Wrong):
     """x -> 2x whose backward says something else each time."""

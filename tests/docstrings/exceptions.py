@@ -63,7 +63,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "names that funcgrad has not: docs/coverage.md says why": (
         "torch.autograd.graph.region_activation_memory_budget: ", "torch.func.rearrange: ", "torch.nested.*: ",
         "torch.masked.is_masked_tensor: ", "torch.serialization.register_package: ", "torch.serialization.skip_data: ",
-        "torch.utils.ThroughputBenchmark: ", "torch.utils.*privateuse1*: ", "torch.library.register_vmap: ",
+        "torch.utils.ThroughputBenchmark: ", "torch.utils.*privateuse1*: ",
     ),
     "the example's own mistake: another kind of exception": ("torch.library.*register_autocast: ",),
 }  # fmt: skip

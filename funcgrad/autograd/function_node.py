@@ -1,0 +1,231 @@
+"""The node that one call of an autograd.Function leaves in the graph, which is also the `ctx` of its methods."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from funcgrad._program.value import Aval
+from funcgrad._tape.modes import enable_grad, no_grad, thread
+from funcgrad._tape.nodes import SECOND_TIME, Node, named
+from funcgrad._tape.packing import Packed
+from funcgrad._tape.recompute import Remade
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.tensor import Tensor, variables_of
+
+
+class _Saved(NamedTuple):
+    """A tensor as it was when forward saved it. result: which of the results it is, None for any other.
+
+    Of a result only the value is kept: its history is the node that keeps it.
+    """
+
+    tensor: Tensor | None
+    variable: Variable
+    result: int | None = None
+
+    def read(self, node: FunctionNode) -> Tensor:
+        """Return the tensor itself, or, where its name has come to mean something else, one of the saved value."""
+        if self.result is not None:
+            return Tensor._of(Variable(self.variable.value, node, self.result))
+        if self.tensor is None or self.tensor._current() is not self.variable:
+            return Tensor._of(self.variable)
+        return self.tensor
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function, and its `ctx`: what forward keeps for backward."""
+
+    __slots__ = (
+        "__dict__", "_freed", "_materialize", "_non_differentiable", "_saved", "_saved_for_forward", "dirty_tensors",
+        "edges", "function", "input_avals", "needs_input_grad", "others", "result_avals",
+    )  # fmt: skip
+    function: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._saved: Any = ()
+        self._saved_for_forward: tuple[Any, ...] = ()
+        self._freed = False
+        self._materialize = True
+        self._non_differentiable: tuple[Tensor, ...] = ()
+        self.dirty_tensors: tuple[Tensor, ...] = ()
+        self.edges: tuple[Any, ...] = ()
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.input_avals: tuple[Aval | None, ...] = ()  # None: no tensor
+        self.result_avals: tuple[Aval, ...] = ()
+        self.others: tuple[int, ...] = ()  # the places of results that are no tensors: backward is given None there
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
+        return self.result_avals
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
+        self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
+        if thread.saved_hooks and tensors:
+            self._saved = Packed(tuple(variables_of(tensors)))
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
+        self._saved_for_forward = tensors
+
+    def in_forward_mode(self) -> None:
+        """Let `saved_tensors` be what `save_for_forward` kept, if it was called."""
+        self._saved = self._saved_for_forward or self._saved
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept, in that order; RuntimeError once the graph is freed."""
+        if self._freed:
+            raise RuntimeError(SECOND_TIME)
+        if type(self._saved) is Packed:
+            return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
+        return tuple(saved.read(self) if type(saved) is _Saved else saved for saved in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def give_history(self, places: dict[int, int]) -> None:
+        """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
+        if type(self._saved) is Packed:
+            return
+        self._saved = tuple(
+            _Saved(None, saved.variable.detached(), places[id(saved.tensor)])
+            if type(saved) is _Saved and id(saved.tensor) in places
+            else saved
+            for saved in self._saved
+        )
+
+    @property
+    def saved(self) -> Any:
+        """What forward saved, as a checkpointed block may take it away."""
+        return self._saved
+
+    @saved.setter
+    def saved(self, saved: Any) -> None:
+        self._saved = saved
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which results have no gradient."""
+        self._non_differentiable = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs forward changed in place."""
+        self.dirty_tensors = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether backward gets zeros (True) or None for results whose gradient is not given."""
+        self._materialize = value
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., Any]) -> Sequence[Any]:
+        """Call the Function's backward, recording history only where the pass keeps it."""
+        if self._freed:
+            raise RuntimeError(SECOND_TIME)
+        if type(self._saved) is Remade:
+            self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
+        given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
+        for place in self.others:
+            given.insert(place, None)
+        with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]  # both ways say it
+            answer = self.function.backward(self, *given)
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            count = len(self.input_avals)
+            if len(answers) < count or any(a is not None for a in answers[count:]):
+                raise RuntimeError(
+                    f"function {self.name()} returned an incorrect number of gradients "
+                    f"(expected {count}, got {len(answers)})"
+                )
+            return [*self._gradients(answers)]
+
+    def _gradients(self, answers: tuple[Any, ...]) -> Iterator[Variable | None]:
+        """Yield what backward answered for each edge, in the shape and dtype of forward's input."""
+        tensors = 0
+        for position, (answer, aval) in enumerate(zip(answers, self.input_avals, strict=False)):
+            if aval is None and answer is not None:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position {position + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
+            if aval is not None and self.needs_input_grad[position]:
+                yield None if answer is None else self._fitted(answer, aval, tensors)._current()
+            tensors += aval is not None
+
+    def _fitted(self, gradient: Any, wanted: Aval, index: int) -> Tensor:
+        """Return a gradient summed over the dimensions that broadcasting would add, and cast; or refuse it."""
+        if not isinstance(gradient, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(gradient).__name__})")
+        given = gradient.shape
+        refusal = f"Function {self.name()} returned an invalid gradient at index {index} - got"
+        if given != wanted.shape:
+            fitting = zip(reversed(wanted.shape), reversed(given), strict=False)
+            if len(given) < len(wanted.shape) or any(size not in (1, got) for size, got in fitting):
+                raise RuntimeError(f"{refusal} {list(given)} but expected shape compatible with {list(wanted.shape)}")
+            gradient = gradient.sum_to_size(wanted.shape)
+        if gradient.is_complex() and not wanted.dtype.is_complex:
+            raise RuntimeError(f"{refusal} {gradient.dtype} but expected a real gradient for {wanted.dtype}")
+        return gradient if gradient.dtype is wanted.dtype else gradient.to(wanted.dtype)
+
+    def _given(self, index: int, cotangent: Variable | None) -> Tensor | None:
+        if cotangent is not None:
+            return Tensor._of(cotangent)
+        aval = self.result_avals[index]
+        return fg.zeros(aval.shape, dtype=aval.dtype) if self._materialize else None
+
+    def release(self) -> None:
+        """Let go of the saved tensors."""
+        if self._saved:
+            self._saved, self._freed = (), True
+
+
+def context_of(function: Any, args: Sequence[Any]) -> Any:
+    """Return the `ctx` of a call of a Function, which knows what the arguments are."""
+    ctx: Any = named(FunctionNode, f"{function.__name__}Backward")()
+    ctx.function = function
+    variables = [a._current() if isinstance(a, Tensor) else None for a in args]
+    ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
+    ctx.input_avals = tuple(None if v is None else v.aval for v in variables)
+    ctx.edges = tuple((v.node, v.index) for v in variables if v is not None and v.node is not None)
+    return ctx
+
+
+def with_node(ctx: Any, args: Sequence[Any], answer: Any) -> Any:
+    """Return what forward answered, with the node behind the results that have a gradient where one is wanted."""
+    if not thread.grad or not any(ctx.needs_input_grad):
+        return answer
+    results = answer if isinstance(answer, tuple) else (answer,)
+    tensors = [r for r in results if isinstance(r, Tensor)]
+    ctx.result_avals = tuple(t._current().aval for t in tensors)
+    ctx.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
+    ctx.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(ctx, t, args)})
+    named_results, index = [], 0
+    for result in results:
+        if not isinstance(result, Tensor):
+            named_results.append(result)
+            continue
+        named_results.append(_result(ctx, result, index))
+        index += 1
+    return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
+
+
+def _gets_history(ctx: Any, result: Tensor, args: Sequence[Any]) -> bool:
+    """Tell whether a result, as forward returned it, stands for a result of the node."""
+    if any(result is t for t in ctx._non_differentiable) or not result._current().aval.differentiable:
+        return False
+    return any(result is t for t in ctx.dirty_tensors) or not any(result is a for a in args)
+
+
+def _result(ctx: Any, result: Tensor, index: int) -> Tensor:
+    variable = result._current()
+    if any(result is t for t in ctx._non_differentiable) or not variable.aval.differentiable:
+        return Tensor._of(variable.detached())
+    own = Variable(variable.value, ctx, index)
+    if any(result is t for t in ctx.dirty_tensors):
+        result._write(own)
+        return result
+    return Tensor._of(own)
