@@ -201,9 +201,7 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
         batch = target.shape[0] if target.ndim else 0
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-        raise RuntimeError(
-            f"Expected target size {list(expected)}, got {list(target.shape)}: {_multi_target(input, target)}"
-        )
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_one_index(input)}")
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
     if target.dtype not in (np.int64, jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
@@ -211,7 +209,8 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
     return target
 
 
-def _multi_target(input: Array, target: Array) -> str:
+def _one_index(input: Array) -> str:
+    """Return what a target of class indices must look like beside this input."""
     hint = (
         "0D or 1D target tensor expected, multi-target not supported"
         if input.ndim < 3

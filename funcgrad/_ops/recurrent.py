@@ -41,7 +41,7 @@ def lstm(
     (layers - 1, T, N, directions * H) multiply what goes from layer to layer (dropout); lengths (N,), each at most T.
     """
     layer = functools.partial(_lstm_layer, lengths, has_biases)
-    _check("LSTM", input, (hx, cx), weights, has_biases, num_layers, bidirectional, 4)
+    _check("LSTM", input, (hx, cx), weights, num_layers, bidirectional, 4)
     output, (hidden, cell) = _layers(layer, input, (hx, cx), weights, masks, num_layers, bidirectional)
     return output, hidden, cell
 
@@ -63,7 +63,7 @@ def gru(
 ) -> tuple[Array, Array]:
     """Gated recurrent units: all states of the last layer, the last of every layer. Shape: as `lstm`."""
     layer = functools.partial(_gru_layer, lengths, has_biases)
-    _check("GRU", input, (hx,), weights, has_biases, num_layers, bidirectional, 3)
+    _check("GRU", input, (hx,), weights, num_layers, bidirectional, 3)
     output, (hidden,) = _layers(layer, input, (hx,), weights, masks, num_layers, bidirectional)
     return output, hidden
 
@@ -80,8 +80,8 @@ def rnn_tanh(
     bidirectional: bool = False,
 ) -> tuple[Array, Array]:
     """tanh(W input + U state): all states of the last layer, the last of every layer. Shape: as `lstm`."""
-    layer = functools.partial(_rnn_layer, False, lengths, has_biases)
-    _check("RNN_TANH", input, (hx,), weights, has_biases, num_layers, bidirectional, 1)
+    layer = functools.partial(_rnn_layer, False, lengths)
+    _check("RNN_TANH", input, (hx,), weights, num_layers, bidirectional, 1)
     output, (hidden,) = _layers(layer, input, (hx,), weights, masks, num_layers, bidirectional)
     return output, hidden
 
@@ -98,8 +98,8 @@ def rnn_relu(
     bidirectional: bool = False,
 ) -> tuple[Array, Array]:
     """relu(W input + U state): all states of the last layer, the last of every layer. Shape: as `lstm`."""
-    layer = functools.partial(_rnn_layer, True, lengths, has_biases)
-    _check("RNN_RELU", input, (hx,), weights, has_biases, num_layers, bidirectional, 1)
+    layer = functools.partial(_rnn_layer, True, lengths)
+    _check("RNN_RELU", input, (hx,), weights, num_layers, bidirectional, 1)
     output, (hidden,) = _layers(layer, input, (hx,), weights, masks, num_layers, bidirectional)
     return output, hidden
 
@@ -226,8 +226,7 @@ def _gru_layer(
 
 
 def _rnn_layer(
-    relu: bool, lengths: Array | None, has_biases: bool, input: Array, first: tuple[Array, ...],
-    weights: Sequence[Array], reverse: bool,
+    relu: bool, lengths: Array | None, input: Array, first: tuple[Array, ...], weights: Sequence[Array], reverse: bool
 ) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
     share = _share(input, weights[0], *weights[2:4])
     if lengths is None:
@@ -270,8 +269,8 @@ def _all_of(lengths: Array | None, input: Array) -> Array:
 
 
 def _check(
-    name: str, input: Array, states: tuple[Array, ...], weights: Sequence[Array], has_biases: bool, num_layers: int,
-    bidirectional: bool, gates: int,
+    name: str, input: Array, states: tuple[Array, ...], weights: Sequence[Array], num_layers: int, bidirectional: bool,
+    gates: int,
 ) -> None:  # fmt: skip
     if input.ndim != 3:
         raise RuntimeError(f"{name}: Expected input (T, N, I) with 3 dimensions, but got {list(input.shape)}")

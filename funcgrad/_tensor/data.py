@@ -42,7 +42,7 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     leaves = _types_of_leaves(data)
     if any(issubclass(kind, Tensor) for kind in leaves):
         data = _without_tensors(data)
-    array = _as_array(data, dtype)
+    array = _as_array(data)
     if array.dtype.kind in "OUSV":
         raise _no_number(data, dtype)
     kind = dtype or _inferred(data, leaves, array)
@@ -50,7 +50,7 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     return array, kind
 
 
-def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
+def _as_array(data: Any) -> np.ndarray[Any, Any]:
     try:
         return np.array(data)
     except ValueError:

@@ -13,7 +13,7 @@ from funcgrad._tensor.tensor import Tensor, _Methods
 
 __all__ = ["METHODS", "conversions", "facts", "find", "install", "method_names", "new_tensors", "protocols"]
 
-_PROPERTIES = {"T", "H", "mT", "mH", "real", "imag"}
+PROPERTIES = {"T", "H", "mT", "mH", "real", "imag"}
 METHODS["backward"] = backward
 
 
@@ -21,7 +21,7 @@ def find(name: str) -> Any:
     """Return the method (or property) of the table with this name, or None."""
     if f".{name}" not in front.places():
         return None
-    return _property(name) if name in _PROPERTIES else asks(front.made(f".{name}"))
+    return _property(name) if name in PROPERTIES else asks(front.made(f".{name}"))
 
 
 @functools.cache  # a property asks as the one object that it is

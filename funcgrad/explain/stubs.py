@@ -147,7 +147,7 @@ def _declare_members(stub: Stub) -> None:
     rows = {place[1:] for place in front.places() if place.startswith(".")} - set(own)
     for name in sorted(rows | set(own) - {"__getattr__", *Tensor.__annotations__}):
         if name in rows:
-            mark = "property" if name in methods._PROPERTIES else ""
+            mark = "property" if name in methods.PROPERTIES else ""
             _declare_methods(stub, name, row_signatures(f".{name}"), _SCOPE, mark)
         else:
             _declare_member(stub, name, own[name])

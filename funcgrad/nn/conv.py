@@ -43,7 +43,7 @@ class _ConvNd(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        _check_sizes(in_channels, out_channels, groups, kernel_size, stride, padding, padding_mode)
+        _check_sizes(in_channels, out_channels, groups, stride, padding, padding_mode)
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, kernel_size
         self.stride, self.padding, self.dilation = stride, padding, dilation
         self.transposed, self.output_padding, self.groups = transposed, output_padding, groups
@@ -307,7 +307,6 @@ def _check_sizes(
     in_channels: int,
     out_channels: int,
     groups: int,
-    kernel_size: tuple[int, ...],
     stride: tuple[int, ...],
     padding: str | tuple[int, ...],
     padding_mode: str,

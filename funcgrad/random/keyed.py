@@ -24,7 +24,7 @@ def uniform(key: Array, low: Scalar, high: Scalar, shape: Dims, dtype: DType) ->
     """Draw from [low, high)."""
     use, following = _split(key)
     drawn, kind = _real_draw(_uniform, use, shape, dtype)
-    return _joined(drawn * _as(high - low, kind) + _as(low, kind), shape, dtype), following
+    return _joined(drawn * _as(high - low, kind) + _as(low, kind), dtype), following
 
 
 def normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> Drawn:
@@ -32,7 +32,7 @@ def normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> 
     use, following = _split(key)
     drawn, kind = _real_draw(_normal, use, shape, dtype)
     spread = std / np.sqrt(2) if dtype.is_complex else std
-    return _joined(drawn * _as(spread, kind) + _as(mean, kind), shape, dtype), following
+    return _joined(drawn * _as(spread, kind) + _as(mean, kind), dtype), following
 
 
 def log_normal(key: Array, mean: Scalar, std: Scalar, shape: Dims, dtype: DType) -> Drawn:
@@ -166,7 +166,7 @@ def _real_draw(draw: Callable[..., Array], use: Array, shape: Dims, dtype: DType
     return draw(use, (*shape, 2) if dtype.is_complex else shape, kind), kind
 
 
-def _joined(drawn: Array, shape: Dims, dtype: DType) -> Array:
+def _joined(drawn: Array, dtype: DType) -> Array:
     return lax.complex(drawn[..., 0], drawn[..., 1]) if dtype.is_complex else drawn
 
 
