@@ -145,9 +145,6 @@ class GradSlot(Node):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
-AccumulateGrad = GradSlot
-
-
 class GradNode(Node):
     """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it.
 

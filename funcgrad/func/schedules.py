@@ -88,11 +88,10 @@ def _giving(i: int, optimizer: RuleOptimizer, present: dict[Key, Any]) -> Callab
 class Schedule:
     """The numbers that change, a row for each step from now on; after the last row they stay."""
 
-    __slots__ = ("_optimizers", "_order", "table")
+    __slots__ = ("table",)
 
     def __init__(self, optimizers: Sequence[Any], order: Sequence[Any], horizon: int) -> None:
         """order: the schedulers in the order in which one training step calls them."""
-        self._optimizers, self._order = optimizers, order
         rows = [numbers_of(optimizers)]
         if order:
             with held(optimizers, order), warnings.catch_warnings():
