@@ -1,4 +1,4 @@
-"""Small numbers that the host still has: numpy moves them about at once, and programs are given the outcome.
+"""Near are small numbers that the host still has: numpy moves them about at once, programs are given the outcome.
 
 A batch put together of samples, `torch.cat([s.state for s in chosen])`, is then one input of a program, whatever was
 chosen; as instructions, each choice (which samples came twice, how many there were) would be a program of its own.

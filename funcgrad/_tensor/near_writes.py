@@ -1,4 +1,4 @@
-"""Writing into numbers that the host still has: numpy does it at once, and nothing is recorded.
+"""Writing into numbers that are near, that is, that the host still has: numpy does it at once, nothing is recorded.
 
 A table filled in by a loop, `counts[label, guess] += 1`, would otherwise be a program of thousands of instructions
 that XLA compiles once, slowly, and nobody runs again.
