@@ -23,11 +23,14 @@ _NEVER = {  # what torch does not let anybody override
 }  # fmt: skip
 _OF_MODES = {"tensor", "as_tensor", "asarray", "from_numpy"}  # a mode sees them; classes of arguments are not asked
 _METHOD_OF = {  # operators that torch names by the method that they are
-    "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul",
-    "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__mod__": "remainder",
-    "__imod__": "remainder_", "__ifloordiv__": "floor_divide_", "__matmul__": "matmul",
-    "__imatmul__": "matmul", "__rand__": "bitwise_and",
-    "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs",
+    "__add__": "add", "__radd__": "add", "__iadd__": "add_",
+    "__sub__": "sub", "__isub__": "sub_",
+    "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_",
+    "__truediv__": "div", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
+    "__mod__": "remainder", "__imod__": "remainder_",
+    "__matmul__": "matmul", "__imatmul__": "matmul",
+    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
+    "__neg__": "neg", "__pos__": "positive", "__abs__": "abs",
     "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
 }  # fmt: skip
 

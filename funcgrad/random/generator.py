@@ -256,9 +256,8 @@ def fork_rng(
         yield
         return
     named = [] if devices is None else _named(devices, device_type or "cuda")
-    drawn = [
-        generator for generator in _defaults.values() if generator.device.type != "meta"
-    ]  # that one has no numbers
+    # The meta device's generator has no numbers to keep.
+    drawn = [generator for generator in _defaults.values() if generator.device.type != "meta"]
     forked = drawn if devices is None else [default_generator, *named]
     states = [generator.get_state() for generator in forked]
     try:

@@ -144,8 +144,7 @@ class RandomUnstructured(_ByAmount):
         count = _count(self.amount, t.numel())
         if not count:
             return default_mask
-        places = rand_like(t).reshape(-1).topk(count).indices
-        return default_mask.reshape(-1).index_fill(0, places, 0).reshape(default_mask.shape)
+        return _without(default_mask, rand_like(t).reshape(-1).topk(count).indices)
 
 
 class L1Unstructured(_ByAmount):
@@ -156,8 +155,7 @@ class L1Unstructured(_ByAmount):
         count = _count(self.amount, t.numel())
         if not count:
             return default_mask
-        places = t.abs().reshape(-1).topk(count, largest=False).indices
-        return default_mask.reshape(-1).index_fill(0, places, 0).reshape(default_mask.shape)
+        return _without(default_mask, t.abs().reshape(-1).topk(count, largest=False).indices)
 
 
 class RandomStructured(_ByAmount):
@@ -328,6 +326,11 @@ def _count(amount: Any, size: int) -> int:
     if count > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
     return count
+
+
+def _without(mask: Tensor, places: Tensor) -> Tensor:
+    """Return the mask with zeros at these places of its elements, counted in a row."""
+    return mask.reshape(-1).index_fill(0, places, 0).reshape(mask.shape)
 
 
 def _check_structured(t: Tensor) -> None:
