@@ -13,9 +13,10 @@ from funcgrad.func.modules import (
     replace_all_batch_norm_modules_,
     stack_module_state,
 )
+from funcgrad.func.rearranging import rearrange
 
 __all__ = [
     "Comparison", "ExportError", "Exported", "compare", "export", "functional_call", "functionalize", "grad",
-    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "load_state",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "load_state", "rearrange",
     "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 # What a script imports -> the room that answers. A dotted path below it is looked up by the same name.
-TOPS = {"torch": "funcgrad", "torchvision": "funcgrad.vision"}
+TOPS = {"torch": "funcgrad", "torchvision": "funcgrad.vision", "functorch": "funcgrad.func.functorch"}
 
 # Paths that torch has and funcgrad does not: their names are looked for in these rooms, in this order.
 VIEWS: dict[str, tuple[str, ...]] = {
+    "functorch.einops": ("funcgrad.func.rearranging",),
+    "functorch.experimental": ("funcgrad.func.functorch",),
     "torch._C": ("funcgrad.standing_in.internals", "funcgrad"),
     "torch._C._nn": ("funcgrad.nn.functional",),
     "torch._dynamo": ("funcgrad.compiler",),

@@ -56,7 +56,6 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.signal\.windows|torch\.random", r"windows|thread_safe_generator", _INTERNAL),
     (r"torch\.distributions\.transforms", r".*", _INTERNAL),
     (r"torch\.func", r"debug_unwrap", _INTERNAL),
-    (r"torch\.func", r"rearrange", "einops' own function, which torch took in"),
     (r"torch\.testing", r"FileCheck|assert_allclose", _INTERNAL),
     (r"torch\.autograd\.functional", r"fwAD", _INTERNAL),
     (r"torch\.(cuda|xpu|mps|cpu|accelerator).*",
