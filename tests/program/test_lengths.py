@@ -113,6 +113,14 @@ def indexed(x: fg.Tensor) -> Any:
 
 
 @program
+def chosen_in_each_row(x: fg.Tensor) -> Any:
+    classes = x.detach().argmax(2, keepdim=True)
+    of_batch = x[0].log_softmax(-1).gather(1, classes[0]).squeeze(1)
+    put = x[1].scatter(1, classes[1], 0.5), x[2].scatter_add(1, classes[2].expand(-1, 2), x[3, :, :2])
+    return x.gather(2, classes), of_batch, *put, fg.take_along_dim(x, classes, 2).mean()
+
+
+@program
 def convolved(x: fg.Tensor) -> Any:
     weight = fg.arange(6 * 5 * 3).view(5, 6, 3).float() / 50
     channels = x.transpose(1, 2)

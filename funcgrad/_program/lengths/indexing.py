@@ -127,10 +127,13 @@ def scatter(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     shape, numbers = eqn.invars[0].aval.shape, eqn.params["dimension_numbers"]
     given = eqn.invars[2].aval.shape
     batched = dict(zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True))
-    if any(is_symbolic(shape[axis]) for axis in batched):
-        raise Unmaskable("writing to many arrays at once whose number varies")
     rows = [i for i in range(len(given)) if i not in numbers.update_window_dims]
     sizes = eqn.invars[1].aval.shape
+    for axis, row in batched.items():  # what is written to the padding of these axes stays there
+        if is_symbolic(shape[axis]):
+            chosen = x.axes[axis] or updates.axes[rows[row]] or indices.axes[row] or (shape[axis],)
+            x, updates = m.arranged(x, axis, shape[axis], chosen), m.arranged(updates, rows[row], shape[axis], chosen)
+            indices = m.arranged(indices, row, shape[axis], chosen)
     for row, axis in enumerate(rows):
         if is_symbolic(given[axis]):
             chosen = updates.axes[axis] or indices.axes[row] or (given[axis],)
@@ -142,7 +145,7 @@ def scatter(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
         if axis in windows and given[windows[axis]] == size:
             chosen = x.axes[axis] or updates.axes[windows[axis]] or (size,)
             x, updates = m.arranged(x, axis, size, chosen), m.arranged(updates, windows[axis], size, chosen)
-        elif is_symbolic(size):
+        elif is_symbolic(size) and axis not in batched:
             x = at_end(m, x, axis, shape)
             if axis in windows and is_symbolic(given[windows[axis]]):
                 raise Unmaskable("writing a part whose size depends on the length")
