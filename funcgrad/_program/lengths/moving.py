@@ -140,6 +140,32 @@ def _same_but(
     return arranged, (*axes[:axis], (shape[axis],), *axes[axis + 1 :])
 
 
+@rule("stack")
+def stack(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
+    """A new axis, without padding."""
+    axis = eqn.params["axis"]
+    arranged, axes = m.together(operands, eqn.invars[0].aval.shape)
+    return m.bound(eqn, [x.array for x in arranged], [(*axes[:axis], (len(operands),), *axes[axis:])])
+
+
+@rule("unstack")
+def unstack(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
+    """One axis less, which had no padding: its size is how many results there are."""
+    (x,), axis = operands, eqn.params["axis"]
+    return m.bound(eqn, [x.array], [(*x.axes[:axis], *x.axes[axis + 1 :])] * len(eqn.outvars))
+
+
+@rule("tile")
+def tile(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
+    """Each copy takes its padding along."""
+    (x,), repeats = operands, eqn.params["reps"]
+    axes: list[Axis] = []
+    for axis, size, count in zip(x.axes, eqn.invars[0].aval.shape, repeats, strict=True):
+        is_constant = axis is None or (size == 1 and is_symbolic(count))
+        axes.append(None if is_constant else simplest((count, *(axis or (size,)))))
+    return m.bound(eqn, [x.array], [tuple(axes)])
+
+
 @rule("pad")
 def pad(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """What the length leaves free is filled like what is added."""
