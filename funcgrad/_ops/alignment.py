@@ -67,7 +67,8 @@ def _log_likelihood(scores: Array, labels: Array, inputs: Array, wanted: Array, 
         return jnp.where((time < inputs)[:, None], moved, reached), None
 
     start = jnp.where((places < 2) & (places <= 2 * wanted[:, None]), said[0], nothing)
-    reached, _ = lax.scan(step, start, (jnp.arange(1, scores.shape[0]), said[1:]))
+    rest = lax.slice_in_dim(said, 1, scores.shape[0])  # not said[1:], a gather where the length varies
+    reached, _ = lax.scan(step, start, (jnp.arange(1, scores.shape[0]), rest))
     ends = [2 * wanted, jnp.maximum(2 * wanted - 1, 0)]
     last, but_one = (jnp.take_along_axis(reached, end[:, None], 1, mode="clip")[:, 0] for end in ends)
     total = _log_sum(jnp.stack([last, jnp.where(wanted > 0, but_one, nothing)]))

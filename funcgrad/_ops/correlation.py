@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.dims import is_above
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims
 
@@ -38,6 +39,8 @@ def correlate(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: D
     """Correlate (N, C, *) with kernels (O, C / groups, *)."""
     if groups == 1 and not any(map(any, pads)) and math.prod(weight.shape[2:]) == 1:
         return _pointwise(input, weight, stride)
+    if any(s > 1 and not isinstance(n, int) for s, n in zip(stride, input.shape[2:], strict=True)):
+        input, pads = _reached(input, weight, stride, pads, dilation), ((0, 0),) * len(pads)
     if not _on_cpu():
         return _convolved(input, weight, stride, pads, dilation, groups)
     if groups > 1:
@@ -57,6 +60,16 @@ def spread_out(
 
 def _on_cpu() -> bool:
     return jax.default_backend() == "cpu"
+
+
+def _reached(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    """Return the padded input as far as windows reach: for a length that varies JAX derives no gradient of the rest."""
+    padded = jnp.pad(input, ((0, 0), (0, 0), *pads))
+    stops = []
+    for n, k, s, d in zip(padded.shape[2:], weight.shape[2:], stride, dilation, strict=True):
+        reach = d * (k - 1) + 1
+        stops.append((n - reach) // s * s + reach)
+    return lax.slice(padded, (0,) * padded.ndim, (*padded.shape[:2], *stops))
 
 
 def _convolved(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int) -> Array:
@@ -165,13 +178,13 @@ def _flat(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims)
         (n + sum(p) - d * (k - 1) - 1) // s + 1
         for n, p, d, k, s in zip(sizes, pads, dilation, weight.shape[2:], stride, strict=True)
     ]
-    if math.prod(results) > math.prod(sizes):
+    if is_above(math.prod(results) - math.prod(sizes), 0):
         # XLA would fold a plain pad into the convolution, find the kernel of the weight gradient larger than its input,
         # and swap the two.
         input = lax.optimization_barrier(jnp.pad(input, ((0, 0), (0, 0), *pads)))
         pads = ((0, 0),) * len(pads)
     patches = input.shape[0] * math.prod(results) * math.prod(weight.shape[1:])
-    if any(map(any, pads)) or patches < _SMALL_PATCHES:
+    if any(map(any, pads)) or not is_above(patches, _SMALL_PATCHES - 1):
         return _convolved(input, weight, stride, pads, dilation, 1)
     pads = ((0, stride[0]), *pads[1:])
     return _convolved(input, weight, stride, pads, dilation, 1)[:, :, :-1]

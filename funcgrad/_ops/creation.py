@@ -70,7 +70,7 @@ def arange(start: float, end: float, step: float, dtype: DType) -> Array:
     if not dtype.is_differentiable:
         places = lax.iota(np.int64, count)
         return (places * int(step) + _whole(start)).astype(dtype.numpy)
-    if count <= _LONGEST_CONSTANT:
+    if isinstance(count, int) and count <= _LONGEST_CONSTANT:
         return _counted_up(count, start, step, dtype)
     return (lax.iota(np.float64, count) * step + start).astype(dtype.numpy)
 
@@ -85,6 +85,9 @@ def _spaced(start: float, end: float, steps: int, dtype: DType) -> Array:
     low, high = (np.asarray(number).astype(kind) for number in (start, end))
     if steps < 2:
         return jnp.asarray(np.full(steps, low).astype(np.float64))
+    if not isinstance(steps, int):  # a length that varies
+        step = ((high - low) / jnp.asarray(steps - 1, kind)).astype(kind)
+        return _from_both_ends(low.astype(np.float64), high, step, steps, lax.iota(np.float64, steps))
     step = ((high - low) / np.asarray(float(steps - 1)).astype(kind)).astype(kind)
     if steps > _LONGEST_CONSTANT:
         return _from_both_ends(low.astype(np.float64), high, step, steps, lax.iota(np.float64, steps))

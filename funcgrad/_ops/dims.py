@@ -1,8 +1,10 @@
-"""Dimensions as torch numbers and checks them: negative from the end, IndexError with torch's words beyond it."""
+"""Dimensions as torch numbers and checks them (negative from the end, IndexError beyond), and sizes that may vary."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from jax.errors import InconclusiveDimensionOperation
 
 from funcgrad._ops.table import Array
 
@@ -24,3 +26,11 @@ def dims_of(input: Array, dim: int | Sequence[int] | None) -> tuple[int, ...]:
     if len(set(listed)) < len(listed):
         raise RuntimeError(f"dim {listed[-1]} appears multiple times in the list of dims")
     return tuple(d for d in listed if d < ndim) if listed else tuple(range(ndim))
+
+
+def is_above(size: int, limit: int) -> bool:
+    """Tell whether a size is above a limit; a length that varies on both sides of it is not."""
+    try:
+        return size > limit
+    except InconclusiveDimensionOperation:
+        return False

@@ -90,7 +90,7 @@ def upsample_bilinear2d_aa(
 def _nearest(input: Array, axis: int, count: int, factor: float | None, exact: bool) -> Array:
     """Repeat or drop slices along one dimension; whole multiples as a broadcast, whose gradient is a sum."""
     size = input.shape[axis]
-    if count % size == 0 and (factor is None or factor * size == count):
+    if count % size == 0 and (factor is None or (factor.is_integer() and size * int(factor) == count)):
         shape = (*input.shape[: axis + 1], count // size, *input.shape[axis + 1 :])
         wider = jnp.broadcast_to(jnp.expand_dims(input, axis + 1), shape)
         return wider.reshape(*input.shape[:axis], count, *input.shape[axis + 1 :])
@@ -115,16 +115,17 @@ def _mix(
     """Return how much of each old element is in each new one."""
     kind = np.float64 if dtype == np.float64 else np.float32
     if align_corners:
-        scale = kind((size - 1) / (count - 1) if count > 1 else 0)
+        scale = _ratio(size - 1, count - 1, kind) if count > 1 else kind(0)
     else:
-        scale = kind(size / count if factor is None else 1.0 / factor)
+        scale = _ratio(size, count, kind) if factor is None else kind(1.0 / factor)
     if antialias:
         return jnp.asarray(_smooth(size, count, float(scale), mode).astype(kind))
-    steps = np.arange(count, dtype=kind)
+    on: Any = np if isinstance(size, int) and isinstance(count, int) else jnp  # with a length that varies in XLA
+    steps = on.arange(count, dtype=kind)
     centres = steps * scale if align_corners else (steps + kind(0.5)) * scale - kind(0.5)
     if mode != "bicubic":
-        centres = np.maximum(centres, kind(0))
-    first = np.floor(centres)
+        centres = on.maximum(centres, kind(0))
+    first = on.floor(centres)
     beyond = centres - first
     if mode == "bicubic":
         shares, offset = _cubic(beyond), -1
@@ -133,9 +134,16 @@ def _mix(
     elements = jnp.arange(size)
     mix = jnp.zeros((count, size), kind)
     for i, share in enumerate(shares):
-        places = np.clip(first + offset + i, 0, size - 1).astype(np.int64)
-        mix = mix + jnp.where(elements == places[:, None], np.asarray(share, kind)[:, None], kind(0))
+        places = on.clip(first + offset + i, 0, size - 1).astype(np.int64)
+        mix = mix + jnp.where(elements == places[:, None], on.asarray(share, kind)[:, None], kind(0))
     return mix
+
+
+def _ratio(size: int, count: int, kind: Any) -> Any:
+    """Return size / count; of lengths that vary in XLA."""
+    if isinstance(size, int) and isinstance(count, int):
+        return kind(size / count)
+    return (jnp.asarray(size, np.float64) / jnp.asarray(count, np.float64)).astype(kind)
 
 
 def _cubic(t: np.ndarray, a: float = -0.75) -> list[np.ndarray]:
@@ -175,7 +183,7 @@ def _sizes_and_factors(old: Dims, size: Any, factor: Any) -> tuple[Dims, tuple[f
     if size is not None:
         return (size,) * count if isinstance(size, int) else tuple(size), (None,) * count
     factors = tuple(map(float, factor)) if isinstance(factor, tuple) else (float(factor),) * count
-    return tuple(math.floor(n * f) for n, f in zip(old, factors, strict=True)), factors
+    return tuple(n * int(f) if f.is_integer() else math.floor(n * f) for n, f in zip(old, factors, strict=True)), factors
 
 
 def _check(

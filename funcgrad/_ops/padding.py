@@ -11,14 +11,14 @@ from jax import lax
 
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
-_MODES = {"reflect": ("reflect", "ReflectionPad"), "replicate": ("edge", "ReplicationPad"), "circular": ("wrap", "")}
+_MODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": ""}
 
 
 def _pad_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
     pads, mode = statics[0], statics[1] if len(statics) > 1 else "constant"
     if mode == "constant":
         return "ConstantPadNdBackward0"
-    return "CopySlices" if mode == "circular" else f"{_MODES[mode][1]}{len(pads) // 2}DBackward0"
+    return "CopySlices" if mode == "circular" else f"{_MODES[mode]}{len(pads) // 2}DBackward0"
 
 
 def _widths(input: Array, pad: Dims) -> list[tuple[int, int]]:
@@ -78,8 +78,31 @@ def pad(input: Array, pad: Dims, mode: str = "constant", value: Scalar | None = 
     _check_lengths(input, widths, mode)
     repeats = mode == "replicate"
     spans = [_kept(n, before, after, repeats) for n, (before, after) in zip(input.shape, widths, strict=True)]
-    cut = lax.slice(input, *zip(*[span[:2] for span in spans], strict=True))
-    return jnp.pad(cut, [span[2:] for span in spans], mode=_MODES[mode][0])
+    result = lax.slice(input, *zip(*[span[:2] for span in spans], strict=True))
+    for axis, (_, _, before, after) in enumerate(spans):
+        if before or after:
+            result = _continued(result, axis, before, after, mode)
+    return result
+
+
+def _continued(input: Array, axis: int, before: int, after: int, mode: str) -> Array:
+    """Put `before` and `after` elements of a dimension itself on its two sides. Also for a length that varies."""
+    length = input.shape[axis]
+    if mode == "reflect":
+        lead, trail = _part(input, axis, 1, before), _part(input, axis, length - 1 - after, after)
+        lead, trail = lax.rev(lead, (axis,)), lax.rev(trail, (axis,))
+    elif mode == "circular":
+        lead, trail = _part(input, axis, length - before, before), _part(input, axis, 0, after)
+    else:
+        lead, trail = (
+            jnp.broadcast_to(_part(input, axis, place, 1), (*input.shape[:axis], count, *input.shape[axis + 1 :]))
+            for place, count in ((0, before), (length - 1, after))
+        )
+    return lax.concatenate([x for x, count in ((lead, before), (input, 1), (trail, after)) if count], axis)
+
+
+def _part(input: Array, axis: int, start: int, count: int) -> Array:
+    return lax.slice_in_dim(input, start, start + count, axis=axis)
 
 
 def _kept(length: int, before: int, after: int, at_least_one: bool) -> tuple[int, int, int, int]:

@@ -131,10 +131,10 @@ def diagonal_dims(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
     return first, second
 
 
-def _diagonal_places(shape: Sequence[int], offset: int) -> tuple[np.ndarray, np.ndarray]:
+def _diagonal_places(shape: Sequence[int], offset: int) -> tuple[Array, Array]:
     rows, columns = shape
     length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    steps = np.arange(length, dtype=np.int32)
+    steps = jnp.arange(length, dtype=np.int32)
     return steps - min(offset, 0), steps + max(offset, 0)
 
 
@@ -163,7 +163,7 @@ def linalg_diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1
     return diagonal(A, offset, dim1, dim2)
 
 
-def _windows(input: Array, dimension: int, size: int, step: int) -> tuple[int, np.ndarray]:
+def _windows(input: Array, dimension: int, size: int, step: int) -> tuple[int, Array]:
     dim = dim_of(input.ndim, dimension)
     length = input.shape[dim] if input.ndim else 1
     if size < 0:
@@ -172,7 +172,7 @@ def _windows(input: Array, dimension: int, size: int, step: int) -> tuple[int, n
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    starts = np.arange((length - size) // step + 1, dtype=np.int32) * step
+    starts = jnp.arange((length - size) // step + 1, dtype=np.int32) * step
     return dim, starts[:, None] + np.arange(size, dtype=np.int32)
 
 

@@ -274,6 +274,13 @@ def _adaptive_max_pool(
     if 0 in wanted:
         none = jnp.zeros((*(whole if whole is input else whole[0]).shape[: -len(wanted)], *wanted), input.dtype)
         return (none, none.astype(np.int64)) if return_indices else none
+    if set(wanted) == {1}:
+        rows = whole.reshape(*whole.shape[:2], -1)
+        place = place_of_largest(rows, -1)
+        result = jnp.take_along_axis(rows, place, -1)
+        results = tuple(x.reshape(*whole.shape[:2], *wanted) for x in (result, place))
+        results = results if whole is input else (results[0][0], results[1][0])
+        return results if return_indices else results[0]
     if all(n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, wanted, strict=True))
         return _max_pool(name, count, input, kernel, None, (0,), (1,), False, return_indices)

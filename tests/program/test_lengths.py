@@ -24,7 +24,7 @@ from funcgrad.nn import functional as F
 
 shared = OpenForwardHalf.shared
 LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 16 and 32 follow
-ASK_MORE = ("slices", "joins", "orders", "spectra", "convolved")  # of n than 2 <= n <= 16 tells: 8, 16 and 32
+ASK_MORE = ("slices", "joins", "orders", "spectra", "convolved", "continued", "strided", "crossed", "copied")  # of n than 2 <= n <= 16 tells: 8, 16 and 32
 Program: TypeAlias = Callable[[fg.Tensor], Any]
 PROGRAMS: dict[str, Program] = {}
 
@@ -118,6 +118,45 @@ def chosen_in_each_row(x: fg.Tensor) -> Any:
     of_batch = x[0].log_softmax(-1).gather(1, classes[0]).squeeze(1)
     put = x[1].scatter(1, classes[1], 0.5), x[2].scatter_add(1, classes[2].expand(-1, 2), x[3, :, :2])
     return x.gather(2, classes), of_batch, *put, fg.take_along_dim(x, classes, 2).mean()
+
+
+@program
+def continued(x: fg.Tensor) -> Any:
+    channels = x.transpose(1, 2)
+    return tuple(F.pad(channels, (2, 1), mode=mode) for mode in ("reflect", "replicate", "circular"))
+
+
+@program
+def resized(x: fg.Tensor) -> Any:
+    channels = x.transpose(1, 2)
+    wider = [F.interpolate(channels, scale_factor=2, mode=mode) for mode in ("nearest", "linear")]
+    return *wider, F.interpolate(channels, size=5, mode="linear", align_corners=True), F.adaptive_max_pool1d(channels, 1)
+
+
+@program
+def strided(x: fg.Tensor) -> Any:
+    weight = fg.arange(6 * 5 * 4).view(5, 6, 4).float() / 50
+    channels = x.transpose(1, 2)
+    return F.conv1d(channels, weight, stride=2, padding=1), F.conv1d(channels, weight[:, :, :3], stride=3)
+
+
+@program
+def copied(x: fg.Tensor) -> Any:
+    windows = x.unfold(1, 3, 2), x[0].unfold(0, 3, 3)
+    return x.repeat(2, 1, 1), x[0].repeat(3, 2), fg.stack([x, x * 2], 1).mean(1), fg.stack(x.unbind(2), 1), *windows
+
+
+@program
+def crossed(x: fg.Tensor) -> Any:
+    products = x[0] @ x[1].T
+    near = fg.cdist(x[0], x[1, :4]) + fg.linspace(0, 1, x.shape[1])[:, None]
+    return products.diagonal(), products.diagonal(1).mean(), fg.diag(products), near
+
+
+@program
+def aligned(x: fg.Tensor) -> Any:
+    scores = x.log_softmax(-1).transpose(0, 1)
+    return F.ctc_loss(scores, fg.tensor([[1, 2], [3, 3], [5, 1], [2, 4]]), (x.shape[1],) * 4, (2, 2, 1, 2)), x * 2
 
 
 @program
