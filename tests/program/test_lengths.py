@@ -24,7 +24,9 @@ from funcgrad.nn import functional as F
 
 shared = OpenForwardHalf.shared
 LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; rooms for 16 and 32 follow
-ASK_MORE = ("slices", "joins", "orders", "spectra", "convolved", "continued", "strided", "crossed", "copied")  # of n than 2 <= n <= 16 tells: 8, 16 and 32
+ASK_MORE = (  # of n than 2 <= n <= 16 tells: 8, 16 and 32
+    "slices", "joins", "orders", "spectra", "convolved", "continued", "strided", "crossed", "copied",
+)  # fmt: skip
 Program: TypeAlias = Callable[[fg.Tensor], Any]
 PROGRAMS: dict[str, Program] = {}
 
