@@ -183,7 +183,8 @@ def _sizes_and_factors(old: Dims, size: Any, factor: Any) -> tuple[Dims, tuple[f
     if size is not None:
         return (size,) * count if isinstance(size, int) else tuple(size), (None,) * count
     factors = tuple(map(float, factor)) if isinstance(factor, tuple) else (float(factor),) * count
-    return tuple(n * int(f) if f.is_integer() else math.floor(n * f) for n, f in zip(old, factors, strict=True)), factors
+    pairs = zip(old, factors, strict=True)
+    return tuple(n * int(f) if f.is_integer() else math.floor(n * f) for n, f in pairs), factors
 
 
 def _check(

@@ -132,7 +132,8 @@ def continued(x: fg.Tensor) -> Any:
 def resized(x: fg.Tensor) -> Any:
     channels = x.transpose(1, 2)
     wider = [F.interpolate(channels, scale_factor=2, mode=mode) for mode in ("nearest", "linear")]
-    return *wider, F.interpolate(channels, size=5, mode="linear", align_corners=True), F.adaptive_max_pool1d(channels, 1)
+    to_five = F.interpolate(channels, size=5, mode="linear", align_corners=True)
+    return *wider, to_five, F.adaptive_max_pool1d(channels, 1)
 
 
 @program
