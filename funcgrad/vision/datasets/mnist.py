@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from funcgrad._tensor.interop import from_host, host_numbers
+from funcgrad._tensor.interop import from_host, numbers_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.vision.datasets.vision import Change, VisionDataset, need
 from funcgrad.vision.images import pillow
@@ -99,7 +99,7 @@ class MNIST(VisionDataset):
 def _row(held: Any, index: Any) -> Any:
     """Return one row of a tensor that the host has (scripts may have put another one in its place)."""
     if isinstance(held, Tensor):
-        numbers = host_numbers(held._current().value)
+        numbers = numbers_on_host(held)
         return held[index].numpy() if numbers is None else numbers[index]
     return held[index]
 

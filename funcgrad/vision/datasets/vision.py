@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from funcgrad.utils.data.dataset import Dataset
+from funcgrad.vision.images import pillow
 
 Change = Callable[..., Any] | None
 
@@ -58,7 +61,7 @@ class VisionDataset(Dataset[Any]):
         return picture, target
 
     def __repr__(self) -> str:
-        lines = [f"Number of datapoints: {len(self)}"]  # type: ignore[arg-type] - subclasses have a length
+        lines = [f"Number of datapoints: {len(self)}"]  # type: ignore[arg-type]  # subclasses have a length
         lines += [f"Root location: {self.root}"] if self.root is not None else []
         lines += self.extra_repr().splitlines()
         lines += [repr(self.transforms)] if self.transforms is not None else []
@@ -67,6 +70,34 @@ class VisionDataset(Dataset[Any]):
     def extra_repr(self) -> str:
         """Return more lines for the repr."""
         return ""
+
+
+class InSplits(VisionDataset):
+    """Contract: `splits`, and an __init__ that sets `data` and `labels`. Gift: pictures and classes, and which split.
+
+    Shape: data (N, 3, H, W) of bytes, labels (N).
+    """
+
+    splits: tuple[str, ...]
+    data: Any
+    labels: Any
+
+    def __init__(self, root: str | os.PathLike[str], split: str, transform: Change, target_transform: Change) -> None:
+        super().__init__(root, transform=transform, target_transform=target_transform)
+        if split not in self.splits:
+            raise ValueError(f"Unknown value '{split}' for argument split. Valid values are {self.splits}.")
+        self.split = split
+
+    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        picture = pillow().fromarray(np.ascontiguousarray(self.data[index].transpose(1, 2, 0)))
+        return self._transformed(picture, int(self.labels[index]))
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def extra_repr(self) -> str:
+        """Return which part it is."""
+        return f"Split: {self.split}"
 
 
 def need(name: str, folder: str | os.PathLike[str], files: Iterable[str], source: str, download: bool) -> None:

@@ -68,7 +68,7 @@ def center_crop(img: Any, output_size: Any) -> Any:
 def sizes(given: Any) -> tuple[int, int]:
     """Return height and width of one number or of two. ValueError for anything else."""
     if isinstance(given, numbers.Number):
-        return int(given), int(given)  # type: ignore[arg-type] - a number
+        return int(given), int(given)  # type: ignore[arg-type]  # a number
     if len(given) not in (1, 2):
         raise ValueError("Please provide only two dimensions (h, w) for size.")
     return int(given[0]), int(given[-1])
