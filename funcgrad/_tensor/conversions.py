@@ -197,13 +197,6 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 
 @method()
-def set_(self: Tensor, source: Any = None, *_: Any) -> Tensor:
-    """Make this name share the storage of `source`."""
-    self.data = Tensor(0) if source is None else source
-    return self
-
-
-@method()
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Change the shape in place; elements are kept in order, new ones are 0. RuntimeError where it requires grad."""
     if self.requires_grad:

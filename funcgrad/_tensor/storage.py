@@ -7,9 +7,11 @@ from typing import Any
 
 from funcgrad._base import dtypes
 from funcgrad._tensor import creation
+from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.conversions import TYPE_NAMES
 from funcgrad._tensor.facts import data_ptr
 from funcgrad._tensor.registry import FUNCTIONS, method
+from funcgrad._tensor.strides import contiguous_strides, is_contiguous, offset_of
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -102,6 +104,37 @@ def storage(self: Tensor) -> TypedStorage:
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """Return the bytes of the tensor, or of what it is a view of."""
     return UntypedStorage(self)
+
+
+@method()
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()) -> Tensor:
+    """Make this name share the elements of a tensor or storage, or no elements.
+
+    size, stride, storage_offset: which of the elements, as in `as_strided`, from the tensor's first; by default a
+    tensor's own, and all of a storage in a row. RuntimeError: an element lies outside of the storage, or a part is
+    wanted of a tensor that is not contiguous.
+    """
+    if source is None:
+        self.data = Tensor(0)
+        return self
+    if isinstance(source, UntypedStorage):
+        source = _in_a_row(source, self.dtype)
+    if size is not None:
+        if not is_contiguous(source):
+            raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+        shape, start = as_dims(size) or (), offset_of(source) + storage_offset
+        source = source.detach().as_strided(shape, stride or contiguous_strides(shape), start)
+    if source._base is None or self.requires_grad:
+        self.data = source
+    else:  # what is written to either shows in both, which `data` keeps only for whole tensors
+        self._alias, self._variable = source._alias, source._variable
+    return self
+
+
+def _in_a_row(storage: UntypedStorage, dtype: Any) -> Tensor:
+    """Return the elements as a tensor of one dimension: of this dtype where the storage does not say what they are."""
+    whole: Any = storage._whole.detach().view(-1)
+    return whole if isinstance(storage, TypedStorage) else whole.view(dtype)
 
 
 def _storage_of(dtype: Any, name: str) -> type[TypedStorage]:

@@ -26,19 +26,30 @@ class ImageReadMode(Enum):
     RGB_ALPHA = "RGBA"
 
 
-def read_image(path: str | os.PathLike[str], mode: Any = ImageReadMode.UNCHANGED, **_: Any) -> Tensor:
+def read_image(
+    path: str | os.PathLike[str], mode: Any = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
+) -> Tensor:
     """Return a file's picture."""
-    return decode_image(read_file(path), mode)
+    return decode_image(read_file(path), mode, apply_exif_orientation)
 
 
-def decode_image(input: Tensor, mode: Any = ImageReadMode.UNCHANGED, **_: Any) -> Tensor:
-    """Return the picture in the bytes of a file (a tensor of uint8)."""
+def decode_image(input: Tensor, mode: Any = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False) -> Tensor:
+    """Return the picture in the bytes of a file (a tensor of uint8), turned as the camera was held if asked for."""
     wanted = ImageReadMode[mode] if isinstance(mode, str) else mode
     picture = pillow().open(io.BytesIO(to_host(input).tobytes()))
+    if apply_exif_orientation:
+        picture = pillow("ImageOps").exif_transpose(picture)
     return pil_to_tensor(picture if wanted.value is None else picture.convert(wanted.value))
 
 
-decode_png = decode_jpeg = decode_image
+decode_png = decode_image
+
+
+def decode_jpeg(
+    input: Tensor, mode: Any = ImageReadMode.UNCHANGED, device: Any = "cpu", apply_exif_orientation: bool = False
+) -> Tensor:
+    """Return the picture in the bytes of a JPEG file, on a device."""
+    return decode_image(input, mode, apply_exif_orientation).to(device)
 
 
 def read_file(path: str | os.PathLike[str]) -> Tensor:

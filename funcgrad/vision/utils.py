@@ -22,8 +22,12 @@ def make_grid(
 
     Shape: tensor (N, C, H, W), a list of (C, H, W), or one picture; result (3, height, width).
     normalize: shift and scale to 0 ... 1, by the least and greatest number or by `value_range`, each picture by its
-    own with scale_each. TypeError for what is neither a tensor nor a list of tensors.
+    own with scale_each; `range` is that option's older name. TypeError for what is neither a tensor nor a list of
+    tensors, and for options that there are not.
     """
+    value_range = old.pop("range", value_range)
+    if old:
+        raise TypeError(f"make_grid() got an unexpected keyword argument '{next(iter(old))}'")
     if isinstance(tensor, (list, tuple)):
         if not all(isinstance(picture, Tensor) for picture in tensor):
             raise TypeError("tensor or list of tensors expected, got a list containing other things")
@@ -32,7 +36,6 @@ def make_grid(
         raise TypeError(f"tensor or list of tensors expected, got {type(tensor)}")
     pictures = _batch(to_host(tensor.detach()))
     if normalize:
-        value_range = old.get("range", value_range)
         pictures = _normalised(pictures, value_range, scale_each)
     if len(pictures) == 1:
         return from_host(pictures[0])
@@ -76,14 +79,18 @@ def save_image(tensor: Any, fp: Any, format: str | None = None, **options: Any) 
 
 def draw_bounding_boxes(
     image: Tensor, boxes: Tensor, labels: Any = None, colors: Any = "white", fill: bool = False, width: int = 1,
-    **_: Any,
+    font: str | None = None, font_size: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return a picture (3, H, W) of bytes with boxes (N, 4; x1, y1, x2, y2) drawn on it."""
+    """Return a picture (3, H, W) of bytes with boxes (N, 4; x1, y1, x2, y2) drawn on it.
+
+    font: the file of a TrueType font for the labels, of `font_size` (10); by default Pillow's own.
+    """
     picture = pillow().fromarray(np.ascontiguousarray(to_host(image).transpose(1, 2, 0)))
     pen = pillow("ImageDraw").Draw(picture)
+    letters = None if font is None else pillow("ImageFont").truetype(font, font_size or 10)
     for i, box in enumerate(to_host(boxes).tolist()):
         colour = colors[i] if isinstance(colors, list) else colors
         pen.rectangle(box, outline=colour, width=width, fill=colour if fill else None)
         if labels is not None and labels[i] is not None:
-            pen.text((box[0] + width, box[1] + width), str(labels[i]), fill=colour)
+            pen.text((box[0] + width, box[1] + width), str(labels[i]), fill=colour, font=letters)
     return from_host(np.ascontiguousarray(np.asarray(picture).transpose(2, 0, 1)))

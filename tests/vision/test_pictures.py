@@ -25,6 +25,8 @@ def test_a_grid_puts_pictures_side_by_side() -> None:
     assert (scaled.min().item(), scaled.max().item()) == (0.0, 1.0)
     with pytest.raises(TypeError, match="tensor or list of tensors expected"):
         utils.make_grid("picture")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nrows'"):
+        utils.make_grid(pictures, nrows=3)
 
 
 def test_a_saved_picture_is_read_back(tmp_path: Path) -> None:
@@ -35,6 +37,16 @@ def test_a_saved_picture_is_read_back(tmp_path: Path) -> None:
     assert io.read_image(tmp_path / "p.png", io.ImageReadMode.GRAY).shape == (1, 2, 2)
     io.write_png(read, tmp_path / "q.png")
     assert torch.equal(io.read_image(tmp_path / "q.png"), read)
+
+
+def test_a_picture_is_turned_as_the_camera_was_held(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image").new("RGB", (4, 2))
+    exif = image.getexif()
+    exif[0x0112] = 6  # the camera's right side was up
+    image.save(tmp_path / "p.jpg", exif=exif)
+    assert io.read_image(tmp_path / "p.jpg").shape == (3, 2, 4)
+    assert io.read_image(tmp_path / "p.jpg", apply_exif_orientation=True).shape == (3, 4, 2)
+    assert io.decode_jpeg(io.read_file(tmp_path / "p.jpg"), device="cpu").shape == (3, 2, 4)
 
 
 def test_boxes_overlap_and_the_best_stay() -> None:
