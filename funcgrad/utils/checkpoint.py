@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from funcgrad._ops.table import TABLE
+from funcgrad._program.value import LiftedValue
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad
 from funcgrad._tape.nodes import now
@@ -72,7 +73,8 @@ def checkpoint(
     """Return function(*args, **kwargs); backward runs it again instead of keeping what it computed.
 
     preserve_rng_state: the second run draws the same random numbers. context_fn: returns contexts for the two runs.
-    use_reentrant=True: nothing is differentiated unless one of `args` requires grad. Raises CheckpointError, in
+    use_reentrant=True: nothing is differentiated unless one of `args` requires grad. Within a function that `func`
+    transforms all is kept. Raises CheckpointError, in
     backward, where the function does not do the same again.
     """
     if use_reentrant is None:
@@ -88,14 +90,16 @@ def checkpoint(
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
     forward, again = context_fn()
-    if not is_grad_enabled() or (use_reentrant and not _any_requires_grad(args)):
+    is_transformed = _is_transformed((args, kwargs))
+    if not is_grad_enabled() or (use_reentrant and not is_transformed and not _any_requires_grad(args)):
         with forward, no_grad():
             return function(*args, **kwargs)
     call = _Call(function, (args, kwargs), again, preserve_rng_state)
     since = now()
     with forward:
         results = function(*args, **kwargs)
-    Block(call.run).forget(_variables(results), since)
+    if not is_transformed and not _is_transformed(results):
+        Block(call.run).forget(_variables(results), since)
     return results
 
 
@@ -122,6 +126,11 @@ def checkpoint_sequential(
         part = _in_turn(layers[start : start + size])
         input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return _in_turn(layers[size * (segments - 1) :])(input)
+
+
+def _is_transformed(tree: Any) -> bool:
+    """Tell whether a tensor stands for another one, in a function that is being transformed."""
+    return any(isinstance(x, Tensor) and isinstance(x._variable.value, LiftedValue) for x in leaves_of(tree))
 
 
 def _in_turn(layers: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:

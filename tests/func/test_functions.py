@@ -152,3 +152,13 @@ def test_an_operator_of_ones_own_is_transformed_too() -> None:
     torch.library.register_vmap(square, lambda info, in_dims, x: (square(x), in_dims[0]))
     assert func.vmap(square)(X).tolist() == [1.0, 4.0]
     assert func.vmap(func.grad(lambda x: square(x).sum()))(torch.stack([X, X])).tolist() == [[2.0, 4.0]] * 2
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_a_checkpoint_in_a_transformed_function_keeps_all(use_reentrant: bool) -> None:
+    def cubes(x: Any) -> Any:
+        return torch.utils.checkpoint.checkpoint(lambda y: (y**3).sum(), x, use_reentrant=use_reentrant)
+
+    batch = torch.stack([X, 2 * X])
+    assert func.grad(cubes)(X).tolist() == [3.0, 12.0]
+    assert func.grad(lambda x: func.vmap(cubes)(x).sum())(batch).tolist() == [[3.0, 12.0], [12.0, 48.0]]
