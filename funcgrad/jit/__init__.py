@@ -12,6 +12,8 @@ from typing import Any, Final, cast
 from funcgrad import serialization
 from funcgrad.futures import Future
 from funcgrad.nn.module import Module
+from funcgrad.serialization.loading import extra_files
+from funcgrad.serialization.saving import save_with_files
 
 __all__ = [
     "Attribute", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "fuser",
@@ -27,7 +29,7 @@ class ScriptModule(Module):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module, its class by name: `jit.load` needs the class where it reads the file."""
-        save(self, f)
+        save(self, f, _extra_files)
 
     @property
     def original_name(self) -> str:
@@ -76,13 +78,19 @@ def _plain(module: ScriptModule) -> Module:
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Save a scripted module whole."""
-    serialization.save(_plain(m) if _isinstance(m, ScriptModule) else m, f)
+    """Save a scripted module whole, and beside it the files of `_extra_files`: their content by name."""
+    save_with_files(_plain(m) if _isinstance(m, ScriptModule) else m, f, _extra_files or {})
 
 
 def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
-    """Load what `jit.save` wrote: it runs the pickle in the file, so only load files that you trust."""
-    return script(serialization.load(f, map_location=map_location, weights_only=False))
+    """Load what `jit.save` wrote: it runs the pickle in the file, so only load files that you trust.
+
+    _extra_files: its names get the content, in bytes, of the files that were saved beside the module; b"" without.
+    """
+    loaded = script(serialization.load(f, map_location=map_location, weights_only=False))
+    if _extra_files:
+        _extra_files.update(extra_files(f, _extra_files))
+    return loaded
 
 
 def _decorator(function: Any = None, **_: Any) -> Any:

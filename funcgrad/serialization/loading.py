@@ -6,7 +6,7 @@ import io
 import os
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -67,6 +67,13 @@ def get_unsafe_globals_in_checkpoint(f: str | os.PathLike[str] | BinaryIO) -> li
         scan.load()
     allowed = (names.CALLABLES, names.CONSTANTS, names.safe_by_name())
     return sorted(name for name in scan.names if not any(name in known for known in allowed))
+
+
+def extra_files(f: str | os.PathLike[str] | BinaryIO, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the small files of these names that lie beside a checkpoint; empty ones where there are none."""
+    with _opened(f) as file:
+        archive = ArchiveReader(file)
+        return {name: archive.read(f"extra/{name}") if f"extra/{name}" in archive else b"" for name in names}
 
 
 def _is_weights_only(weights_only: bool | None, pickle_module: Any, options: dict[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -33,22 +33,35 @@ def save(
     """
     if pickle_module is not pickle:
         raise RuntimeError("funcgrad writes checkpoints with Python's own pickle only: leave pickle_module out")
-    pickled = io.BytesIO()
-    pickler = CheckpointPickler(pickled, pickle_protocol, view_metadata=not _use_new_zipfile_serialization)
-    pickler.dump(obj)
-    storages = list(pickler.storages.values())
+    pickled, storages = _pickled(obj, pickle_protocol, view_metadata=not _use_new_zipfile_serialization)
     with writing(f) as file:
         if _use_new_zipfile_serialization:
-            _write_archive(file, _folder(f), pickled.getvalue(), storages)
+            _write_archive(file, _folder(f), pickled, storages, {})
         else:
-            _write_legacy(file, pickled.getvalue(), storages, pickle_protocol)
+            _write_legacy(file, pickled, storages, pickle_protocol)
+
+
+def save_with_files(obj: Any, f: str | os.PathLike[str] | BinaryIO, files: Mapping[str, str | bytes]) -> None:
+    """Save as `save` does, and beside it small files, which `extra_files` reads: those of torch.jit.save."""
+    pickled, storages = _pickled(obj, 2, view_metadata=False)
+    with writing(f) as file:
+        _write_archive(file, _folder(f), pickled, storages, files)
+
+
+def _pickled(obj: Any, protocol: int, view_metadata: bool) -> tuple[bytes, list[StoredTensor]]:
+    pickled = io.BytesIO()
+    pickler = CheckpointPickler(pickled, protocol, view_metadata=view_metadata)
+    pickler.dump(obj)
+    return pickled.getvalue(), list(pickler.storages.values())
 
 
 def _folder(f: Any) -> str:
     return (isinstance(f, (str, os.PathLike)) and PurePath(f).stem) or "archive"
 
 
-def _write_archive(file: BinaryIO, folder: str, pickled: bytes, storages: Iterable[StoredTensor]) -> None:
+def _write_archive(
+    file: BinaryIO, folder: str, pickled: bytes, storages: Iterable[StoredTensor], files: Mapping[str, str | bytes]
+) -> None:
     with ArchiveWriter(file, folder) as archive:
         archive.write("data.pkl", pickled)
         # No .format_version: with it torch may compute where records lie instead of looking them up.
@@ -56,6 +69,8 @@ def _write_archive(file: BinaryIO, folder: str, pickled: bytes, storages: Iterab
         archive.write("byteorder", sys.byteorder.encode())
         for storage in storages:
             archive.write(f"data/{storage.key}", _content(storage))
+        for name, content in files.items():
+            archive.write(f"extra/{name}", content.encode() if isinstance(content, str) else content)
         archive.write("version", b"3\n")
 
 

@@ -69,6 +69,13 @@ def test_a_scripted_module_is_saved_whole(make: Any, tmp_path: Path) -> None:
     assert list(loaded.state_dict()) == list(net.state_dict())
 
 
+def test_files_are_kept_beside_a_scripted_module(tmp_path: Path) -> None:
+    jit.save(jit.script(Net()), tmp_path / "net.pt", _extra_files={"notes": "bär", "bytes": b"\x00\xff"})
+    found = {"notes": "", "bytes": "", "missing": "not there"}
+    jit.load(tmp_path / "net.pt", _extra_files=found)
+    assert found == {"notes": "bär".encode(), "bytes": b"\x00\xff", "missing": b""}
+
+
 def test_script_leaves_functions_as_they_are() -> None:
     def function(x: Any) -> Any:
         return x
