@@ -43,7 +43,10 @@ def _constant_power(input: Array, exponent: float) -> Array:
 
 @jax.custom_jvp
 def _float_power(input: Array, exponent: Array) -> Array:
-    return lax.pow(input, exponent)
+    result = lax.pow(input, exponent)
+    if input.dtype.kind == "c":  # XLA has no number for 0 to a complex power
+        return jnp.where((input == 0) & (lax.real(exponent) > 0), 0, result)
+    return result
 
 
 @_float_power.defjvp

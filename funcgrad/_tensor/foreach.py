@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-_METHODS = {"maximum": "clamp_min", "minimum": "clamp_max"}  # with a number
-_LAST = {"addcmul": "value", "addcdiv": "value", "norm": "p"}  # what stands last by position, by its keyword
+_METHODS = {"maximum": "clamp_min", "minimum": "clamp_max"}  # with a number, and in place
+_LAST = {
+    "addcmul": (2, "value"),
+    "addcdiv": (2, "value"),
+    "norm": (0, "p"),
+}  # what stands after so many, by its keyword
+_KEYWORDS = {"scalars": "value", "ord": "p"}
 
 
 def find(name: str) -> Any:
@@ -18,6 +23,14 @@ def find(name: str) -> Any:
 
     def each(self: Sequence[Any], *others: Any, **options: Any) -> tuple[Any, ...] | None:
         """Call the method on every tensor; lists among the other arguments are gone through with it."""
+        if bare == "pow" and isinstance(self, (int, float, complex)):  # the base is a number
+            return tuple(self**exponent for exponent in others[0])
+        options = {_KEYWORDS.get(key, key): given for key, given in options.items()}
+        count, keyword = _LAST.get(bare, (len(others), ""))
+        if len(others) > count:
+            others, options = others[:count], {keyword: others[count], **options}
+        if "value" in options and hasattr(options["value"], "tolist"):
+            options["value"] = options["value"].tolist()  # a tensor with a number for each
         results = [_one(x, i, bare, in_place, others, options) for i, x in enumerate(self)]
         return None if in_place else tuple(results)
 
@@ -28,8 +41,6 @@ def find(name: str) -> Any:
 def _one(tensor: Any, i: int, bare: str, in_place: bool, others: Any, options: dict[str, Any]) -> Any:
     given = [x[i] if isinstance(x, (list, tuple)) else x for x in others]
     options = {key: x[i] if isinstance(x, (list, tuple)) else x for key, x in options.items()}
-    if bare in _LAST and len(given) > 2 - 2 * (bare == "norm"):
-        options[_LAST[bare]] = given.pop()
-    if bare in _METHODS and not hasattr(given[0], "shape"):
+    if bare in _METHODS and (in_place or not hasattr(given[0], "shape")):
         bare = _METHODS[bare]
     return getattr(tensor, bare + "_" * in_place)(*given, **options)
