@@ -91,6 +91,8 @@ def page() -> str:
         "# What of PyTorch is here", "",
         f"torch {recorded()['version']}'s public names, and how many of them funcgrad has. Written by",
         "`python -m tests.ops.coverage`; a test holds it to the code.", "",
+        "`python -m tests.docstrings` runs the 5,800 examples in torch's own docstrings under both libraries: what",
+        "they print is the same, or `tests/docstrings/exceptions.py` says why not.", "",
         *_op_db_section(), "## Names", "",
         "| namespace | torch's names | here | left out, with a reason below | missing |", "|---|---|---|---|---|",
     ]  # fmt: skip
