@@ -280,13 +280,12 @@ def _shape(name: str, given: tuple[Any, ...], named: dict[str, Any], position: i
 
 def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, int, Any]:
     """Sort (high, size), (low, high, size) and the same by name."""
-    names = ["low", "high", "size"]
     given = list(bounds)
     size = named.pop("size") if "size" in named else given.pop() if given else None
-    values = dict(zip([n for n in names[:2] if n not in named][-len(given) :] if given else [], given, strict=False))
-    values.update(named)
+    unnamed = [name for name in ("low", "high") if name not in named]
+    values = {**dict(zip(reversed(unnamed), reversed(given), strict=False)), **named}
     high = values.get("high")
-    if size is None or high is None or set(values) - set(names):
+    if size is None or high is None or set(values) - {"low", "high"} or len(given) > len(unnamed):
         raise TypeError("randint() received an invalid combination of arguments: (low, high, size) or (high, size)")
     low = values.get("low", 0)
     if not isinstance(size, (tuple, list)):

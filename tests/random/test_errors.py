@@ -38,6 +38,7 @@ REFUSED = {
     "torch.rand()": (TypeError, "rand() received an invalid combination of arguments"),
     "torch.rand(2.0)": (TypeError, "argument 'size' (position 1) must be tuple of ints, not float"),
     "torch.randint(5, 3)": (TypeError, "argument 'size' (position 2) must be tuple of ints, not int"),
+    "torch.randint(1, 2, 3, (4,))": (TypeError, "invalid combination of arguments"),
     "torch.randint(3.5, (2,))": (TypeError, "must be int, not float"),
     "torch.randint(2**63, (2,))": (ValueError, "Overflow when unpacking long long"),
     "torch.randint(3, (2,), requires_grad=True)": (RuntimeError, "Only Tensors of floating point and complex dtype"),
