@@ -8,32 +8,18 @@ from typing import Any
 import jax.numpy as jnp
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._ops.table import Array, Dims
-
-_SCALAR_NAMES = {
-    dtypes.bool_: "Bool", dtypes.uint8: "Byte", dtypes.int8: "Char", dtypes.int16: "Short", dtypes.int32: "Int",
-    dtypes.int64: "Long", dtypes.uint16: "UInt16", dtypes.uint32: "UInt32", dtypes.uint64: "UInt64",
-    dtypes.float16: "Half", dtypes.bfloat16: "BFloat16", dtypes.float32: "Float", dtypes.float64: "Double",
-    dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
-}  # fmt: skip
-
-_C_NAMES = {
-    dtypes.bool_: "bool", dtypes.uint8: "unsigned char", dtypes.int8: "signed char", dtypes.int16: "short",
-    dtypes.int32: "int", dtypes.int64: "long int", dtypes.float16: "c10::Half", dtypes.bfloat16: "c10::BFloat16",
-    dtypes.float32: "float", dtypes.float64: "double",
-}  # fmt: skip
 
 
 def scalar_name(array: Array) -> str:
     """Return torch's C++ name of the dtype, which its messages speak of: Long, Float, ..."""
-    kind = dtypes.of_numpy(array.dtype)
-    return _SCALAR_NAMES.get(kind, kind.name)
+    return scalar_type_name(dtypes.of_numpy(array.dtype))
 
 
 def c_name(array: Array) -> str:
     """Return the dtype's name in C++, which torch's messages speak of now and then: long int, float, ..."""
-    kind = dtypes.of_numpy(array.dtype)
-    return _C_NAMES.get(kind, kind.name)
+    return c_type_name(dtypes.of_numpy(array.dtype))
 
 
 def require_floating(array: Array, kernel: str) -> None:

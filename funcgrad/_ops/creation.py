@@ -10,8 +10,8 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import BOOL
-from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.rearranging import cast
 from funcgrad._ops.table import Array, Dims, DType, Scalar, op
 
@@ -22,19 +22,14 @@ def full(fill_value: Scalar, size: Dims, dtype: DType) -> Array:
     return jnp.broadcast_to(cast(jnp.asarray(fill_value), dtype.numpy), size)
 
 
-_LONGEST_CONSTANT = (
-    1 << 16
-)  # elements that a program holds as numbers, equal to torch's to the last bit; more are computed
-
-
-def _c_name(dtype: DType) -> str:
-    return scalar_name(np.zeros((), dtype.numpy))  # type: ignore[arg-type]  # only the dtype of an array is read
+# Elements that a program holds as numbers, equal to torch's to the last bit; more are computed.
+_LONGEST_CONSTANT = 1 << 16
 
 
 def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
     """Return how many numbers `arange` gives. RuntimeError for a step of 0 or away from `end`, and endless ranges."""
     if dtype.category == BOOL or dtype.is_complex:
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{_c_name(dtype)}'")
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type_name(dtype)}'")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if dtype is dtypes.int64 and int(step) == 0:
@@ -139,7 +134,7 @@ def _triangle_places(row: int, col: int, offset: int, lower: bool, dtype: DType)
             raise RuntimeError(f"{name} must be non-negative, got{size}")
     if dtype not in (dtypes.int32, dtypes.int64):
         name = "tril_indices" if lower else "triu_indices"
-        raise NotImplementedError(f"\"{name}\" not implemented for '{_c_name(dtype)}'")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_type_name(dtype)}'")
     places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
     return jnp.asarray(np.stack(places).astype(dtype.numpy))
 

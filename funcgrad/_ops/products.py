@@ -11,24 +11,15 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import c_name, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
 from funcgrad._ops.views import expanded
-
-_C_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
-    "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
 
 
 def same_kind(a: Array, b: Array) -> None:
     """Raise torch's error for two factors of different dtypes."""
     if a.dtype != b.dtype:
-        raise RuntimeError(
-            "expected m1 and m2 to have the same dtype, but got: "
-            f"{_C_NAMES.get(a.dtype.name, a.dtype.name)} != {_C_NAMES.get(b.dtype.name, b.dtype.name)}"
-        )
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}")
     if a.dtype == bool:
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
 

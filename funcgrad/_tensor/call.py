@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad._base import promotion
 from funcgrad._base.config import settings
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
@@ -151,14 +152,6 @@ def return_type(op: Op) -> Any:
     return found
 
 
-def scalar_type_name(dtype: DType) -> str:
-    """Return what torch's C++ side calls a dtype in error messages: Float, Long, ..."""
-    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-             "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-             "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
-    return names.get(dtype.name, dtype.name)
-
-
 def repr_like_torch(self: Any) -> str:
     """Write a named tuple of results as torch does."""
     inside = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True))
@@ -230,4 +223,4 @@ def _known(op: Op, position: int, x: Any) -> Any:
     )
 
 
-__all__ = ["call", "call_in_place", "cast", "fitted", "return_type", "scalar_type_name", "write", "write_out"]
+__all__ = ["call", "call_in_place", "cast", "fitted", "return_type", "write", "write_out"]

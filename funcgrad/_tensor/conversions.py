@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import memory_format as MemoryFormat
@@ -103,13 +104,6 @@ def _dtype_of_type(given: Any) -> tuple[DType, bool | None]:
     elif isinstance(dtype := getattr(given, "dtype", None), DType):
         return dtype, getattr(given, "is_cuda", False)
     raise ValueError(f"invalid type: {given if isinstance(given, str) else given.__name__!r}")
-
-
-TYPE_NAMES = {
-    dtypes.float32: "Float", dtypes.float64: "Double", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16",
-    dtypes.int64: "Long", dtypes.int32: "Int", dtypes.int16: "Short", dtypes.int8: "Char", dtypes.uint8: "Byte",
-    dtypes.bool_: "Bool", dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
-}  # fmt: skip
 
 
 @method()

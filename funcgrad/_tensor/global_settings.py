@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
 from funcgrad._program.run import flush
 from funcgrad._tensor.placement import set_default_device
@@ -35,8 +36,8 @@ def set_default_tensor_type(t: Any) -> None:
     )
     word = t if isinstance(t, str) else f"torch.{'cuda.' if t.is_cuda else ''}{t.__name__}"
     set_default_device("cuda" if ".cuda." in word else None)
-    names = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
-    set_default_dtype(names[word.rpartition(".")[2].removesuffix("Tensor")])
+    dtype_named = {name: dtype for dtype, name in TYPE_NAMES.items()}
+    set_default_dtype(dtype_named[word.rpartition(".")[2].removesuffix("Tensor")])
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
@@ -21,7 +22,7 @@ from funcgrad._program.value import Aval, Recipe, aval, constant
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.call import call, cast, scalar_type_name
+from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host

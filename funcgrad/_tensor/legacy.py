@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import TYPE_NAMES, c_type_name
 from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.size import Size
@@ -37,12 +38,8 @@ def make(cls: Any, *data: Any, device: Any = None, dtype: DType | None = None) -
 
 def _options(dtype: DType, device: Any) -> str:
     """Write a tensor's dtype and device as torch's C++ side does in error messages."""
-    names = {
-        "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-        "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-    }  # fmt: skip
     return (
-        f"TensorOptions(dtype={names.get(dtype.name, dtype.name)}, device={device}, layout=Strided, "
+        f"TensorOptions(dtype={c_type_name(dtype)}, device={device}, layout=Strided, "
         "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 
@@ -72,10 +69,6 @@ def _type_named(name: str, dtype: DType, module: str) -> Any:
     return _TypeOfTensor(name, (), {"__new__": new, "dtype": dtype, "is_cuda": is_cuda, "__module__": module})
 
 
-_NAMES = {
-    "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
-    "BFloat16Tensor": dtypes.bfloat16, "LongTensor": dtypes.int64, "IntTensor": dtypes.int32,
-    "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_,
-}  # fmt: skip
+_NAMES = {f"{name}Tensor": dtype for dtype, name in TYPE_NAMES.items() if not dtype.is_complex}
 TYPES = {name: _type_named(name, dtype, "torch") for name, dtype in _NAMES.items()}
 CUDA_TYPES = {name: _type_named(name, dtype, "torch.cuda") for name, dtype in _NAMES.items()}

@@ -9,11 +9,12 @@ import jax
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, as_int
-from funcgrad._tensor.call import call, scalar_type_name, write_out
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
-from funcgrad._tensor.conversions import TYPE_NAMES
 from funcgrad._tensor.facts import data_ptr
 from funcgrad._tensor.registry import FUNCTIONS, method
 from funcgrad._tensor.strides import contiguous_strides, is_contiguous, offset_of

@@ -11,13 +11,14 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.table import Array, Arrays, Mask, Op
 from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.aliases import refuse_repeated
-from funcgrad._tensor.call import call, scalar_type_name
+from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
 from funcgrad._tensor.tensor import Tensor

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.table import TABLE, Array, Mask, Op, Scalar
-from funcgrad._tensor.call import call, call_in_place, scalar_type_name
+from funcgrad._tensor.call import call, call_in_place
 from funcgrad._tensor.functions import full_like, zeros_like
 from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.placement import get_default_device

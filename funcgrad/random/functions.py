@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.conditions import are_chances, are_not_negative, are_weights, have_positive_sums
 from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.arguments import as_dtype, as_int
-from funcgrad._tensor.call import call, scalar_type_name, write_out
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.refused_numbers import require

@@ -8,9 +8,9 @@ from typing import Any
 import ml_dtypes
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.conditions import are_chances
-from funcgrad._tensor.call import scalar_type_name
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
@@ -26,7 +26,7 @@ def uniform_(
     require_floating(self.dtype, "check_uniform_bounds", complex_too=True)
     for name, bound in (("from", low), ("to", high)):
         if not abs(bound) <= largest_float(self.dtype):
-            raise RuntimeError(f"{name} is out of bounds for {_cpp_name(self.dtype)}")
+            raise RuntimeError(f"{name} is out of bounds for {c_type_name(self.dtype)}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     return draw_into(self, draw.UNIFORM, generator, (low, high), "UniformBackward0")
@@ -63,7 +63,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
     median, sigma = _number(median), _number(sigma)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    _require_continuous(self.dtype, "Cauchy", _cpp_name(self.dtype))
+    _require_continuous(self.dtype, "Cauchy", c_type_name(self.dtype))
     return draw_into(self, draw.CAUCHY, generator, (median, sigma), "CauchyBackward0")
 
 
@@ -133,7 +133,7 @@ def require_range(dtype: DType, low: int, high: int) -> None:
             message = f"{name} is out of bounds [{least}, {largest}]: beyond them {dtype} skips integers"
             warnings.warn(message, stacklevel=3)
         elif not least <= bound <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {_cpp_name(dtype)}")
+            raise RuntimeError(f"{name} is out of bounds for {c_type_name(dtype)}")
 
 
 def largest_float(dtype: DType) -> float:
@@ -151,17 +151,6 @@ def _require_continuous(dtype: DType, name: str, given: str) -> None:
 
 def _number(given: Any) -> float:
     return given if type(given) is float else float(given)
-
-
-_CPP_NAMES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool",
-    "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
-
-def _cpp_name(dtype: DType) -> str:
-    return _CPP_NAMES.get(dtype.name, dtype.name)
 
 
 METHODS = (uniform_, normal_, log_normal_, exponential_, cauchy_, geometric_, bernoulli_, random_)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.dtypes import dtype as DType
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -22,14 +23,9 @@ class StorageKind(NamedTuple):
     dtype: DType | None
 
 
-_KINDS = {
-    "Double": dtypes.float64, "Float": dtypes.float32, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16,
-    "Long": dtypes.int64, "Int": dtypes.int32, "Short": dtypes.int16, "Char": dtypes.int8, "Byte": dtypes.uint8,
-    "Bool": dtypes.bool_, "ComplexDouble": dtypes.complex128, "ComplexFloat": dtypes.complex64,
-}  # fmt: skip
 UNTYPED = StorageKind("UntypedStorage", None)
 KINDS: dict[str, StorageKind] = {
-    f"torch.{name}Storage": StorageKind(f"{name}Storage", kind) for name, kind in _KINDS.items()
+    f"torch.{name}Storage": StorageKind(f"{name}Storage", kind) for kind, name in TYPE_NAMES.items()
 }
 KINDS |= {name.replace("torch.", "torch.cuda."): kind for name, kind in KINDS.items()}
 KINDS |= {"torch.storage.UntypedStorage": UNTYPED, "torch.UntypedStorage": UNTYPED}
