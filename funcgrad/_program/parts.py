@@ -23,6 +23,7 @@ from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
+from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
 from funcgrad._program.tracing import Parts, Tracing, parts_read, stretch
 from funcgrad._program.trie import Constant, Signature, are_joined, is_open
 from funcgrad._program.value import Aval, aval
@@ -35,6 +36,7 @@ class InParts:
     """Called as a plan is: (given leaves, kept leaves, numbers) -> results. It takes all leaves as kept ones."""
 
     def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: Sequence[Aval]) -> None:
+        line, wanted = with_slices_apart(line, wanted)
         self.line, self.wanted, self.read = line, wanted, parts_read(line, wanted)
         self.parts: list[_Piece | int] = []
         read_late = {a[:2] for a in wanted if type(a) is Ref}
@@ -164,8 +166,11 @@ class _Run:
             self.values.update(((place, part), value) for part, value in enumerate(self._joined(loop)))
             return
         read = self.read[place]
-        if _only_selects(loop):
+        if only_selects(loop):
             self.values[place, Ref(0, 0)] = self._selected(loop, all(read.values()))
+            return
+        if only_puts(loop):
+            self.values[place, Ref(1, 0)] = self._put(loop)
             return
         stacks = [self._stacked(stack) for stack in loop.stacks]
         constants = [np.float64(x) if isinstance(x, (int, float)) else x
@@ -190,6 +195,14 @@ class _Run:
         assert isinstance(select, Step)
         whole = np.moveaxis(np.asarray(self.get(loop.arguments[0])), select.statics[0], 0)
         return whole[self._stacked(places).astype(np.int64)] if stacked else whole[int(self.get(places[-1]))]
+
+    def _put(self, loop: Loop) -> np.ndarray[Any, Any]:
+        """Return what a loop adds up of slices, each in its place: nothing to compile."""
+        put: Any = loop.body[0]
+        places, slices = loop.stacks
+        whole = np.array(self.get(loop.initial[0]))
+        np.add.at(np.moveaxis(whole, put.op.puts_at, 0), self._stacked(places).astype(np.int64), self._stacked(slices))
+        return whole
 
     def _joined(self, step: Step) -> Sequence[Any]:
         """Put the results of many turns together, or take them apart again."""
@@ -236,14 +249,6 @@ def _end_to_end(stacked: np.ndarray[Any, Any], is_stack: bool, dim: int = 0) -> 
     shape = stacked.shape[1:]
     dim %= ndim
     return moved.reshape(*shape[:dim], -1, *shape[dim + 1 :])
-
-
-def _only_selects(loop: Loop) -> bool:
-    """Tell whether all that a loop does is to take one element after another of something outside."""
-    (first, *others) = loop.body
-    return (
-        not others and isinstance(first, Step) and first.op.name == "select" and loop.constants == len(loop.stacks) == 1
-    )
 
 
 def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:

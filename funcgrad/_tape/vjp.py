@@ -46,6 +46,11 @@ class Pullback:
         is_one = len(self.wanted) == len(self.signature.arguments)
         return self.signature if is_one and are_joined(self.signature.op, self.signature.arguments) else None
 
+    @property
+    def puts_at(self) -> int | None:
+        """The dimension in which this puts a slice in its place among zeros, where it pulls back `select`."""
+        return self.signature.statics[0] if self.signature.op.name == "select" else None
+
     def made_of(self) -> tuple[Any, ...]:
         """Return what this pull-back was derived from; `made_anew` takes the same of another signature."""
         return self.signature, self.wanted, self.given
