@@ -277,11 +277,9 @@ def _adaptive_max_pool(
     if set(wanted) == {1}:
         rows = whole.reshape(*whole.shape[:2], -1)
         place = place_of_largest(rows, -1)
-        shape = (*whole.shape[:2], *wanted)
-        largest, place = jnp.take_along_axis(rows, place, -1).reshape(shape), place.reshape(shape)
-        if whole is not input:
-            largest, place = largest[0], place[0]
-        return (largest, place) if return_indices else largest
+        shape = (*input.shape[:-count], *wanted)
+        result = jnp.take_along_axis(rows, place, -1).reshape(shape)
+        return (result, place.astype(np.int64).reshape(shape)) if return_indices else result
     if all(n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, wanted, strict=True))
         return _max_pool(name, count, input, kernel, None, (0,), (1,), False, return_indices)

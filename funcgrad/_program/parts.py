@@ -40,9 +40,11 @@ class InParts:
         self.line, self.wanted, self.read = line, wanted, parts_read(line, wanted)
         self.parts: list[_Piece | int] = []
         read_late = {a[:2] for a in wanted if type(a) is Ref}
+        first_puts = {loop.initial[0].step for loop in line if isinstance(loop, Loop) and only_puts(loop)
+                      and type(loop.initial[0]) is Ref and _puts(line[loop.initial[0].step])}  # fmt: skip
         end = len(line)
         for i in reversed(range(len(line) + 1)):
-            if i == 0 or isinstance(line[i - 1], Loop) or _joins(line[i - 1]):
+            if i == 0 or isinstance(line[i - 1], Loop) or _joins(line[i - 1]) or i - 1 in first_puts:
                 if i < end:
                     self.parts.append(_Piece(line, i, end, read_late, leaves))
                 if i:
@@ -160,7 +162,7 @@ class _Run:
         return self.numbers[argument.position] if isinstance(argument, Hole) else float(argument.number.real)
 
     def turn(self, place: int) -> None:
-        """Run the loop at this place of the line, or what joins the results of many turns."""
+        """Run the loop at this place of the line, or what joins the results of many turns, or puts one in its place."""
         loop: Loop = self.line[place]
         if isinstance(loop, Step):
             self.values.update(((place, part), value) for part, value in enumerate(self._joined(loop)))
@@ -198,14 +200,14 @@ class _Run:
 
     def _put(self, loop: Loop) -> np.ndarray[Any, Any]:
         """Return what a loop adds up of slices, each in its place: nothing to compile."""
-        put: Any = loop.body[0]
-        places, slices = loop.stacks
-        whole = np.array(self.get(loop.initial[0]))
-        np.add.at(np.moveaxis(whole, put.op.puts_at, 0), self._stacked(places).astype(np.int64), self._stacked(slices))
-        return whole
+        places, slices = map(self._stacked, loop.stacks)
+        return _added(np.array(self.get(loop.initial[0])), loop.body[0], places, slices)
 
     def _joined(self, step: Step) -> Sequence[Any]:
-        """Put the results of many turns together, or take them apart again."""
+        """Put the results of many turns together, or take them apart again; or put one in its place among zeros."""
+        if _puts(step):
+            place, part = map(self._on_host, step.arguments)
+            return [_added(np.zeros(*step.shape_of(0)), step, place, part)]
         apart = getattr(step.op, "takes_apart", None)
         if apart is None:
             return [_end_to_end(self._stacked(step.arguments), step.op.name == "stack", *step.statics)]
@@ -238,6 +240,16 @@ def _joins(step: Step | Loop) -> bool:
         return False
     op, _, known = step.token
     return are_joined(op, known) or getattr(op, "takes_apart", None) is not None
+
+
+def _puts(step: Step | Loop) -> bool:
+    return isinstance(step, Step) and getattr(step.op, "puts_at", None) is not None
+
+
+def _added(whole: np.ndarray[Any, Any], step: Any, places: Any, slices: Any) -> np.ndarray[Any, Any]:
+    """Add slices to an array, each in its place along the dimension that the instruction names."""
+    np.add.at(np.moveaxis(whole, step.op.puts_at, 0), places.astype(np.int64), slices)
+    return whole
 
 
 def _end_to_end(stacked: np.ndarray[Any, Any], is_stack: bool, dim: int = 0) -> np.ndarray[Any, Any]:

@@ -33,13 +33,13 @@ def with_slices_apart(
 
     for i, step in enumerate(line):
         step = step.reading([renamed(argument) for argument in step.arguments])
-        if isinstance(step, Loop):
+        if isinstance(step, Loop) and not only_selects(step):
             steps, parts = _Split(step, read[i], len(made)).steps()
-            places.update((Ref(i, part), found) for part, found in parts.items())
-            made += steps
         else:
-            places.update((Ref(i, part), Ref(len(made), part)) for part in range(len(step.avals)))
-            made.append(step)
+            steps = [step]
+            parts = {part: Ref(len(made), part) for part in (read[i] if isinstance(step, Loop) else _parts(step))}
+        places.update((Ref(i, part), found) for part, found in parts.items())
+        made += steps
     return made, [renamed(argument) for argument in results]
 
 
@@ -88,7 +88,7 @@ class _Split:
         is_own = type(part) is Ref and part.turn is None and part.step not in self.selects
         return _Sum(carry, added.step, update.step, part) if is_own else None
 
-    def steps(self) -> tuple[list[Loop], dict[Any, Ref]]:
+    def steps(self) -> tuple[list[Step | Loop], dict[Any, Ref]]:
         """Return the loops in place of this one, and for each result of a turn where it is found now."""
         loop, count = self.loop, len(self.selects)
         place = self.first + count
@@ -116,8 +116,9 @@ class _Split:
         parts = {Ref(i, part): Ref(place, renamed(Ref(i, part))) for i in kept for part in _parts(loop.body[i])}
         parts |= {key: Ref(place, renamed(key)) for key in self.read if key not in parts and key.step in own}
         parts |= {Ref(step, 0): Ref(self.first + i, _RESULT) for i, step in enumerate(self.selects)}
-        parts |= {Ref(each.add, 0): Ref(place + 1 + i, Ref(1, 0)) for i, each in enumerate(self.sums)}
-        return [*map(self._slicing, self.selects), main, *after], parts
+        last = [main] if body else []
+        parts |= {Ref(each.add, 0): Ref(place + len(last) + i, Ref(1, 0)) for i, each in enumerate(self.sums)}
+        return [*map(self._slicing, self.selects), *last, *after], parts
 
     def _leaves(self, kept: Sequence[int], carries: Sequence[int]) -> list[int]:
         """Return the body's leaves that are still read, and the carries, in order."""

@@ -160,3 +160,90 @@ def test_after_a_few_episodes_a_new_length_compiles_nothing() -> None:
     with counted() as seen:
         episodes([18, 22, 27, 30, 24])
     assert seen.parts == 0
+
+
+class Sentences:
+    """A recurrent model of words, written out as loops in the ways that scripts have."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.words, self.cell, self.scores = nn.Embedding(20, 6), nn.GRUCell(6, 8), nn.Linear(8, 20)
+        self.long, self.decoder = nn.LSTMCell(6, 8), nn.GRUCell(6, 8)
+        layers = (self.words, self.cell, self.scores, self.long, self.decoder)
+        self.params = [param for layer in layers for param in layer.parameters()]
+        self.optimizer = torch.optim.Adam(self.params, lr=0.01)
+
+    def last(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss of the word after the last."""
+        h = torch.zeros(2, 8)
+        for t in range(x.shape[1] - 1):
+            h = self.cell(self.words(x[:, t]), h)
+        return nn.functional.cross_entropy(self.scores(h), x[:, -1])
+
+    def each(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of the next words, added up in the loop."""
+        h, loss, embedded = torch.zeros(2, 8), torch.zeros(()), self.words(x)
+        for t in range(x.shape[1] - 1):
+            h = self.cell(embedded[:, t], h)
+            loss = loss + nn.functional.cross_entropy(self.scores(h), x[:, t + 1])
+        return loss / x.shape[1]
+
+    def together(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss of the next words, stacked first."""
+        h, seen, embedded = torch.zeros(2, 8), [], self.words(x)
+        for t in range(x.shape[1] - 1):
+            h = self.cell(embedded[:, t], h)
+            seen.append(h)
+        found = self.scores(torch.stack(seen, 1))
+        return nn.functional.cross_entropy(found.flatten(0, 1), x[:, 1:].flatten())
+
+    def remembered(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss of an LSTM cell that reads the words backwards."""
+        h, c = torch.zeros(2, 8), torch.zeros(2, 8)
+        seen = []
+        for t in reversed(range(x.shape[1])):
+            h, c = self.long(self.words(x[:, t]), (h, c))
+            seen.append(self.scores(h))
+        return nn.functional.cross_entropy(torch.stack(seen).flatten(0, 1), x.flip(1).t().flatten())
+
+    def translated(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss of a decoder that looks at all that the encoder left, by attention."""
+        h, seen, loss = torch.zeros(2, 8), [], torch.zeros(())
+        for t in range(x.shape[1]):
+            h = self.cell(self.words(x[:, t]), h)
+            seen.append(h)
+        memory = torch.stack(seen, 1)
+        for t in range(x.shape[1] - 1):
+            weights = (memory @ h[:, :, None]).squeeze(2).softmax(1)
+            h = self.decoder(self.words(x[:, t]), h + (weights[:, :, None] * memory).sum(1))
+            loss = loss + nn.functional.cross_entropy(self.scores(h), x[:, t + 1])
+        return loss
+
+    def train(self, kind: str, lengths: list[int]) -> list[list[np.ndarray[Any, Any]]]:
+        """Take a step for each length; return the loss and the weights after each."""
+        found = []
+        for length in lengths:
+            x = torch.from_numpy(np.random.default_rng(length).integers(0, 20, (2, length)))
+            self.optimizer.zero_grad()
+            loss = getattr(self, kind)(x)
+            loss.backward()
+            self.optimizer.step()
+            found.append([loss.detach().numpy().copy(), *[p.detach().numpy().copy() for p in self.params]])
+        return found
+
+
+@pytest.mark.parametrize("kind", ["last", "each", "together", "remembered", "translated"])
+def test_sentences_of_many_lengths(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [20, 27, 23, 30, 18, 26]
+    model = Sentences()
+    found = model.train(kind, lengths)
+    with counted() as seen:
+        found += model.train(kind, [25, 29, 19])
+    if kind != "translated":  # each turn looks at the whole memory, which is as long as the sentence
+        assert seen.parts == 0
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(settings, "lengths", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for one, other in zip(found, Sentences().train(kind, [*lengths, 25, 29, 19]), strict=True):
+        for x, y in zip(one, other, strict=True):
+            np.testing.assert_allclose(x, y, rtol=2e-4, atol=2e-5)
