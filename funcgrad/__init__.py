@@ -132,25 +132,29 @@ _ROOMS = (
     "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing", "types",
     "utils", "version", "vision", "xpu",
 )  # fmt: skip
-_ELSEWHERE = {
-    "AcceleratorError": "cuda", "DisableTorchFunction": "_tensor.overriding",
-    "DisableTorchFunctionSubclass": "_tensor.overriding", "Event": "cuda", "GradScaler": "amp",
-    "OutOfMemoryError": "cuda", "Stream": "cuda",
-    "_batch_norm_with_update": "nn.plain", "_dynamo": "compiler", "_inductor": "compiler",
-    "_native_batch_norm_legit": "nn.plain", "adaptive_max_pool1d": "nn.plain", "affine_grid_generator": "nn.plain",
-    "autocast": "amp", "batch_norm": "nn.plain", "batch_norm_update_stats": "nn.plain", "compile": "compiling",
-    "conv_tbc": "nn.plain", "convolution": "nn.plain", "embedding": "nn.plain", "embedding_bag": "nn.plain",
-    "embedding_renorm_": "nn.plain", "fork": "jit", "grid_sampler": "nn.plain", "grid_sampler_2d": "nn.plain",
-    "grid_sampler_3d": "nn.plain", "group_norm": "nn.plain", "gru": "nn.plain", "install": "standing_in",
-    "instance_norm": "nn.plain",
-    "is_anomaly_check_nan_enabled": "autograd.anomaly", "is_anomaly_enabled": "autograd.anomaly",
-    "layer_norm": "nn.plain", "load": "nn.files", "lobpcg": "linalg.low_rank", "lstm": "nn.plain",
-    "lstm_cell": "nn.plain",
-    "max_pool1d_with_indices": "nn.plain", "native_batch_norm": "nn.plain", "native_dropout": "nn.plain",
-    "native_layer_norm": "nn.plain", "pca_lowrank": "linalg.low_rank", "rnn_relu": "nn.plain",
-    "rnn_tanh": "nn.plain", "save": "serialization", "set_anomaly_enabled": "autograd.anomaly",
-    "svd_lowrank": "linalg.low_rank", "to_dlpack": "utils.dlpack", "vmap": "func", "wait": "jit",
+_NAMES_IN = {  # names of other rooms, for the same reason
+    "_tensor.overriding": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
+    "amp": ("GradScaler", "autocast"),
+    "autograd.anomaly": ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
+    "compiler": ("_dynamo", "_inductor"),
+    "compiling": ("compile",),
+    "cuda": ("AcceleratorError", "Event", "OutOfMemoryError", "Stream"),
+    "func": ("vmap",),
+    "jit": ("fork", "wait"),
+    "linalg.low_rank": ("lobpcg", "pca_lowrank", "svd_lowrank"),
+    "nn.files": ("load",),
+    "nn.plain": (
+        "_batch_norm_with_update", "_native_batch_norm_legit", "adaptive_max_pool1d", "affine_grid_generator",
+        "batch_norm", "batch_norm_update_stats", "conv_tbc", "convolution", "embedding", "embedding_bag",
+        "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gru",
+        "instance_norm", "layer_norm", "lstm", "lstm_cell", "max_pool1d_with_indices", "native_batch_norm",
+        "native_dropout", "native_layer_norm", "rnn_relu", "rnn_tanh",
+    ),
+    "serialization": ("save",),
+    "standing_in": ("install",),
+    "utils.dlpack": ("to_dlpack",),
 }  # fmt: skip
+_ELSEWHERE = {name: room for room, names in _NAMES_IN.items() for name in names}
 _of_table = _functions.lookup("")
 
 

@@ -193,7 +193,8 @@ def front_door_stub() -> str:
     """Return the stub of `funcgrad` itself: with its rooms, which it loads when they are asked for, and the dtypes."""
     path = PACKAGE / "__init__.py"
     rooms = dict.fromkeys(_literal(path, "_ROOMS"), PACKAGE.name)
-    elsewhere = {name: f"{PACKAGE.name}.{room}" for name, room in _literal(path, "_ELSEWHERE").items()}
+    names_in = _literal(path, "_NAMES_IN").items()
+    elsewhere = {name: f"{PACKAGE.name}.{room}" for room, names in names_in for name in names}
     return namespace_stub(path, "", rooms | elsewhere, {d.name for d in dtypes.ALL} | {*dtypes.ALIASES, *legacy.TYPES})
 
 
