@@ -123,7 +123,7 @@ def _for_this_length(
     traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(line, leaf_avals) else whole.step
     made = Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
     if is_long:
-        note_plan(made)
+        note_plan(made, len(calls))
     return made
 
 

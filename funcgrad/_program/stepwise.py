@@ -22,6 +22,7 @@ from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.trie import Constant, Hole, is_open
 
 RECENT = 5  # plans that are looked back at: programs seldom come back if all of these were hardly run
+_ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions together
 
 _SMALL = 1 << 16  # elements
 # without LLVM's optimisations, by XLA's older emitters, in one thread
@@ -125,17 +126,24 @@ def are_known(line: Sequence[Step | Loop]) -> bool:
     return all(isinstance(step, Step) and _kind(step) in _EXECUTABLES for step in line)
 
 
-_recent: deque[Any] = deque(maxlen=RECENT)
+_recent: deque[tuple[Any, int]] = deque(maxlen=RECENT)
 
 
-def note_plan(plan: Any) -> None:
+def note_plan(plan: Any, instructions: int) -> None:
     """Remember a long program that was compiled whole. plan: has a count of runs."""
-    _recent.append(plan)
+    _recent.append((plan, instructions))
 
 
 def seldom_come_back() -> bool:
     """Tell whether the long programs compiled of late were run once or twice and not again."""
-    return len(_recent) == RECENT and all(plan.runs <= 2 for plan in _recent)
+    total = 0
+    for count, (plan, instructions) in enumerate(reversed(_recent), 1):
+        total += instructions
+        if plan.runs > 2:
+            return False
+        if count == RECENT or (count >= _ENOUGH[0] and total >= _ENOUGH[1]):
+            return True
+    return False
 
 
 def forget_plans() -> None:

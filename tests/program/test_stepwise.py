@@ -57,6 +57,26 @@ def test_trees_of_many_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [loss for loss, _ in found] == pytest.approx([loss for loss, _ in expected], rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("lengths", "runs", "seldom"),
+    [
+        ([30] * 4, 1, False),
+        ([30] * 5, 2, True),
+        ([30] * 5, 3, False),
+        ([600, 30, 30, 400], 1, True),
+        ([900] * 3, 1, False),
+    ],
+)
+def test_how_many_programs_are_looked_back_at(lengths: list[int], runs: int, seldom: bool) -> None:
+    stepwise.forget_plans()
+    for length in lengths:
+        made = plan.Plan(lambda *given: [], (), (), ())
+        made.spare -= runs
+        stepwise.note_plan(made, length)
+    assert stepwise.seldom_come_back() is seldom
+    stepwise.forget_plans()
+
+
 def test_a_program_that_does_come_back_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "seldom_come_back", lambda: True)
     weights = torch.randn(30)
