@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from funcgrad._base.config import settings
+from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
@@ -102,19 +103,23 @@ def _for_this_length(
     calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], is_common: bool
 ) -> Plan:
     line, found = line_of(calls, wanted)
+    compiled = counters.parts
     is_long = len(line) > SHORT
     may_vary = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
     if is_long and may_vary:
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted):
-            return Plan(InParts(parted, results, leaf_avals), (), range(len(leaf_avals)), range(len(wanted)))
+            execute = InParts(parted, results, leaf_avals)
+            is_new = counters.parts > compiled
+            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new)
     if len(line) > FEW and may_vary:
         seldom = seldom_come_back()
         if seldom or are_known(line):
             why = "programs hardly ever came back of late" if seldom else "each of them is compiled already"
             note = f"run an instruction at a time, since {why}"
             execute = InSteps(line, found, len(leaf_avals))
-            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), note=note)
+            is_new = counters.parts > compiled
+            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new, note=note)
     if settings.turns:
         line, found = rolled(line, found, settings.turns, LONG)
     if len(line) > settings.piece:
