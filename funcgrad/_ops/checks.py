@@ -22,22 +22,27 @@ def c_name(array: Array) -> str:
     return c_type_name(dtypes.of_numpy(array.dtype))
 
 
+def no_kernel(kernel: str, array: Array) -> NotImplementedError:
+    """Return torch's own error for an op that has no kernel for the dtype."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+
+
 def require_floating(array: Array, kernel: str) -> None:
     """Raise torch's error for an op that has no kernel for integers."""
     if array.dtype.kind in "biu":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+        raise no_kernel(kernel, array)
 
 
 def require_real(array: Array, kernel: str) -> None:
     """Raise torch's error for an op that has no kernel for complex numbers."""
     if array.dtype.kind == "c":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+        raise no_kernel(kernel, array)
 
 
 def require_number(array: Array, kernel: str) -> None:
     """Raise torch's error for an op that has no kernel for truth values, nor for complex numbers."""
     if array.dtype.kind in "bc":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+        raise no_kernel(kernel, array)
 
 
 def require_order(array: Array, name: str) -> None:
@@ -50,7 +55,7 @@ def require_width(kernel: str, *arrays: Array) -> None:
     """Raise torch's error for an op that has no kernel for 16-bit floats."""
     for array in arrays:
         if array.dtype.itemsize == 2:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+            raise no_kernel(kernel, array)
 
 
 def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:

@@ -11,7 +11,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import no_kernel, scalar_name
 from funcgrad._ops.table import Array, Mask, Operand, op
 
 
@@ -30,7 +30,7 @@ def ne(input: Array, other: Operand) -> Array:
 def _ordered(input: Array, other: Array, kernel: str) -> list[Array]:
     """Stretch two tensors whose numbers have an order. Raises NotImplementedError for complex ones."""
     if input.dtype.kind == "c":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+        raise no_kernel(kernel, input)
     return broadcast(input, other)
 
 
@@ -160,7 +160,7 @@ def logical_xor(input: Array, other: Array) -> Array:
 def _on_bits(name: str, function: Callable[[Array, Array], Array], input: Array, other: Array) -> Array:
     """Apply a function of bits. Raises NotImplementedError for floats, as torch has no kernel for them."""
     if not is_integer(input):
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(input)}'")
+        raise no_kernel(f"{name}_cpu", input)
     return function(*broadcast(input, other))
 
 
@@ -224,7 +224,7 @@ def lcm(input: Array, other: Array) -> Array:
 
 def _require_integer(input: Array, kernel: str) -> None:
     if input.dtype.kind not in "iu":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+        raise no_kernel(kernel, input)
 
 
 def _chosen(condition: Mask, input: Array, other: Array) -> Array:

@@ -95,7 +95,7 @@ def _condition(
 
 
 def _outside(numbers: Any, size: int, wraps: bool = False) -> Any:
-    """Tell which are not from 0 to size - 1: in 2 us if none, since without their sign negative ones are huge."""
+    """Tell which are not from 0 to size - 1: quickly if none, since without their sign negative ones are huge."""
     if type(numbers) is np.ndarray and numbers.dtype == np.int64 and int(numbers.view(np.uint64).max(initial=0)) < size:
         return NONE
     return (numbers < (-size if wraps else 0)) | (numbers >= size)

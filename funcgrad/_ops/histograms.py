@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import no_kernel
 from funcgrad._ops.table import Array, Arrays, Dims, op
 
 
@@ -29,7 +29,7 @@ def histogram_edges(points: Array, bins: Dims, range: Any = None) -> tuple[Array
     range: low and high of each coordinate, all in a row; by default those of the points.
     """
     if points.dtype.kind not in "fV" or points.dtype.itemsize < 4:
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{scalar_name(points)}'")
+        raise no_kernel("histogramdd", points)
     ranges = [None] * len(bins) if range is None else [range[2 * d : 2 * d + 2] for d in np.arange(len(bins))]
     limits = [_limits(points[:, d], given) for d, given in enumerate(ranges)]
     return tuple(jnp.linspace(*ends, n + 1, dtype=points.dtype) for ends, n in zip(limits, bins, strict=True))

@@ -11,7 +11,13 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.batching import vmap
 from funcgrad.func.derivatives import grad, grad_and_value, jvp, vjp
 from funcgrad.func.jacobians import hessian, jacfwd, jacrev
-from funcgrad.func.modules import functional_call, functionalize, replace_all_batch_norm_modules_, stack_module_state
+from funcgrad.func.modules import (
+    functional_call,
+    functionalize,
+    replace_all_batch_norm_modules_,
+    require_alike,
+    stack_module_state,
+)
 from funcgrad.func.rearranging import rearrange
 from funcgrad.nn.module import Module
 
@@ -75,12 +81,7 @@ def combine_state_for_ensemble(
 
     Shape: each (number of models, *shape). RuntimeError: no models, several classes, or some in training mode only.
     """
-    if not models:
-        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
-    if len({model.training for model in models}) > 1:
-        raise RuntimeError("combine_state_for_ensemble: Expected all models to have the same training/eval mode.")
-    if len({type(model) for model in models}) > 1:
-        raise RuntimeError("combine_state_for_ensemble: Expected all models to be of the same class.")
+    require_alike("combine_state_for_ensemble", models)
     functions, *states = zip(*map(make_functional_with_buffers, models), strict=True)
     params, buffers = (tuple(fg.stack(list(each)).detach() for each in zip(*state, strict=True)) for state in states)
     return functions[0], params, buffers

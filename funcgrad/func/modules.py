@@ -18,13 +18,18 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dic
     Shape: each (number of models, *shape). Raises RuntimeError for no models, for models of different classes, or where
     some are in training mode and some are not.
     """
-    if not models:
-        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
-    if len({model.training for model in models}) > 1:
-        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
-    if len({type(model) for model in models}) > 1:
-        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    require_alike("stack_module_state", models)
     return _stacked([dict(m.named_parameters()) for m in models]), _stacked([dict(m.named_buffers()) for m in models])
+
+
+def require_alike(name: str, models: Sequence[Module]) -> None:
+    """Raise RuntimeError, in the name of a function, for models whose states cannot be stacked, or for none."""
+    if not models:
+        raise RuntimeError(f"{name}: Expected at least one model, got 0.")
+    if len({model.training for model in models}) > 1:
+        raise RuntimeError(f"{name}: Expected all models to have the same training/eval mode.")
+    if len({type(model) for model in models}) > 1:
+        raise RuntimeError(f"{name}: Expected all models to be of the same class.")
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -20,7 +20,7 @@ DEFAULT_SEED = 67280421310721
 _WORDS = 624
 _ALL32, _ALL64 = 2**32 - 1, 2**64 - 1
 _HALF = np.uint64(32)
-_FEW = 256  # words; of fewer the raw ones are quicker: numpy's `integers` begins with 4 us of checks
+_FEW = 256  # words; of fewer the raw ones are quicker: numpy's `integers` begins with checks
 _LOW53, _STEP53 = np.uint64((1 << 53) - 1), 2.0**-53
 # initial seed; words left, seeded; next word; 624 words (8 bytes each); normal x, y, rho, valid; float normal, valid
 _STATE = struct.Struct(f"<QiiQ{8 * _WORDS}sdddi4xf?3x")
