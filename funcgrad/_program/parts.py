@@ -115,7 +115,8 @@ def _compiled_piece(
         read = tuple([slots[a.step] + a.part if type(a) is Ref else a for a in arguments])
         op, statics, known = step.token
         calls.append(Instruction(Signature(op, known, statics, tuple(step.avals)), read, slots[-1]))
-    served = for_many_lengths(Sample(calls, shapes), [slots[step] + part for step, part in returned], ())
+    wanted = [slots[step] + part for step, part in returned]
+    served = for_many_lengths(Sample(calls, shapes), wanted, (), may_wait=lambda: False)
     if isinstance(served, Served):
         counters.parts -= not served.is_new
         order = [served.whole.order.index(i) for i in range(len(returned))]

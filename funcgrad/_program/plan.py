@@ -17,19 +17,20 @@ from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
-from funcgrad._program.line import Loop, Step, line_of
+from funcgrad._program.line import Argument, Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
-from funcgrad._program.stepwise import InSteps, are_known, note_plan, seldom_come_back
+from funcgrad._program.stepwise import InSteps, are_known, has_turns, note_plan, seldom_come_back
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 from funcgrad._program.whole import Whole, donations
 
 SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
+LOOP = 48  # instructions: a line of more that is turns of a loop is not compiled at first sight
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
-_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 32}  # runs of one program: then it is compiled whole, as it is
+_OFTEN = {InParts: 64, AtLength: 1024}  # runs of one program: then it is compiled whole, as it is
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -58,8 +59,8 @@ class Plan:
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.used, self.is_new, self.note = 0, is_new, note
-        self.spare = next((often for kind, often in _OFTEN.items() if isinstance(execute, kind)), -1)
-        self._on_host = isinstance(execute, tuple(_OFTEN))  # these read the numbers one by one
+        self.spare = execute.worth if isinstance(execute, InSteps) else _OFTEN.get(type(execute), -1)
+        self._on_host = self.spare > 0  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
 
@@ -89,47 +90,57 @@ def plan(
     memory may be reused. leaf_avals: what is known of each leaf.
     """
     calls = needed_calls(last.path(), wanted)
-    served = None if is_common else for_many_lengths(Sample(calls, leaf_avals), wanted, free)
+    line, found = line_of(calls, wanted)
+    served = None
+    if not is_common:
+        served = for_many_lengths(Sample(calls, leaf_avals), wanted, free, may_wait=lambda: are_known(line))
     if isinstance(served, Served):
         whole, note = served.whole, f"compiled for lengths up to {' x '.join(map(str, served.execute.roomy.rooms))}"
         return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
-    made = _for_this_length(calls, wanted, free, leaf_avals, is_common)
+    compiled = counters.parts
+    short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
+    piecemeal = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
+    chosen = _not_as_a_whole(line, found, short, leaf_avals) if piecemeal else None
+    if chosen is not None:
+        execute, note = chosen
+        is_new = counters.parts > compiled
+        made = Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new, note=note)
+    elif len(short) > settings.piece:
+        made = Plan(InPieces(short, results, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
+    else:
+        whole = Whole(short, results, wanted, donations(calls, wanted, free, leaf_avals), len(leaf_avals))
+        traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(short, leaf_avals) else whole.step
+        made = Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
+        if len(line) > SHORT:
+            note_plan(made, len(calls))
     if served:
         made.note = f"each length is compiled: {served.reason}"
     return made
 
 
-def _for_this_length(
-    calls: Sequence[Call], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], is_common: bool
-) -> Plan:
-    line, found = line_of(calls, wanted)
-    compiled = counters.parts
-    is_long = len(line) > SHORT
-    may_vary = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
-    if is_long and may_vary:
+def _not_as_a_whole(
+    line: Sequence[Step], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval]
+) -> tuple[InSteps | InParts, str] | None:
+    """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
+
+    short: the line with its long loops rolled.
+    """
+    if len(line) <= FEW:
+        return None
+    is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(short)
+    if len(line) > SHORT and (is_new or not is_loop):
         parted, results = rolled(line, found, 3, LONG, fold=False)
-        if turns_vary(parted):
-            execute = InParts(parted, results, leaf_avals)
-            is_new = counters.parts > compiled
-            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new)
-    if len(line) > FEW and may_vary:
-        seldom = seldom_come_back()
-        if seldom or are_known(line):
-            why = "programs hardly ever came back of late" if seldom else "each of them is compiled already"
-            note = f"run an instruction at a time, since {why}"
-            execute = InSteps(line, found, len(leaf_avals))
-            is_new = counters.parts > compiled
-            return Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new, note=note)
-    if settings.turns:
-        line, found = rolled(line, found, settings.turns, LONG)
-    if len(line) > settings.piece:
-        return Plan(InPieces(line, found, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
-    whole = Whole(line, found, wanted, donations(calls, wanted, free, leaf_avals), len(leaf_avals))
-    traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(line, leaf_avals) else whole.step
-    made = Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
-    if is_long:
-        note_plan(made, len(calls))
-    return made
+        if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
+            return InParts(parted, results, leaf_avals), ""
+    if is_loop:
+        why = "it is a few turns of a loop"
+    elif seldom_come_back():
+        why = "programs hardly ever came back of late"
+    elif not is_new:
+        why = "each of them is compiled already"
+    else:
+        return None
+    return InSteps(line, found, len(leaf_avals)), f"run an instruction at a time, since {why}"
 
 
 def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -> bool:

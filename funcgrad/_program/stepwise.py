@@ -8,7 +8,7 @@ that has been seen before.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +24,10 @@ from funcgrad._program.trie import Constant, Hole, is_open
 RECENT = 5  # plans that are looked back at: programs seldom come back if all of these were hardly run
 _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions together
 
+_TURNS = 4  # readings of the same leaf by instructions of a kind: then these are turns of a loop
+# A run that is not compiled whole costs _CALL seconds more for each instruction and _ELEMENT for each element that is
+# written; to compile it costs _COMPILE for each instruction (`python -m tests.benchmarks.first_sight`).
+_CALL, _ELEMENT, _COMPILE = 15e-6, 1e-9, 15e-3
 _SMALL = 1 << 16  # elements
 # without LLVM's optimisations, by XLA's older emitters, in one thread
 _QUICK = {
@@ -40,7 +44,7 @@ class InSteps:
 
     Everything that is read lies in one list: the leaves, the numbers that stay the same, the numbers that change, the
     results. `turns` says for each instruction what it reads there, where its results begin, and what nobody reads
-    afterwards.
+    afterwards. `worth`: after how many runs a compile of the whole would have been the cheaper way.
     """
 
     def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int) -> None:
@@ -70,6 +74,8 @@ class InSteps:
         ]
         self.wanted = [places[argument] for argument in wanted]
         self.size = len(places)
+        written = sum(_elements(step) for step in steps)
+        self.worth = 1 + int(_COMPILE * len(steps) / (_CALL * len(steps) + _ELEMENT * written))
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""
@@ -111,7 +117,11 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
 
 def _is_small(step: Step) -> bool:
     """Tell whether an instruction computes so little that how well it is compiled does not show. Only known of CPUs."""
-    return jax.default_backend() == "cpu" and sum(math.prod(aval.shape) for aval in step.avals) <= _SMALL
+    return jax.default_backend() == "cpu" and _elements(step) <= _SMALL
+
+
+def _elements(step: Step) -> int:
+    return sum(math.prod(aval.shape) for aval in step.avals)
 
 
 def _kind(step: Step) -> Any:
@@ -124,6 +134,19 @@ def _kind(step: Step) -> Any:
 def are_known(line: Sequence[Step | Loop]) -> bool:
     """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
     return all(isinstance(step, Step) and _kind(step) in _EXECUTABLES for step in line)
+
+
+def has_turns(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line is turns of a loop written out: few kinds of instructions, which read the same leaves again.
+
+    The layers of a deep net are few kinds too, but each reads parameters of its own.
+    """
+    if len({step.token for step in line}) * 2 > len(line):
+        return False
+    reads = [[(step.token, place, a) for place, a in enumerate(step.arguments) if type(a) is int] for step in line]
+    times = Counter(read for each in reads for read in each)
+    readers = sum(map(bool, reads))
+    return 0 < readers <= 3 * sum(any(times[read] >= _TURNS for read in each) for each in reads)
 
 
 _recent: deque[tuple[Any, int]] = deque(maxlen=RECENT)

@@ -73,10 +73,10 @@ def _keeping_residuals(
 ) -> list[Variable]:
     signature = signature_of(op, tuple([known_of(x, exact=True) for x in values]), statics)
     pullback = pullback_of(signature, wanted)
-    _, results = record(pullback.forward, values, statics)  # type: ignore[attr-defined]  # a ResidualPullback
-    count = len(signature.avals)
-    residuals = tuple([Variable(value) for value in results[count:]])
-    return with_history(signature, results[:count], pullback, (tuple(inputs), residuals), edges)
+    half: Any = pullback.forward  # type: ignore[attr-defined]  # a ResidualPullback
+    _, results = record(half, values, statics)
+    residuals = tuple([Variable(value) for value in half.residuals(values, results)])
+    return with_history(signature, results[: len(signature.avals)], pullback, (tuple(inputs), residuals), edges)
 
 
 def with_history(

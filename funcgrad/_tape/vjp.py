@@ -186,15 +186,20 @@ class ResidualPullback(Pullback):
 
 
 class ForwardHalf:
-    """An op: the row's results, followed by the arrays that its pull-back needs."""
+    """An op: the row's results, followed by the arrays that its pull-back needs besides them and the inputs.
 
-    __slots__ = ("grad", "halves", "keep", "name", "numbers", "signature", "tree", "wanted")
+    sources: where each array that the pull-back needs is found: at this place of what the op returns, or of the
+    inputs (-1 - place). A network's weights are inputs; returned they would be copied at each call.
+    """
+
+    __slots__ = ("grad", "halves", "keep", "name", "numbers", "signature", "sources", "tree", "wanted")
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...]) -> None:
         self.signature, self.wanted = signature, wanted
         self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "inputs"
         self.numbers = "folded"
         self.tree: Any = None
+        self.sources: tuple[int, ...] = ()
         self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
 
     def made_of(self) -> tuple[Any, ...]:
@@ -203,14 +208,36 @@ class ForwardHalf:
 
     def made_anew(self, signature: Signature, wanted: tuple[int, ...]) -> ForwardHalf:
         """Return this op for a signature with a length open."""
-        return OpenForwardHalf(signature, wanted, self.tree.num_leaves)
+        return OpenForwardHalf(signature, wanted, self.sources)
 
     def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Share what the other half is given out: the residuals, the cotangents."""
         count = self.tree.num_leaves
         return inputs[:count], inputs[count:]
 
+    def residuals(self, inputs: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+        """Return what the pull-back needs, given what the op took and returned."""
+        return [results[source] if source >= 0 else inputs[-1 - source] for source in self.sources]
+
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
+        """Compute the results and the residuals that are not among them."""
+        results, residuals = self._computed(inputs, statics)
+        own, sources = self._sorted(inputs, results, residuals)
+        self.sources = self.sources or sources
+        return (*results, *own)
+
+    def _sorted(
+        self, inputs: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any]
+    ) -> tuple[list[Any], tuple[int, ...]]:
+        """Return the residuals that are neither inputs nor results, and the source of each."""
+        known = {id(x): -1 - place for place, x in enumerate(inputs)} | {id(x): i for i, x in enumerate(results)}
+        if all(id(residual) in known for residual in residuals):  # an open half is known by one of its own
+            known.pop(id(residuals[0]), None)
+        own = [residual for residual in residuals if id(residual) not in known]
+        known |= {id(residual): len(results) + i for i, residual in enumerate(own)}
+        return own, tuple([known[id(residual)] for residual in residuals])
+
+    def _computed(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Compute results and residuals; how the pull-back is made of the residuals is kept in `tree`."""
         op, wanted = self.signature.op, self.wanted
 
@@ -224,28 +251,28 @@ class ForwardHalf:
 
         _, pull, results = jax.vjp(forward, *[inputs[i] for i in wanted], has_aux=True)
         residuals, self.tree = jax.tree.flatten(pull)
-        return (*results, *residuals)
+        return results, residuals
 
 
 class OpenForwardHalf(ForwardHalf):
-    """With a length open, other residuals are kept than were recorded (the length itself): `count` of them are shown.
+    """With a length open, other residuals are kept than were recorded (the length itself): as many are shown.
 
-    The other half, traced together with this one, knows the rest by the first.
+    The other half, traced together with this one, knows the rest by the first that is shown.
     """
 
-    __slots__ = ("_kept", "count")
+    __slots__ = ("_kept",)
 
-    def __init__(self, signature: Signature, wanted: tuple[int, ...], count: int) -> None:
+    def __init__(self, signature: Signature, wanted: tuple[int, ...], sources: tuple[int, ...]) -> None:
         super().__init__(signature, wanted)
-        self.count = count
+        self.sources = sources
         self._kept: list[tuple[Any, Sequence[Any]]] = []
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute results and as many residuals as were recorded."""
-        found = super().call(inputs, statics)
-        residuals = found[len(self.signature.avals) :]
-        self._kept.append((residuals[0], residuals))
-        return found[: len(self.signature.avals) + self.count]
+        results, residuals = self._computed(inputs, statics)
+        own, _ = self._sorted(inputs, results, residuals)
+        self._kept.append((own[0], residuals))
+        return (*results, *own[: max(self.sources) + 1 - len(results)])
 
     def forget(self) -> None:
         """Let go of what was kept for the other half, once both are traced."""
@@ -253,9 +280,10 @@ class OpenForwardHalf(ForwardHalf):
 
     def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Share what the other half is given out."""
-        for first, residuals in self._kept:
-            if first is inputs[0]:
-                return residuals, inputs[self.count :]
+        first_own = inputs[self.sources.index(len(self.signature.avals))]
+        for own, residuals in self._kept:
+            if own is first_own:
+                return residuals, inputs[len(self.sources) :]
         raise RuntimeError(f"{self.signature.op.name} ran forward in a program before the one with its backward pass")
 
 

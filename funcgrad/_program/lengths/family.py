@@ -104,12 +104,15 @@ def let_go(calls: Sequence[Instruction]) -> None:
 
 
 class Family:
-    """What is known of programs of one kind: the last of them, and the forms that were found."""
+    """What is known of programs of one kind: the last of them, and the forms that were found.
+
+    waited: how many others were run without a compile before.
+    """
 
     def __init__(self) -> None:
         self.samples: list[Sample] = []
         self.forms: list[Form] = []
-        self.tried = 0
+        self.tried = self.waited = 0
 
     def form_for(self, sample: Sample) -> tuple[Form, tuple[int, ...]] | None:
         """Return the form that a program has, and its lengths; remember the program if it has none."""

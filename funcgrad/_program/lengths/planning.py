@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from funcgrad._base.config import settings
@@ -14,6 +14,8 @@ from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
 
+WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
+
 
 class Served(NamedTuple):
     """How one program is run by an executable that serves many. is_new: whether that has to be compiled."""
@@ -23,9 +25,17 @@ class Served(NamedTuple):
     is_new: bool
 
 
-def for_many_lengths(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> Served | Refusal | None:
-    """Return what serves this program's length if it differs from earlier ones by a length; or why nothing does."""
+def for_many_lengths(
+    sample: Sample, wanted: Sequence[int], free: Sequence[int], may_wait: Callable[[], bool]
+) -> Served | Refusal | None:
+    """Return what serves this program's length if it differs from earlier ones by a length; or why nothing does.
+
+    may_wait: tells whether the program can be run without any compile. Then many lengths of it are run so first.
+    """
     family = family_of(sample, wanted, free)
+    if family is not None and not family.forms and family.waited < WAITS and may_wait():
+        family.waited += 1
+        return None
     found = attempted(family.form_for, sample) if family else None
     if found is None or isinstance(found, Refusal):
         return found
