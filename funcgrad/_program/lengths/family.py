@@ -121,7 +121,7 @@ class Family:
             if lengths:
                 return form, lengths
         self.samples = [*self.samples[-settings.lengths - 1 :], sample]
-        fewest = settings.lengths + 1
+        fewest = 2 if len(self.samples) > 1 and _grows(*self.samples[-2:]) else settings.lengths + 1
         # what is the same in all programs of one form may be a length too: the number of boxes, image by image
         across = [earlier for form in self.forms for earlier in form.samples[:2]]
         for samples in ([*across, sample], self.samples, self.samples[1:]):
@@ -151,6 +151,14 @@ _FAMILIES: Bounded[Family] = Bounded(128)
 def forget_lengths() -> None:
     """Begin anew: no program is of a family with earlier ones."""
     _FAMILIES.clear()
+
+
+def _grows(earlier: Sample, later: Sample) -> bool:
+    """Tell whether all that differs in what two programs are given is one longer: a text that is being written."""
+    sizes = [
+        (m, n) for a, b in zip(earlier.leaves, later.leaves, strict=True) for m, n in zip(a.shape, b.shape, strict=True)
+    ]
+    return {n - m for m, n in sizes if m != n} == {1}
 
 
 def _kind(call: Call) -> Any:
