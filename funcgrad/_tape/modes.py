@@ -23,6 +23,12 @@ class _Thread(threading.local):
 thread = _Thread()
 
 
+class Inference:
+    """Whether any block was ever in inference mode: only then tensors are asked whether they were made in one."""
+
+    entered = False
+
+
 def is_grad_enabled() -> bool:
     """Tell whether ops keep their history now."""
     return thread.grad
@@ -102,14 +108,17 @@ class no_grad(_GradMode):  # noqa: N801 - torch's own spelling
 
 
 class enable_grad(no_grad):  # noqa: N801 - torch's own spelling
-    """Keep history inside, also within `no_grad`."""
+    """Keep history inside, also within `no_grad`; within `inference_mode` none is kept."""
 
     def _enter(self) -> None:
-        thread.grad = True
+        thread.grad = not thread.inference
 
 
 class inference_mode(no_grad):  # noqa: N801 - torch's own spelling
-    """Keep no history inside. (torch also forbids using the results in autograd later; here they are ordinary.)"""
+    """Keep no history inside. What is made there can later neither be written to nor require gradients.
+
+    mode: False leaves a block of inference mode for as long as this one lasts, and keeps history.
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
@@ -124,8 +133,9 @@ class inference_mode(no_grad):  # noqa: N801 - torch's own spelling
         return type(self)(self._mode)
 
     def _enter(self) -> None:
+        Inference.entered = Inference.entered or self._mode
         thread.inference = self._mode
-        thread.grad = thread.grad and not self._mode
+        thread.grad = not self._mode
 
 
 class set_grad_enabled(_GradMode):  # noqa: N801 - torch's own spelling
@@ -135,14 +145,14 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's own spelling
         super().__init__()
         self._mode = bool(mode)
         self._before = thread.grad
-        thread.grad = self._mode
+        thread.grad = self._mode and not thread.inference
 
     def _clone(self) -> _GradMode:
         return type(self)(self._mode)
 
     def __enter__(self) -> None:
         self._outer.append((self._before, thread.inference))
-        thread.grad = self._mode
+        thread.grad = self._mode and not thread.inference
 
     def __call__(self, function: F) -> F:
         thread.grad = self._before

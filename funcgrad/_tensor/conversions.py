@@ -217,6 +217,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     other = object.__new__(cls)
     other._variable, other._slot = self._current(), self._slot
     other._alias = self._alias if type(self._alias) is View else cell_of(self)
+    other._made_in_inference = self._made_in_inference
     return other
 
 

@@ -28,13 +28,22 @@ def last_seen(tensor: Tensor) -> _LastSeen:
     """
     whole = tensor if tensor._base is None else tensor._base
     value = whole._current().value
-    seen = whole.__dict__.setdefault("_last_seen", _LastSeen(value))
+    seen: _LastSeen | None = getattr(whole, "_last_seen", None)
+    if seen is None:
+        seen = whole._last_seen = _LastSeen(value)
     if seen.value() is not value:
         seen.value, seen.version = ref(value), seen.version + 1
     return seen
 
 
-METHODS["_version"] = property(lambda self: last_seen(self).version, doc="Grows when the tensor has been written to.")
+def _version(self: Tensor) -> int:
+    """A number that grows when the tensor has been written to. RuntimeError for one made in inference mode."""
+    if self.is_inference():
+        raise RuntimeError("Inference tensors do not track version counter.")
+    return last_seen(self).version
+
+
+METHODS["_version"] = property(_version)
 
 
 def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
@@ -110,7 +119,14 @@ def is_signed(input: Tensor) -> bool:
     return input.dtype.is_signed
 
 
-@both("is_inference", "is_conj", "is_neg", "is_distributed")
+@both()
+def is_inference(input: Tensor) -> bool:
+    """Tell whether what it names was made in inference mode."""
+    base = input._base
+    return input._made_in_inference if base is None else base._made_in_inference
+
+
+@both("is_conj", "is_neg", "is_distributed")
 def is_never(input: Tensor) -> bool:
     """Tell what is never so here: such tensors are computed, or made ordinary ones, at once."""
     return False

@@ -100,7 +100,7 @@ def _storage(target: Tensor) -> tuple[Tensor, list[View]]:
 
 def _is_open(base: Tensor) -> bool:
     """Tell whether the host has the numbers behind a tensor that is no view of another, and nothing depends on them."""
-    if type(base._alias) is View or base._current().node is not None:
+    if type(base._alias) is View or base._current().node is not None or base._made_in_inference:
         return False
     value = base._variable.value
     return value.slot is not SHARED and value.aval.placement is None and _is_here(value)

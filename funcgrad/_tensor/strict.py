@@ -45,3 +45,9 @@ def guard(results: Sequence[Variable], inputs: Sequence[Any], variables: Sequenc
         held = {id(v) for v in saved}
         names = [(ref(x), v) for x, v in zip(inputs, variables, strict=True) if isinstance(x, Tensor) and id(v) in held]
         node.metadata["guard"] = Guard(names)
+        if any(x.is_inference() for x in inputs if isinstance(x, Tensor) and id(x._variable) in held):
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+            )

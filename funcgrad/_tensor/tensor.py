@@ -17,7 +17,7 @@ from funcgrad._base.naming import typename
 from funcgrad._base.size import Size
 from funcgrad._program.record import array_of
 from funcgrad._program.value import CONSTANT, LiftedValue
-from funcgrad._tape.modes import thread
+from funcgrad._tape.modes import Inference, thread
 from funcgrad._tape.nodes import GradSlot, Handle
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.aliases import Cell, View, cell_of, write
@@ -51,12 +51,14 @@ class _Methods(type):
 class Tensor(metaclass=_Methods):
     """A name for an array, here or promised, and its history. Shape, dtype and device are known before it runs."""
 
-    __slots__ = ("__dict__", "__weakref__", "_alias", "_slot", "_variable")
+    __slots__ = ("__dict__", "__weakref__", "_alias", "_last_seen", "_made_in_inference", "_slot", "_variable")
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
     _prints_plainly = True  # as "tensor(...)"; subclasses print under their own names
     _variable: Variable
     _alias: View | Cell | None
     _slot: GradSlot | None
+    _made_in_inference: bool
+    _last_seen: Any  # `facts` sets it when a version is asked for
 
     make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
 
@@ -70,6 +72,7 @@ class Tensor(metaclass=_Methods):
         self = _new(Tensor)
         self._variable = variable
         self._alias = self._slot = None
+        self._made_in_inference = Inference.entered and thread.inference
         return self
 
     @classmethod
@@ -78,6 +81,7 @@ class Tensor(metaclass=_Methods):
         self = _new(cls)
         self._variable = variable.detached()
         self._alias = self._slot = None
+        self._made_in_inference = Inference.entered and thread.inference
         if requires_grad:
             self.requires_grad_()
         return self
@@ -155,9 +159,12 @@ class Tensor(metaclass=_Methods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say whether gradients of this leaf are wanted; returns the tensor itself.
 
-        Raises RuntimeError for a tensor that is no leaf (False) or whose dtype has no gradients (True).
+        Raises RuntimeError for a tensor that is no leaf (False), or (True) whose dtype has no gradients, or that was
+        made in inference mode.
         """
         variable = self._current()
+        if requires_grad and not thread.inference and self.is_inference():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if not self.is_leaf:
             if not requires_grad:
                 raise RuntimeError(_CHANGED_LEAF)
@@ -258,6 +265,7 @@ class Tensor(metaclass=_Methods):
         cell.refresh(self)
         other = Tensor._of(self._variable.detached())
         other._alias = cell
+        other._made_in_inference = self._made_in_inference
         return other
 
     def detach_(self) -> Tensor:
@@ -301,7 +309,13 @@ class Tensor(metaclass=_Methods):
         return self
 
     def _check_writable(self) -> None:
-        """Refuse to change a leaf that requires grad while history is kept."""
+        """Refuse to change a leaf that requires grad while history is kept, and what was made in inference mode."""
+        if Inference.entered and not thread.inference and self.is_inference():
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed."
+                "You can make a clone to get a normal tensor before doing inplace update."
+                "See https://github.com/pytorch/rfcs/pull/17 for more details."
+            )
         if thread.grad and type(self._current().node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         base = self._base

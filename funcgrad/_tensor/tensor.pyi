@@ -154,6 +154,8 @@ class Tensor:
     _variable: Variable
     _alias: View | Cell | None
     _slot: GradSlot | None
+    _made_in_inference: _bool
+    _last_seen: Any
     make: Callable[..., Tensor]
 
     @property

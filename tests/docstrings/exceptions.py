@@ -47,7 +47,6 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "torch.func.functionalize: ", "torch.library.register_fake: ", "torch.library.*triton*: ",
         "torch.library.get_kernel: ",
     ),
-    "inference tensors are ordinary ones": ("torch.autograd.grad_mode.inference_mode: y._version",),
     "conjugation and negation are computed, not noted": ("torch.conj: ", "torch.resolve_*: "),
     "a sort of equal elements keeps their order; torch's may not": ("torch.sort: x.sort()",),
     "rounding, which the example shows": (
