@@ -55,6 +55,12 @@ def gru_step(state: tuple[Array, ...], share: Array, weight: Array, bias: Array)
     return (_gru_parts(state[0], _thirds(share), weight, bias)[0],)
 
 
+def lstm_order(weight: Array) -> Array:
+    """Bring torch's gates i, f, g, o into the order i, f, o, g, or back again."""
+    i, f, g, o = jnp.split(weight, 4)
+    return jnp.concatenate([i, f, o, g])
+
+
 def rnn_step(state: tuple[Array, ...], share: Array, weight: Array, relu: bool) -> tuple[Array, ...]:
     """One step of an Elman network: state (h,). Shape: share (N, H), weight (H, H)."""
     gates = share + state[0] @ weight.T
@@ -73,10 +79,14 @@ def _weight_gradient(gates: Array, hidden: Array) -> Array:
 
 @with_own_vjp(4)
 def lstm_scan(gates: Array, hidden: Array, cell: Array, weight: Array, reverse: bool) -> tuple[Array, Array]:
-    """Run an LSTM: all hidden states and the last cell. Shape: gates (T, N, 4H), order i, f, o, g, weight (4H, H)."""
+    """Run an LSTM: all hidden states and the last cell. Shape: gates (T, N, 4H), order i, f, o, g, weight (4H, H).
+
+    The weight is in torch's order: one in another order would be kept for backward besides it.
+    """
+    ordered = lstm_order(weight)
 
     def step(state: tuple[Array, ...], share: Array) -> tuple[tuple[Array, ...], Array]:
-        new = lstm_step(state, share, weight)
+        new = lstm_step(state, share, ordered)
         return new, new[0]
 
     (_, last), states = lax.scan(step, (hidden, cell), gates, reverse=reverse)
@@ -84,10 +94,10 @@ def lstm_scan(gates: Array, hidden: Array, cell: Array, weight: Array, reverse: 
 
 
 def _lstm_forward(gates: Array, hidden: Array, cell: Array, weight: Array, reverse: bool) -> tuple[Any, Any]:
-    size = cell.shape[-1]
+    size, ordered = cell.shape[-1], lstm_order(weight)
 
     def step(state: tuple[Array, Array], share: Array) -> tuple[Any, Any]:
-        before = share + state[0] @ weight.T
+        before = share + state[0] @ ordered.T
         opened = lax.logistic(before[:, : 3 * size])
         written = jnp.tanh(before[:, 3 * size :])
         new_cell = opened[:, size : 2 * size] * state[1] + opened[:, :size] * written
@@ -109,19 +119,19 @@ def _lstm_backward(reverse: bool, saved: Any, gradients: tuple[Array, Array]) ->
         ],
         -1,
     )  # fmt: skip
-    through = let * (1 - shown * shown)
+    through, ordered = let * (1 - shown * shown), lstm_order(weight)
 
     def step(later: tuple[Array, Array], turn: tuple[Array, ...]) -> tuple[Any, Array]:
         shift, by_gate, through, kept = turn
         by_hidden = later[0] + shift
         by_cell = later[1] + by_hidden * through
         by_gates = by_gate * jnp.concatenate([by_cell, by_cell, by_hidden, by_cell], -1)
-        return (by_gates @ weight, by_cell * kept), by_gates
+        return (by_gates @ ordered, by_cell * kept), by_gates
 
     start = (jnp.zeros_like(hiddens[0]), gradients[1])
     turns = (gradients[0], by_gate, through, kept)
     (by_hidden, by_cell), by_gates = lax.scan(step, start, turns, reverse=not reverse)
-    return by_gates, by_hidden, by_cell, _weight_gradient(by_gates, hiddens)
+    return by_gates, by_hidden, by_cell, lstm_order(_weight_gradient(by_gates, hiddens))
 
 
 lstm_scan.defvjp(_lstm_forward, _lstm_backward)

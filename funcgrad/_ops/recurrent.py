@@ -10,10 +10,20 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.recurrence import gru_scan, gru_step, lstm_scan, lstm_step, rnn_scan, rnn_step, scan_masked
+from funcgrad._ops.recurrence import (
+    gru_scan,
+    gru_step,
+    lstm_order,
+    lstm_scan,
+    lstm_step,
+    rnn_scan,
+    rnn_step,
+    scan_masked,
+)
 from funcgrad._ops.table import Array, Arrays, Indices, op
 
 _Layer = Callable[[Array, tuple[Array, ...], Sequence[Array], bool], tuple[Array, tuple[Array, ...]]]
@@ -116,8 +126,8 @@ def lstm_cell(
 ) -> tuple[Array, Array]:
     """One step of an LSTM: the new h and c. Shape: input (N, I) or (I,), hx and cx (N, H) or (H,), w_ih (4H, I)."""
     _check_cell(input, (hx, cx), w_ih, w_hh, 4)
-    share = _share(input, _lstm_order(w_ih), *(None if b is None else _lstm_order(b) for b in (b_ih, b_hh)))
-    hidden, cell = lstm_step((hx, cx), share, _lstm_order(w_hh))
+    share = _share(input, lstm_order(w_ih), *(None if b is None else lstm_order(b) for b in (b_ih, b_hh)))
+    hidden, cell = lstm_step((hx, cx), share, lstm_order(w_hh))
     return hidden, cell
 
 
@@ -197,13 +207,13 @@ def _lstm_layer(
     weights: Sequence[Array],
     reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:
-    w_ih, w_hh, *rest = map(_lstm_order, weights[: 4 if has_biases else 2])
+    w_ih, w_hh, *biases = weights[: 4 if has_biases else 2]
     projection = weights[-1] if len(weights) % 2 else None
-    share = _share(input, w_ih, *rest)
+    share = _lstm_share(input, w_ih, *biases)
     if projection is None and lengths is None:
         states, cell = lstm_scan(share, *first, w_hh, reverse)
         return states, (_final(states, reverse), cell)
-    step = functools.partial(lstm_step, weight=w_hh, projection=projection)
+    step = functools.partial(lstm_step, weight=lstm_order(w_hh), projection=projection)
     last, states = scan_masked(step, first, share, _all_of(lengths, input), reverse)
     return states, last
 
@@ -245,6 +255,12 @@ def _share(input: Array, weight: Array, *biases: Array | None) -> Array:
     return share + sum(given[1:], given[0]) if given else share
 
 
+@functools.partial(jax.checkpoint, prevent_cse=False)
+def _lstm_share(input: Array, *weights: Array) -> Array:
+    """Return the input's share of an LSTM's gates; backward brings the weights into their order once more."""
+    return _share(input, *map(lstm_order, weights))
+
+
 def _gru_share(input: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None) -> tuple[Array, Array]:
     """Return the input's share and n's inner bias, which alone cannot be added beforehand: r scales it."""
     size = w_hh.shape[1]
@@ -252,12 +268,6 @@ def _gru_share(input: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh:
         return _share(input, w_ih, b_ih), jnp.zeros(size, input.dtype)
     outer = jnp.concatenate([b_hh[: 2 * size], jnp.zeros_like(b_hh[:size])])
     return _share(input, w_ih, b_ih, outer), b_hh[2 * size :]
-
-
-def _lstm_order(weight: Array) -> Array:
-    """Bring torch's gates i, f, g, o into the order i, f, o, g."""
-    i, f, g, o = jnp.split(weight, 4)
-    return jnp.concatenate([i, f, o, g])
 
 
 def _final(states: Array, reverse: bool) -> Array:

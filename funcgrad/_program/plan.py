@@ -30,7 +30,8 @@ from funcgrad._program.whole import Whole, donations
 SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
 LOOP = 48  # instructions: a line of more that is turns of a loop is not compiled at first sight
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
-_OFTEN = {InParts: 64, AtLength: 1024}  # runs of one program: then it is compiled whole, as it is
+# runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
+_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -59,10 +60,15 @@ class Plan:
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.used, self.is_new, self.note = 0, is_new, note
-        self.spare = execute.worth if isinstance(execute, InSteps) else _OFTEN.get(type(execute), -1)
+        self.spare = _OFTEN.get(type(execute), -1)
         self._on_host = self.spare > 0  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
+
+    def is_common(self) -> bool:
+        """Tell whether a program that has run as often as it might is worth a compile of its own; else it runs on."""
+        self.spare = self.execute.more_runs() if isinstance(self.execute, InSteps) else 0
+        return not self.spare
 
     @property
     def runs(self) -> int:

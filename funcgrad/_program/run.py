@@ -117,7 +117,7 @@ def _execute(program: Program) -> None:
     free = () if _observers else tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
     key: Key = (tuple([value.slot for value in program.promised]), free)
     planned, compiled, start = call.plans.get(key), None, 0.0
-    if planned is None or planned.spare == 0:
+    if planned is None or (planned.spare == 0 and planned.is_common()):
         start = time.perf_counter()
         planned, compiled = _planned(program, key, is_common=planned is not None)
     planned.spare -= 1

@@ -1,8 +1,8 @@
 """Runs a line one instruction at a time, each with an executable that is compiled once and serves every program.
 
-For scripts whose programs hardly ever come back: a tree for each sentence, a coin thrown at each step. Compiled whole a
-program of some hundred instructions costs a second or more that is never earned back; one at a time nothing is compiled
-that has been seen before.
+For programs that hardly ever come back: a tree for each sentence, a coin thrown at each step, a loop that turns as
+often as a sentence has words. Compiled whole a program of some hundred instructions costs a second or more that is never
+earned back; one at a time nothing is compiled that has been seen before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions t
 _TURNS = 4  # readings of the same leaf by instructions of a kind: then these are turns of a loop
 # A run that is not compiled whole costs _CALL seconds more for each instruction and _ELEMENT for each element that is
 # written; to compile it costs _COMPILE for each instruction (`python -m tests.benchmarks.first_sight`).
-_CALL, _ELEMENT, _COMPILE = 15e-6, 1e-9, 15e-3
+_CALL, _ELEMENT, _COMPILE = 15e-6, 1e-9, 8e-3
 _SMALL = 1 << 16  # elements
 # without LLVM's optimisations, by XLA's older emitters, in one thread
 _QUICK = {
@@ -44,8 +44,10 @@ class InSteps:
 
     Everything that is read lies in one list: the leaves, the numbers that stay the same, the numbers that change, the
     results. `turns` says for each instruction what it reads there, where its results begin, and what nobody reads
-    afterwards. `worth`: after how many runs a compile of the whole would have been the cheaper way.
+    afterwards.
     """
+
+    all_runs = 0  # of any of these
 
     def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int) -> None:
         steps = [step for step in line if isinstance(step, Step)]
@@ -75,10 +77,13 @@ class InSteps:
         self.wanted = [places[argument] for argument in wanted]
         self.size = len(places)
         written = sum(_elements(step) for step in steps)
-        self.worth = 1 + int(_COMPILE * len(steps) / (_CALL * len(steps) + _ELEMENT * written))
+        self._runs, self._all_before, self._was_asked = 0, InSteps.all_runs, False
+        self._worth = 1 + int(_COMPILE * len(steps) / (_CALL * len(steps) + _ELEMENT * written))
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""
+        self._runs += 1
+        InSteps.all_runs += 1
         values: list[Any] = [*leaves, *self.fixed, *[np.float64(numbers[i]) for i in self.holes]]
         values += [None] * (self.size - len(values))
         for execute, reads, begin, unread in self.turns:
@@ -87,6 +92,17 @@ class InSteps:
             for place in unread:
                 values[place] = None
         return [values[i] for i in self.wanted]
+
+    def more_runs(self) -> int:
+        """Return how often it may run yet until a compile of the whole is worth it; 0 if that is now.
+
+        Asked after a few runs: what comes back at once, with few others in between, will do so again.
+        """
+        others = InSteps.all_runs - self._all_before - self._runs
+        if self._was_asked or others <= RECENT * self._runs:
+            return 0
+        self._was_asked = True
+        return self._worth
 
 
 def _is_given(argument: Argument) -> bool:

@@ -95,6 +95,39 @@ def sentences(torch: Any) -> Iterator[float]:
         yield loss.item() / words.size(1)
 
 
+def translation(torch: Any) -> Iterator[float]:
+    """200 sentences of 3 to 9 words, one by one: an encoder's and a decoder's GRU in Python loops, with attention.
+
+    As the tutorial has it: by a coin the decoder is given the true words, or its own, which are read one by one.
+    """
+    nn, chance = torch.nn, random.Random(0)
+    words, given, cell = nn.Embedding(30, 32), nn.Embedding(30, 32), nn.GRU(32, 32)
+    looks, mixed, decoder, scores = nn.Linear(64, 9), nn.Linear(64, 32), nn.GRU(32, 32), nn.Linear(32, 30)
+    layers = nn.ModuleList([words, given, cell, looks, mixed, decoder, scores])
+    optimizer = torch.optim.SGD(layers.parameters(), lr=0.01)
+    for _ in range(200):
+        source, target = (torch.tensor([[chance.randrange(2, 30)] for _ in range(chance.randint(3, 9))]) for _ in "ab")
+        optimizer.zero_grad()
+        h, seen, loss = torch.zeros(1, 1, 32), torch.zeros(9, 32), 0
+        for t in range(source.size(0)):
+            output, h = cell(words(source[t]).view(1, 1, -1), h)
+            seen[t] = output[0, 0]
+        word, has_teacher = torch.tensor([[0]]), chance.random() < 0.5
+        for t in range(target.size(0)):
+            x = given(word).view(1, 1, -1)
+            weights = torch.softmax(looks(torch.cat((x[0], h[0]), 1)), dim=1)
+            x = torch.cat((x[0], torch.bmm(weights.unsqueeze(0), seen.unsqueeze(0))[0]), 1)
+            output, h = decoder(torch.relu(mixed(x).unsqueeze(0)), h)
+            output = torch.log_softmax(scores(output[0]), dim=1)
+            loss = loss + nn.functional.nll_loss(output, target[t])
+            word = target[t] if has_teacher else output.topk(1)[1].squeeze().detach()
+            if not has_teacher and word.item() == 1:
+                break
+        loss.backward()
+        optimizer.step()
+        yield loss.item() / target.size(0)
+
+
 def policy(torch: Any) -> Iterator[float]:
     """100 batches of 100 to 400 choices, scored by `Categorical.log_prob`, as policy gradients do: a step for each."""
     nn = torch.nn
@@ -170,8 +203,8 @@ def boxes(torch: Any) -> Iterator[float]:
 
 
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
-    "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "policy": policy, "generation": generation,
-    "trees": trees, "boxes": boxes,
+    "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "translation": translation, "policy": policy,
+    "generation": generation, "trees": trees, "boxes": boxes,
 }  # fmt: skip
 
 

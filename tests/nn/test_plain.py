@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import pytest
 
 import funcgrad as torch
@@ -19,6 +20,20 @@ def test_recurrent_functions_are_the_modules(kind: str, function: str) -> None:
     output, *found = getattr(torch, function)(x, states, list(module.parameters()), True, 2, 0.0, False, True, False)
     assert torch.allclose(output, expected)
     assert torch.allclose(found[0], ends[0] if kind == "LSTM" else ends)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_a_layer_called_many_times_keeps_no_copies_of_its_weights(kind: str) -> None:
+    layer = getattr(nn, kind)(11, 13)
+    state, outputs = None, []
+    for _ in range(3):
+        output, state = layer(torch.randn(1, 2, 11, requires_grad=True), state)
+        outputs.append(output)
+        output.sum().item()
+    shapes = [tuple(weight.shape) for weight in layer.parameters() if weight.ndim == 2]
+    assert sum(array.shape in shapes for array in jax.live_arrays()) <= len(shapes)
+    torch.cat(outputs).sum().backward()
+    assert all(weight.grad.abs().sum().item() > 0 for weight in layer.parameters())
 
 
 def test_batch_norm_moves_the_running_statistics() -> None:

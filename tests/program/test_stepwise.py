@@ -9,10 +9,12 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program import plan, stepwise
+from funcgrad._program import parts, plan, stepwise
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
+from funcgrad._program.trie import forest
 
 Tree = Any  # a pair of trees, or a number
 
@@ -76,24 +78,77 @@ def test_how_many_programs_are_looked_back_at(lengths: list[int], runs: int, sel
     stepwise.forget_plans()
 
 
-def test_a_program_that_does_come_back_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "seldom_come_back", lambda: True)
-    weights = torch.randn(30)
+def turned(turns: int) -> float:
+    """Take a step of a small recurrent net over so many turns; return the loss."""
+    torch.manual_seed(0)
+    inward, onward = nn.Linear(3, 4), nn.Linear(4, 4)
+    optimizer = torch.optim.SGD([*inward.parameters(), *onward.parameters()], lr=0.1)
+    x, h = torch.ones(2, 3), torch.zeros(2, 4)
+    for turn in range(turns):
+        h = torch.tanh(inward(x * turn) + onward(h)) + h
+    loss = h.square().mean()
+    loss.backward()
+    optimizer.step()
+    return (loss.detach() + onward.weight.detach().sum()).item()
 
-    def steps() -> float:
-        x = torch.ones(3)
-        for i in (7, 3, 11, 2, 5, 13, 8, 1, 4, 6, 9, 10, 12):
-            x = torch.tanh(x * weights[i]) + x
-        return x.sum().item()
 
-    monkeypatch.setattr(stepwise, "_COMPILE", 20 * stepwise._CALL)  # worth it after 20 runs
-    values, compiles = [], []
-    for _ in range(23):
+def test_a_few_turns_of_a_loop_are_compiled_whole_once_they_come_back() -> None:
+    found, counts = [], []
+    for _ in range(6):
         with counted() as seen:
-            values.append(steps())
+            found.append(turned(11))
+        counts.append((seen.compiles, seen.parts > 0))
+    assert found == pytest.approx([found[0]] * 6)
+    assert counts[0][1] and counts[1:] == [(0, False), (0, False), (1, False), (0, False), (0, False)]
+
+
+def test_a_few_turns_of_a_loop_are_not_compiled_whole_while_others_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_TURNS", Bounded(512))  # an earlier test turned as well
+    turns = [5, 7, 6, 9, 8, 10, 4]
+    for count in turns:
+        turned(count)
+    with counted() as seen:
+        found = [turned(count) for count in turns * 4]
+    assert seen.parts == seen.compiles == 0
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    assert found == pytest.approx([turned(count) for count in turns] * 4, rel=1e-5)
+
+
+def test_the_layers_of_a_deep_net_are_no_turns() -> None:
+    layers = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.LayerNorm(4)) for _ in range(12)])
+    with counted() as seen:
+        layers(torch.ones(2, 4)).sum().backward()
+        layers[0][0].weight.grad.sum().item()
+    assert (seen.compiles, seen.parts) == (1, 0)
+
+
+def steps(weights: torch.Tensor) -> float:
+    """Return what thirteen turns give, at another number each."""
+    x = torch.ones(3)
+    for i in (7, 3, 11, 2, 5, 13, 8, 1, 4, 6, 9, 10, 12):
+        x = torch.tanh(x * weights[i]) + x
+    return x.sum().item()
+
+
+@pytest.mark.parametrize(("others", "compiled_at"), [(0, 3), (3 * stepwise.RECENT + 1, 3 + 20)])
+def test_a_program_that_does_come_back_is_compiled_whole(
+    others: int, compiled_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "seldom_come_back", lambda: True)
+    monkeypatch.setattr(stepwise, "_COMPILE", 19.5 * stepwise._CALL)  # worth it after 20 runs
+    monkeypatch.setattr(forest, "_roots", {})
+    weights = torch.arange(30.0).sin()
+    weights.sum().item()
+    values, compiles = [], []
+    for turn in range(26):
+        with counted() as seen:
+            values.append(steps(weights))
         compiles.append(seen.compiles)
+        if turn == 0:
+            monkeypatch.setattr(stepwise.InSteps, "all_runs", stepwise.InSteps.all_runs + others)
     assert values == pytest.approx([values[0]] * len(values))
-    assert compiles == [1] + [0] * 19 + [1, 0, 0]
+    assert [i for i, count in enumerate(compiles) if count] == [0, compiled_at]
 
 
 def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight(
