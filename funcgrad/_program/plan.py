@@ -125,7 +125,7 @@ def plan(
 
 
 def _not_as_a_whole(
-    line: Sequence[Step], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval]
+    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval]
 ) -> tuple[InSteps | InParts, str] | None:
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 

@@ -1,8 +1,8 @@
 """Runs a line one instruction at a time, each with an executable that is compiled once and serves every program.
 
 For programs that hardly ever come back: a tree for each sentence, a coin thrown at each step, a loop that turns as
-often as a sentence has words. Compiled whole a program of some hundred instructions costs a second or more that is never
-earned back; one at a time nothing is compiled that has been seen before.
+often as a sentence has words. Compiled whole a program of some hundred instructions costs a second or more that is
+never earned back; one at a time nothing is compiled that has been seen before.
 """
 
 from __future__ import annotations
