@@ -43,7 +43,8 @@ def load(
     """Return what the function `model` of a repository's hubconf.py gives.
 
     The repository is a folder (source="local"), or one that is in the hub's folder already. FileNotFoundError where it
-    is not: nothing is cloned from the network.
+    is not: nothing is cloned from the network, so there is nothing to trust, to fetch anew or to report. ValueError for
+    another source.
     """
     return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
 
@@ -60,6 +61,8 @@ def help(github: str, model: str, *_: Any, source: str = "github", **__: Any) ->
 
 
 def _hubconf(repository: str, source: str) -> ModuleType:
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     folder = Path(repository) if source == "local" else _kept_repository(repository)
     file = folder / "hubconf.py"
     if not file.is_file():
@@ -101,11 +104,23 @@ def download_url_to_file(
         raise RuntimeError(
             f"{url} could not be downloaded ({error}). Without a network, get the file elsewhere and put it at {dst}."
         ) from error
-    found = hashlib.sha256(content).hexdigest()
-    if hash_prefix and not found.startswith(hash_prefix):
-        raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{found[: len(hash_prefix)]}")')
+    if hash_prefix:
+        _check_hash(content, hash_prefix)
     with writing(dst) as file:
         file.write(content)
+
+
+def check_named_hash(file: Path) -> None:
+    """RuntimeError where a file's SHA-256 does not begin with the hash that stands in its name, if one does."""
+    named = HASH_REGEX.search(file.name)
+    if named:
+        _check_hash(file.read_bytes(), named.group(1))
+
+
+def _check_hash(content: bytes, prefix: str) -> None:
+    found = hashlib.sha256(content).hexdigest()
+    if not found.startswith(prefix):
+        raise RuntimeError(f'invalid hash value (expected "{prefix}", got "{found[: len(prefix)]}")')
 
 
 def load_state_dict_from_url(

@@ -48,7 +48,7 @@ __all__ = [
     "get_start_method", "set_sharing_strategy", "set_start_method", "spawn", "start_processes",
 ]  # fmt: skip
 _METHODS = ["fork", "spawn", "forkserver"]
-_chosen: dict[str, str] = {"method": "spawn", "sharing": "file_descriptor"}
+_chosen: dict[str, str] = {"sharing": "file_descriptor"}
 _numbers = itertools.count(1)
 _running: list[Process] = []
 
@@ -187,16 +187,20 @@ def get_all_start_methods() -> list[str]:
     return list(_METHODS)
 
 
-def get_start_method(allow_none: bool = False) -> str:
-    """Return the method that was set."""
-    return _chosen["method"]
+def get_start_method(allow_none: bool = False) -> str | None:
+    """Return the method that was set; else "spawn", or None if that is allowed."""
+    return _chosen.get("method", None if allow_none else "spawn")
 
 
 def set_start_method(method: str | None, force: bool = False) -> None:
-    """Keep the method's name; ValueError for one that there is not."""
+    """Keep the method's name; ValueError for one that there is not, RuntimeError for a second one without `force`."""
+    if "method" in _chosen and not force:
+        raise RuntimeError("context has already been set")
     if method is not None and method not in _METHODS:
         raise ValueError(f"cannot find context for {method!r}")
-    _chosen["method"] = method or "spawn"
+    _chosen.pop("method", None)
+    if method is not None:
+        _chosen["method"] = method
 
 
 def get_context(method: str | None = None) -> Any:

@@ -181,11 +181,18 @@ def lu(
 
 @both()
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
-    """Repeat each element in its place, all as often or each as `repeats` says."""
+    """Repeat each element in its place, all as often or each as `repeats` says.
+
+    RuntimeError where the result is not as long as `output_size`, if that is given.
+    """
     if repeats is None:
         return from_host(np.repeat(np.arange(input.shape[0]), to_host(input)), dtype=dtypes.int64)
     if not isinstance(repeats, Tensor):
-        return call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
+        result = call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
+        length = result.shape[0 if dim is None else dim]
+        if output_size not in (None, length):
+            raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {length} but got {output_size}")
+        return result
     if repeats.dtype.category != dtypes.INTEGER:
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{scalar_type_name(repeats.dtype)}'")
     counts = to_host(repeats)
@@ -199,6 +206,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
             f"input.size({along}) = {whole.shape[along]}"
         )
     places = np.repeat(np.arange(whole.shape[along]), counts if counts.ndim and counts.size > 1 else int(counts))
+    if output_size not in (None, len(places)):
+        raise RuntimeError("allocated size does not match required size")
     return whole.index_select(along, from_host(places, dtype=dtypes.int64))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad._base import dtypes, layouts
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims
-from funcgrad._tensor.call import call
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.creation import as_tensor, zeros
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
@@ -214,4 +214,5 @@ def smm(input: Tensor, mat2: Tensor) -> Tensor:
 @both("sspaddmm", "saddmm")
 def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Tensor:
     """Return beta * input + alpha * mat1 @ mat2."""
-    return call(TABLE["addmm"], (input, mat1, mat2, beta, alpha))
+    result = call(TABLE["addmm"], (input, mat1, mat2, beta, alpha))
+    return result if out is None else write_out(out, result)

@@ -239,7 +239,7 @@ class Event:
     """A moment on the host's clock, after the device has finished what was recorded."""
 
     def __init__(self, enable_timing: bool = False, **_: Any) -> None:
-        self._time = 0.0
+        self._time, self._is_timed = 0.0, enable_timing
 
     def record(self, stream: Any = None) -> None:
         """Remember the present moment."""
@@ -257,7 +257,9 @@ class Event:
         return True
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the milliseconds from this moment to another."""
+        """Return the milliseconds from this moment to another. RuntimeError for events made without enable_timing."""
+        if not (self._is_timed and end_event._is_timed):
+            raise RuntimeError("Both events must be created with argument 'enable_timing=True'.")
         return (end_event._time - self._time) * 1e3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._base.world import need
+from funcgrad._base.world import World, need
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.names import synchronize
 
@@ -30,10 +30,18 @@ def _done(async_op: bool) -> Work | None:
 
 def _copied(results: Sequence[Any], sources: Sequence[Any], async_op: bool) -> Work | None:
     need()
+    if len(results) != len(sources):
+        count = max(len(results), len(sources))
+        raise RuntimeError(f"expected a list of one tensor, that of the one process, but got {count}")
     with no_grad():
         for result, source in zip(results, sources, strict=True):
             result.copy_(source)
     return _done(async_op)
+
+
+def _check_root(rank: int | None, what: str) -> None:
+    if rank not in (None, World.rank):
+        raise RuntimeError(f"{what}: invalid root rank: {rank}. There is one process, of rank 0.")
 
 
 def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = False) -> Work | None:
@@ -43,14 +51,16 @@ def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = 
 
 
 def broadcast(tensor: Any, src: int = 0, group: Any = None, async_op: bool = False, **_: Any) -> Work | None:
-    """Leave the tensor as it is."""
+    """Leave the tensor as it is. RuntimeError for a rank that there is not, here and below."""
     need()
+    _check_root(src, "broadcast")
     return _done(async_op)
 
 
 def reduce(tensor: Any, dst: int = 0, op: Any = None, group: Any = None, async_op: bool = False, **_: Any) -> Any:
     """Leave the tensor as it is."""
     need()
+    _check_root(dst, "reduce")
     return _done(async_op)
 
 
@@ -71,6 +81,7 @@ def gather(
     **_: Any,
 ) -> Work | None:  # fmt: skip
     """Copy the tensor into the list's only one."""
+    _check_root(dst, "gather")
     return _copied(gather_list or [], [tensor] if gather_list else [], async_op)
 
 
@@ -79,6 +90,7 @@ def scatter(
     **_: Any,
 ) -> Work | None:  # fmt: skip
     """Copy the list's only tensor into the tensor."""
+    _check_root(src, "scatter")
     return _copied([tensor] if scatter_list else [], scatter_list or [], async_op)
 
 
@@ -108,6 +120,9 @@ def all_to_all_single(
     async_op: bool = False,
 ) -> Work | None:  # fmt: skip
     """Copy the input into the output."""
+    for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
+        if sizes and list(sizes) != [tensor.shape[0]]:
+            raise RuntimeError("Split sizes doesn't match total dim 0 size")
     return _copied([output], [input], async_op)
 
 
@@ -126,6 +141,7 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
 def broadcast_object_list(object_list: list[Any], src: int = 0, group: Any = None, device: Any = None) -> None:
     """Leave the list as it is."""
     need()
+    _check_root(src, "broadcast_object_list")
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
@@ -139,6 +155,7 @@ def gather_object(
 ) -> None:
     """Put the object into the list's only place."""
     need()
+    _check_root(dst, "gather_object")
     if object_gather_list is not None:
         object_gather_list[0] = obj
 
@@ -148,6 +165,7 @@ def scatter_object_list(
 ) -> None:
     """Put the input list's only object into the output list."""
     need()
+    _check_root(src, "scatter_object_list")
     scatter_object_output_list[0] = scatter_object_input_list[0]
 
 

@@ -94,6 +94,8 @@ def init_process_group(
     if World.backend is not None:
         raise ValueError("trying to initialize the default process group twice!")
     size = world_size if world_size > 0 else int(os.environ.get("WORLD_SIZE", "1"))
+    if rank > 0 and size == 1:
+        raise ValueError(f"init_process_group(): there is no rank {rank} in a world of one process")
     if size != 1:
         raise RuntimeError(
             f"init_process_group(): {size} processes were asked for. funcgrad drives all devices of a machine from one "
@@ -132,13 +134,18 @@ def get_default_backend_for_device(device: Any) -> str:
 
 
 def new_group(ranks: Sequence[int] | None = None, *_: Any, **__: Any) -> Any:
-    """Return a group of this process, or the mark of no group where it is not among the ranks."""
+    """Return a group of this process, or the mark of no group where there are none; ValueError for other ranks."""
     need()
+    for rank in ranks or ():
+        if rank != World.rank:
+            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to 0 (world_size=1)")
     return ProcessGroup() if ranks is None or 0 in ranks else GroupMember.NON_GROUP_MEMBER
 
 
 def new_subgroups(group_size: int | None = None, *_: Any, **__: Any) -> tuple[ProcessGroup, list[ProcessGroup]]:
-    """Return the one group that there can be, alone and in a list."""
+    """Return the one group that there can be, alone and in a list; ValueError for more than one member."""
+    if group_size is not None and group_size > World.size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({World.size})")
     made = new_group()
     return made, [made]
 

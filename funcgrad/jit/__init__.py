@@ -54,7 +54,12 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
 
 
 def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return what `script` returns: nothing is frozen to the example's path."""
+    """Return what `script` returns: nothing is frozen to the example's path, and the example is not run.
+
+    RuntimeError for what cannot be called.
+    """
+    if not callable(func):
+        raise RuntimeError(f"torch.jit.trace: expected a function or a module, but got {type(func).__name__}")
     return script(func)
 
 
@@ -125,7 +130,17 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
-    """Return the module itself."""
+    """Return the module itself. RuntimeError for one that is not scripted, or that is in training mode."""
+    if not _isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
+            "'nn.Module'."
+        )
+    if mod.training:
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module "
+            "before freezing."
+        )
     return mod
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import gzip
 import os
 import socket
 import time
@@ -77,7 +78,11 @@ def tensorboard_trace_handler(
         folder = Path(dir_name)
         folder.mkdir(parents=True, exist_ok=True)
         worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
-        prof.export_chrome_trace(folder / f"{worker}.{time.time_ns()}.pt.trace.json")
+        file = folder / f"{worker}.{time.time_ns()}.pt.trace.json"
+        prof.export_chrome_trace(file)
+        if use_gzip:
+            Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
+            file.unlink()
 
     return write
 
@@ -158,7 +163,7 @@ class profile:  # noqa: N801 - torch's own spelling
     function_events = property(events)
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
-        """Return one average for each name."""
+        """Return one average for each name: spans have neither shapes nor stacks to tell them apart by."""
         return self._spans.key_averages()
 
     def total_average(self) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Array, Mask, Op, Scalar
 from funcgrad._tensor.call import call, call_in_place
 from funcgrad._tensor.functions import full_like, zeros_like
@@ -120,6 +121,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
     Shape: logits (*), result the same. Source: Jang, Gu and Poole 2017, https://arxiv.org/abs/1611.01144.
     """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = draw.draw(draw.EXPONENTIAL, None, logits.shape, logits.dtype, (1.0,), logits.device)
     soft = ((logits - noise.log()) / tau).softmax(dim)
     if not hard:

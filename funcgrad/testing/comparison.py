@@ -24,6 +24,7 @@ class _Options(NamedTuple):
     equal_nan: bool
     check_device: bool
     check_dtype: bool
+    check_stride: bool
     msg: str | Callable[[str], str] | None
     allow_subclasses: bool
 
@@ -42,7 +43,8 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
-    _compare(actual, expected, _Options(rtol, atol, equal_nan, check_device, check_dtype, msg, allow_subclasses), ())
+    options = _Options(rtol, atol, equal_nan, check_device, check_dtype, check_stride, msg, allow_subclasses)
+    _compare(actual, expected, options, ())
 
 
 def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...]) -> None:
@@ -109,6 +111,9 @@ def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: 
         ours, theirs = getattr(actual, name), getattr(expected, name)
         if is_checked and ours != theirs:
             _fail(f"The values for attribute '{name}' do not match: {ours} != {theirs}.", options, path)
+    if options.check_stride and actual.stride() != expected.stride():
+        strides = f"{actual.stride()} != {expected.stride()}"
+        _fail(f"The values for attribute 'stride()' do not match: {strides}.", options, path)
     rtol, atol = _tolerances(options, [actual.dtype.name, expected.dtype.name])
     given, wanted = (to_host(x.detach()) for x in (actual, expected))
     common = np.promote_types(given.dtype, wanted.dtype)

@@ -17,8 +17,9 @@ def make_tensor(
 ) -> Tensor:  # fmt: skip
     """Return numbers drawn evenly from [low, high): by default [-9, 9), for bool and uint8 from 0.
 
-    exclude_zero: zeros become the smallest positive number (1 for integers). Raises ValueError for an empty range, or
-    for requires_grad with a dtype that has no gradients.
+    exclude_zero: zeros become the smallest positive number (1 for integers). noncontiguous: every second element of a
+    tensor that is twice as wide. Raises ValueError for an empty range, or for requires_grad with a dtype that has no
+    gradients.
     """
     size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     low, high = _range(dtype, low, high)
@@ -34,6 +35,8 @@ def make_tensor(
     if exclude_zero:
         smallest = dtype.numpy.type(1) if not dtype.is_differentiable else 2.0**-14
         made = fg.where(made == 0, fg.full_like(made, float(smallest)), made)
+    if noncontiguous and made.numel() > 1:
+        made = made.repeat_interleave(2, dim=-1)[..., ::2]
     return made.requires_grad_() if requires_grad else made
 
 

@@ -29,6 +29,11 @@ def process_context(given: Any, num_workers: int) -> Any:
             "multiprocessing_context can only be used with multi-process loading (num_workers > 0), "
             f"but got num_workers={num_workers}"
         )
+    if not isinstance(given, str) and not hasattr(given, "get_start_method"):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+            f"but got multiprocessing_context={given!r}"
+        )
     method = given if isinstance(given, str) else given.get_start_method()
     if method == "fork":
         raise ValueError(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +37,10 @@ class WeightsEnum(Enum):
         return {"num_classes": 1000, "min_size": (1, 1)}
 
     def get_state_dict(self, progress: bool = True, check_hash: bool = False) -> Any:
-        """Load the file from the hub's folder; FileNotFoundError, with the place, where it is not."""
+        """Load the file from the hub's folder; FileNotFoundError, with the place, where it is not.
+
+        check_hash: RuntimeError where the file's SHA-256 does not begin with the hash in its name.
+        """
         folder = Path(hub.get_dir()) / "checkpoints"
         found = sorted(folder.glob(f"{self.value[0]}-*.pth"))
         if not found:
@@ -45,6 +49,8 @@ class WeightsEnum(Enum):
                 "from https://download.pytorch.org/models/ (torchvision's documentation lists the names), or pass "
                 "weights=None."
             )
+        if check_hash:
+            hub.check_named_hash(found[-1])
         return serialization.load(found[-1], weights_only=True)
 
 
@@ -97,9 +103,19 @@ def _chosen(enum: Any, weights: Any) -> Any:
     return weights
 
 
-def list_models(module: Any = None, include: Any = None, exclude: Any = None) -> list[str]:
-    """Return the names of all models."""
-    return sorted(BUILDERS)
+def list_models(
+    module: Any = None, include: str | Iterable[str] | None = None, exclude: str | Iterable[str] | None = None
+) -> list[str]:
+    """Return the names of models: those of a module, that match one of `include` and none of `exclude` ("resnet*")."""
+    room = "models" if module is None else module.__name__.rpartition(".")[2]
+    names = [name for name, build in BUILDERS.items() if room in build.__module__.split(".")]
+    if include is not None:
+        names = [name for name in names if _matches(name, include)]
+    return sorted(name for name in names if exclude is None or not _matches(name, exclude))
+
+
+def _matches(name: str, patterns: str | Iterable[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in ([patterns] if isinstance(patterns, str) else patterns))
 
 
 def get_model_builder(name: str) -> Callable[..., Any]:
