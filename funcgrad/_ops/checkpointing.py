@@ -12,8 +12,8 @@ def held_back(tensors: Arrays, cotangent: Array) -> tuple[Array, ...]:
     """The tensors themselves, but only once the cotangent is there.
 
     Zero where its first element is beyond infinity, which never is, and which XLA does not know. An optimization
-    barrier would not do: XLA's CPU compiler merges what is the same on both sides of it. 16 blocks 256-1024-256 at
-    batch 4096, forward and backward, take 1104 MB of temporaries; 1164 MB in `jax.checkpoint`; 144 MB by this.
+    barrier would not do: XLA's CPU compiler merges what is the same on both sides of it: `jax.checkpoint`, which has
+    one, saves no memory there.
     """
     first = jnp.ravel(cotangent)[:1].real.sum()
     return tuple(jnp.where(first > jnp.inf, jnp.zeros_like(tensor), tensor) for tensor in tensors)

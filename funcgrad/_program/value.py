@@ -63,7 +63,7 @@ class Value:
     """One array, or the promise of one. It never changes, except from promised to here.
 
     array is set: it is here; as a numpy array of our own where one program at most has read it, since passing that to
-    XLA costs 1 us and `jax.device_put` 45. Else `program` is the program that will compute it as result number `slot`;
+    XLA costs less than `jax.device_put`. Else `program` is the program that will compute it as result number `slot`;
     or `program` is CONSTANT, and `slot` is the Recipe for it.
     """
 

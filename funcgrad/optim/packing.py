@@ -1,6 +1,6 @@
 """Small states of many parameters as one array: a step then reads and writes a few arrays, not two for each bias.
 
-Handing an array to an XLA program and taking one back costs Python and JAX 3 to 5 us, more than updating 2,000 numbers.
+Handing an array to an XLA program and taking one back costs Python and JAX more than updating the numbers of a bias.
 So what small states there are lies end to end in one flat array for each dtype, and the Tensors in `optimizer.state`
 are views of it: reading one reads its part, writing one writes there. Large states stay arrays of their own.
 """

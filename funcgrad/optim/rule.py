@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     cohorts: how many parameters step in lockstep, cohort after cohort. slots: names of the states that each parameter
     has. shared: names of the 0-d states that a cohort has once. maximize: gradients are turned round first. joins:
     whether the rule, which looks at one element at a time, is given small arrays end to end. XLA compiles a kernel for
-    each array that a rule writes, which was a third of the compile time of a model with many small parameters.
+    each array that a rule writes, which is much of the compile time of a model with many small parameters.
     """
 
     cohorts: tuple[int, ...]
