@@ -246,6 +246,12 @@ class Forest:
             del call.plans[key]
         _prune(call)
 
+    def last_used(self) -> tuple[Call, Any] | None:
+        """Return the last instruction of the program that ran last, and the key of its plan; None before the first."""
+        if not self._planned:
+            return None
+        return self._planned[max(self._planned, key=lambda plan: plan.used)]
+
     def size(self) -> int:
         """Return how many instructions all tries hold."""
         return sum(_count(root) for root in self._roots.values())

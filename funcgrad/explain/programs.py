@@ -29,10 +29,10 @@ class Program(NamedTuple):
 def program() -> Program:
     """Return the program that ran last. RuntimeError where none has run."""
     flush()
-    if not forest._planned:
+    last = forest.last_used()
+    if last is None:
         raise RuntimeError("no program has run yet")
-    plan = max(forest._planned, key=lambda plan: plan.used)
-    call, (wanted, _) = forest._planned[plan]
+    call, (wanted, _) = last
     calls = needed_calls(call.path(), wanted)
     leaves, numbers = leaf_avals(calls), call.numbers
 
