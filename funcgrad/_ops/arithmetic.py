@@ -211,8 +211,11 @@ def reciprocal(input: Array) -> Array:
 
 @jax.custom_jvp
 def magnitude(input: Array) -> Array:
-    """|input| with torch's gradient: 0 at 0, where lax.abs has 1."""
-    return lax.abs(input)
+    """|input| with torch's gradient: 0 at 0, where lax.abs has 1. Infinite where one part is, whatever the other."""
+    result = lax.abs(input)
+    if input.dtype.kind != "c":
+        return result
+    return jnp.where(jnp.isinf(lax.real(input)) | jnp.isinf(lax.imag(input)), np.inf, result)
 
 
 @magnitude.defjvp

@@ -21,8 +21,8 @@ def _pow_node(shapes: Shapes, statics: Shapes) -> str:
 @op(grad=_pow_node, promote="common", names="pow .pow .pow_ .__pow__ .__rpow__ .__ipow__")
 def pow(input: Operand, exponent: Operand) -> Array:
     """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
-    if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind != "c":
-        return _constant_power(input, exponent.item())
+    if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.imag == 0:
+        return _constant_power(input, exponent.real.item())
     return _power(*broadcast(input, exponent))
 
 

@@ -1,0 +1,25 @@
+"""Complex numbers: powers by small numbers are products and roots, and sizes are infinite where one part is."""
+
+from __future__ import annotations
+
+import funcgrad as torch
+
+
+def test_small_powers_of_complex_numbers_are_exact() -> None:
+    z = torch.tensor([1j, 1 + 2j])
+    assert (z**2).tolist() == [-1 + 0j, -3 + 4j]
+    assert (z**-1)[0].item() == -1j
+    assert torch.equal(z**0.5, z.sqrt())
+
+
+def test_the_gradient_of_a_complex_square() -> None:
+    z = torch.tensor([1j, 1 + 2j], requires_grad=True)
+    (z**2).abs().sum().backward()
+    assert torch.allclose(z.grad, torch.tensor([2j, 2 + 4j]))
+
+
+def test_a_complex_number_with_an_infinite_part_is_infinite() -> None:
+    inf, nan = float("inf"), float("nan")
+    z = torch.tensor([complex(inf, nan), complex(nan, -inf), complex(-inf, 1.0), complex(3.0, -4.0)])
+    assert z.abs().tolist() == [inf, inf, inf, 5.0]
+    assert torch.tensor([complex(nan, 1.0)]).abs().isnan().all()
