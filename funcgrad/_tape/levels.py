@@ -238,6 +238,19 @@ def still_lifted(variable: Variable) -> Variable:
     return variable
 
 
+def batch_of(variable: Variable) -> tuple[Variable, int] | None:
+    """Return the batch of which a Variable is one entry, and the number of levels it is above; None for no entry."""
+    while type(variable.value) is Lifted and type(variable.value.level) is not BatchLevel:
+        variable = variable.value.below
+    if type(variable.value) is not Lifted or variable.value.level.finished:
+        return None
+    below, depth = variable.value.below, 1
+    value = below.value
+    while type(value) is Lifted:
+        value, depth = value.below.value, depth + 1
+    return below, depth
+
+
 def _pullback(signature: Signature, places: tuple[int, ...]) -> Pullback:
     """Return the pull-back that takes the inputs again: residuals would be lifted and could not be differentiated."""
     key = ("inputs", places)

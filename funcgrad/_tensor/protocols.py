@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
+from funcgrad._tape.levels import batch_of
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import printing
@@ -23,7 +25,7 @@ from funcgrad._tensor.indexing import get_item, set_item
 from funcgrad._tensor.interop import host_numbers, to_host, to_jax
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
-from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.tensor import Tensor, _wrap
 
 METHODS["jax"] = METHODS["__jax_array__"] = to_jax
 METHODS["__getitem__"] = get_item
@@ -140,8 +142,12 @@ def delete_item(self: Tensor, index: Any) -> None:
 
 @method("__repr__", "__str__")
 def represent(self: Tensor) -> str:
-    """Print as torch prints."""
+    """Print as torch prints; within vmap, where a tensor is one entry of a batch, the whole batch."""
     variable = self._current()
+    batch = batch_of(variable)
+    if batch is not None:
+        whole = textwrap.indent(repr(_wrap(batch[0])), "    ")
+        return f"BatchedTensor(lvl={batch[1]}, bdim=0, value=\n{whole}\n)"
     fn = self.grad_fn
     where = device_of(variable.aval.placement)
     if isinstance(variable.value.array, jax.core.Tracer):

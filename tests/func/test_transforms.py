@@ -62,6 +62,22 @@ def test_vmap_of_jax_arrays_and_inside_jit() -> None:
     np.testing.assert_allclose(found, jax.nn.softmax(batch), rtol=1e-6)
 
 
+def test_a_tensor_prints_within_vmap_as_the_batch_it_is_of() -> None:
+    texts = []
+
+    def show(x: torch.Tensor) -> torch.Tensor:
+        texts.append(f"{x}")
+        return x.sum()
+
+    x = torch.arange(6.0).reshape(3, 2)
+    func.vmap(show, in_dims=1)(x)
+    func.vmap(func.vmap(show))(x[None])
+    batch = "    tensor([[0., 2., 4.],\n            [1., 3., 5.]])\n"
+    assert texts[0] == f"BatchedTensor(lvl=1, bdim=0, value=\n{batch})"
+    inner = "    BatchedTensor(lvl=1, bdim=0, value=\n        tensor([[[0., 1.],\n"
+    assert texts[1].startswith(f"BatchedTensor(lvl=2, bdim=0, value=\n{inner}")
+
+
 def test_transforms_of_tensors_run_inside_jaxs() -> None:
     def through(array: jax.Array) -> jax.Array:
         return func.vmap(func.grad(lambda x: (x**3).sum()))(torch.from_jax(array)).jax()
