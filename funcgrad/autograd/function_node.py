@@ -58,6 +58,9 @@ class FunctionNode(Node):
         self.result_avals: tuple[Aval, ...] = ()
         self.others: tuple[int, ...] = ()  # the places of results that are no tensors: backward is given None there
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object at {hex(id(self))}>"
+
     @property
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
         return self.result_avals

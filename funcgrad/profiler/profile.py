@@ -130,12 +130,12 @@ class profile:  # noqa: N801 - torch's own spelling
         """Tell that the next step of the loop begins."""
         before = self.current_action
         self._end()
+        self.step_num += 1
+        self.current_action = self._schedule(self.step_num) if self._schedule else before
         if before is ProfilerAction.RECORD_AND_SAVE and self._schedule:
             Recording.spans = None
             if self._ready:
                 self._ready(self)
-        self.step_num += 1
-        self.current_action = self._schedule(self.step_num) if self._schedule else before
         self._begin()
 
     def _begin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -9,7 +10,9 @@ from funcgrad._base.dtypes import dtype
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization.names import torch_classes
 
-_ROOMS_NAMED_ALIKE = ("funcgrad.optim", "funcgrad.utils.data", "funcgrad.distributions")
+_ROOMS_NAMED_ALIKE = ("funcgrad.optim", "funcgrad.utils.data", "funcgrad.distributions", "funcgrad.autograd.function")
+_PARTS = ("funcgrad.optim.lr_scheduler", "funcgrad.utils.data")  # read by scripts that import `torch` alone
+_ONE_FILE_IN_TORCH = "torch.optim.lr_scheduler"
 _own_names: dict[Any, str] = {}
 
 
@@ -18,9 +21,11 @@ def take_torchs_names(module: ModuleType | None = None) -> None:
     known = {**torch_classes(), "torch.Tensor": Tensor, "torch.dtype": dtype}
     for name, kind in known.items():
         _rename(kind, name.rpartition(".")[0])
-    for kind in list(vars(module).values()) if module is not None else []:
-        if isinstance(kind, type) and kind.__module__.startswith(_ROOMS_NAMED_ALIKE):
-            _rename(kind, kind.__module__.replace("funcgrad", "torch", 1))
+    for room in _with_parts(module) if module is not None else []:
+        for kind in list(vars(room).values()):
+            if isinstance(kind, type) and kind.__module__.startswith(_ROOMS_NAMED_ALIKE):
+                name = kind.__module__.replace("funcgrad", "torch", 1)
+                _rename(kind, _ONE_FILE_IN_TORCH if name.startswith(_ONE_FILE_IN_TORCH) else name)
 
 
 def give_names_back() -> None:
@@ -28,6 +33,10 @@ def give_names_back() -> None:
     for kind, name in _own_names.items():
         kind.__module__ = name
     _own_names.clear()
+
+
+def _with_parts(module: ModuleType) -> list[ModuleType]:
+    return [module, *(sys.modules[p] for p in _PARTS if p in sys.modules and p.startswith(f"{module.__name__}."))]
 
 
 def _rename(kind: Any, module: str) -> None:

@@ -134,3 +134,13 @@ def test_numpy_reads_what_requires_grad_where_no_history_is_kept() -> None:
         assert x.numpy().tolist() == [1.0, 1.0]
     with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
         x.numpy()
+
+
+def test_the_node_of_a_call_is_written_as_torchs() -> None:
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+    result = Same.apply(torch.ones(2, requires_grad=True))
+    assert repr(result.grad_fn).startswith("<torch.autograd.function.SameBackward object at 0x")

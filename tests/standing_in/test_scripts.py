@@ -88,12 +88,16 @@ def test_classes_say_torchs_names_and_are_pickled_by_them(tmp_path: Path) -> Non
     from torch import nn
     for kind in (torch.Tensor, nn.Linear, nn.Parameter, torch.optim.Adam, torch.dtype, torch.Size):
         print(kind)
+    for kind in (torch.optim.lr_scheduler.StepLR, torch.utils.data.DataLoader, torch.autograd.Function):
+        print(kind)
     layer = pickle.loads(pickle.dumps(nn.Linear(2, 3)))
     print(type(layer) is nn.Linear, type(copy.deepcopy(layer)) is nn.Linear, torch.Tensor.__module__)
     """
     assert output_of(tmp_path, source) == [
         "<class 'torch.Tensor'>", "<class 'torch.nn.modules.linear.Linear'>", "<class 'torch.nn.parameter.Parameter'>",
-        "<class 'torch.optim.adam.Adam'>", "<class 'torch.dtype'>", "<class 'torch.Size'>", "True True torch",
+        "<class 'torch.optim.adam.Adam'>", "<class 'torch.dtype'>", "<class 'torch.Size'>",
+        "<class 'torch.optim.lr_scheduler.StepLR'>", "<class 'torch.utils.data.dataloader.DataLoader'>",
+        "<class 'torch.autograd.function.Function'>", "True True torch",
     ]  # fmt: skip
 
 

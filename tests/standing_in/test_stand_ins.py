@@ -125,6 +125,15 @@ def test_a_trace_is_handed_over_after_each_turn_of_the_schedule(tmp_path: Path) 
     assert "ProfilerStep#6" in files[1].read_text()
 
 
+def test_a_trace_is_handed_over_when_the_next_step_has_begun() -> None:
+    steps = []
+    turns = profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
+    with profiler.profile(schedule=turns, on_trace_ready=lambda prof: steps.append(prof.step_num)) as prof:
+        for _ in range(6):
+            prof.step()
+    assert steps == [4]
+
+
 def test_threads_stand_for_processes_and_share_the_model() -> None:
     model = nn.Linear(2, 1).share_memory()
     before = model.bias.item()
