@@ -36,3 +36,18 @@ sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"),
 sparse_bsr, sparse_bsc, jagged = layout("sparse_bsr"), layout("sparse_bsc"), layout("jagged")
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
+_RANKS = {channels_last: 4, channels_last_3d: 5}
+
+
+def require_format(given: object, function: str, rank: int) -> None:
+    """TypeError for what is no memory format, RuntimeError for one that a tensor of so many dimensions cannot have."""
+    if not isinstance(given, memory_format):
+        kind = type(given).__name__
+        raise TypeError(f"{function}(): argument 'memory_format' must be torch.memory_format, not {kind}")
+    if not fits(given, rank):
+        raise RuntimeError(f"required rank {_RANKS[given]} tensor to use {given.name} format")
+
+
+def fits(given: memory_format, rank: int) -> bool:
+    """Tell whether a tensor of so many dimensions can have a memory format."""
+    return _RANKS.get(given, rank) == rank

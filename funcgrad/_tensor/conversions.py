@@ -12,6 +12,7 @@ from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import memory_format as MemoryFormat
+from funcgrad._base.layouts import require_format
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides
@@ -45,6 +46,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
             device = given
         elif given is not None and not isinstance(given, MemoryFormat):
             raise TypeError(f"to() takes a dtype, a device or a tensor, not {type(given).__name__}")
+    if memory_format is not None:
+        require_format(memory_format, "to", self.ndim)
     wanted, result = as_dtype(dtype), self
     if device is not None and not is_on(self.device, Device(device)):
         result = moved(self, Device(device))
@@ -56,6 +59,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
 def _converter(name: str, dtype: DType) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return the tensor in this dtype."""
+        if memory_format is not None:
+            require_format(memory_format, name, self.ndim)
         return self if self.dtype is dtype else call_near(TABLE["to_dtype"], (self,), (dtype,))
 
     convert.__name__ = name
@@ -115,12 +120,16 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @both()
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return the same numbers as a tensor of its own, through which gradients flow."""
+    if memory_format is not None:
+        require_format(memory_format, "clone", input.ndim)
     return call(TABLE["clone"], (input,))
 
 
 @method()
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself, or a copy of a view that shows its base in another order."""
+    if memory_format is not None:
+        require_format(memory_format, "contiguous", self.ndim)
     return self if strides.is_contiguous(self) else clone(self)
 
 

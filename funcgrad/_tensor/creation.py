@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.layouts import require_format
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of
@@ -111,6 +112,8 @@ def _of_number(name: str, number: int, says: str) -> Any:
         pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None, **named: Any,
     ) -> Tensor:  # fmt: skip
         sizes = _size(name, size, named)
+        if memory_format is not None:
+            require_format(memory_format, name, len(sizes))
         result = _filled(sizes, number, _float_by_default(dtype), device, requires_grad)
         return result if out is None else write_out(out, result)
 
@@ -160,6 +163,8 @@ def _like(name: str, number: complex) -> Callable[..., Tensor]:
         """Return a tensor of one number with the shape, dtype and device of `input`."""
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        if memory_format is not None:
+            require_format(memory_format, name, input.ndim)
         where = input.device if device is None else device
         return _filled(tuple(input.shape), number, as_dtype(dtype) or input.dtype, where, requires_grad)
 
