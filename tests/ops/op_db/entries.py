@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_methods_invocations import op_db, python_ref_db
 from torch.testing._internal.opinfo.core import OpInfo
 
 import funcgrad
@@ -52,15 +52,28 @@ def title(entry: Any) -> str:
     return f"{entry.name}.{entry.variant_test_name}" if entry.variant_test_name else entry.name
 
 
-def selected(pattern: str | None = None, first: str | None = None, last: str | None = None) -> list[Any]:
-    """Return the entries whose name matches, or whose name has no dot and begins with a letter of the range."""
-    found = list(op_db)
+def selected(
+    pattern: str | None = None, first: str | None = None, last: str | None = None, *, references: bool = False
+) -> list[Any]:
+    """Return the entries whose name matches, or whose name has no dot and begins with a letter of the range.
+
+    references: of torch's own definitions of its functions in Python (python_ref_db) that funcgrad has a function for.
+    """
+    found = [entry for entry in python_ref_db if _is_ours(entry)] if references else list(op_db)
     if pattern is not None:
         found = [entry for entry in found if re.fullmatch(pattern, entry.name) or re.fullmatch(pattern, title(entry))]
     if first is not None or last is not None:
         low, high = first or "_", last or "z"
         found = [e for e in found if "." not in e.name and _within(e.name[0].lower(), low, high)]
     return found
+
+
+def _is_ours(reference: Any) -> bool:
+    """Tell whether a definition in Python is of a function that we have, and of one whose result is not left open."""
+    name = reference.name.removeprefix("_refs.")
+    with contextlib.suppress(AttributeError):
+        return callable(by_name(name)) and not EMPTY.fullmatch(name)
+    return False
 
 
 def _within(letter: str, low: str, high: str) -> bool:
@@ -176,6 +189,8 @@ def _plain(given: Any) -> Any:
 
 def function_of(entry: Any) -> Callable[..., Any]:
     """Return our function for an entry. AttributeError: we have none."""
+    if entry.name.startswith("_refs."):
+        return by_name(entry.name.removeprefix("_refs."))
     if _is_of_op_db(entry.op) if isinstance(entry.op, types.FunctionType) else False:
         return ours(entry.op)
     with contextlib.suppress(AttributeError):
