@@ -34,6 +34,7 @@ from funcgrad._program.value import (
 )
 
 _HOLE = object()
+_WRITTEN = 14  # characters of a number that somebody may have written
 TURN = 24  # instructions
 
 
@@ -270,7 +271,10 @@ def _unseen(
             program.shadow = None
             return call
     counters.misses += 1
-    holes = _numbers_changed(program, step, pattern) or (pattern is not None and op.numbers == "inputs")
+    changed = _numbers_changed(program, step, pattern)
+    holes = changed or (
+        pattern is not None and (op.numbers == "inputs" or any(_is_computed(number) for _, number in changing))
+    )
     known = [known_of(x, exact=not holes) for x in inputs]
     signature = signature_of(op, tuple(known), statics)
     arguments = tuple(_arguments(program, inputs, known))
@@ -279,6 +283,11 @@ def _unseen(
     if pattern is not None and not holes:
         cursor.patterns[pattern] = step
     return call
+
+
+def _is_computed(number: Any) -> bool:
+    """Tell whether nobody wrote a number down: one that was drawn or annealed. It will be another next time."""
+    return type(number) is float and len(repr(number).partition("e")[0]) > _WRITTEN
 
 
 def _numbers_changed(program: Program, step: Any, pattern: Any) -> bool:

@@ -118,6 +118,12 @@ def test_ten_changing_numbers_become_inputs_at_once() -> None:
     assert_settles(turn)
 
 
+def test_a_number_that_nobody_wrote_is_an_input_at_first_sight() -> None:
+    x, shares = torch.randn(12), [0.3745401188473625, 0.9507143064099162, 0.7319939418114051]
+    costs = turns(lambda i: (x * shares[i] + (1 - shares[i])).sum().item(), 3)
+    assert [c.compiles for c in costs] == [1, 0, 0]
+
+
 def test_a_constant_number_stays_part_of_the_program() -> None:
     x = torch.randn(11)
     costs = turns(lambda i: (x * 0.5 + i).sum().item(), 3)
