@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -22,7 +23,7 @@ class finfo:  # noqa: N801 - torch's own spelling
         known = ml_dtypes.finfo(kind.to_real().numpy)
         self.bits, self.dtype = known.bits, kind.to_real().name
         self.eps, self.max, self.min, self.tiny = (float(x) for x in (known.eps, known.max, known.min, known.tiny))
-        self.smallest_normal, self.resolution = self.tiny, float(known.resolution)
+        self.smallest_normal, self.resolution = self.tiny, 10.0 ** -math.floor(known.nmant * math.log10(2))
 
     def __repr__(self) -> str:
         return (
@@ -41,4 +42,4 @@ class iinfo:  # noqa: N801 - torch's own spelling
         self.bits, self.max, self.min, self.dtype = known.bits, int(known.max), int(known.min), type.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

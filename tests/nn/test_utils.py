@@ -246,6 +246,16 @@ def test_lazy_layers_become_what_their_input_asks_for() -> None:
     assert torch.allclose(fresh.eval()(x), net.eval()(x))
 
 
+def test_a_layer_whose_initialisation_is_skipped_draws_no_numbers() -> None:
+    torch.manual_seed(0)
+    layer = nn.utils.skip_init(nn.Linear, 3, out_features=2, dtype=torch.float64)
+    assert torch.rand(1).item() == pytest.approx(0.4963, abs=1e-4)
+    assert layer.weight.shape == (2, 3) and layer.weight.dtype == torch.float64
+    assert layer.weight.device.type == "cpu" and layer.weight.requires_grad
+    with pytest.raises(RuntimeError, match="must support a 'device' arg"):
+        nn.utils.skip_init(nn.ReLU)
+
+
 def test_old_names_of_initialisers_warn() -> None:
     with pytest.warns(FutureWarning, match="`nn.init.xavier_normal` is now deprecated"):
         nn.init.xavier_normal(torch.empty(2, 3))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from funcgrad._base import dtypes
+from funcgrad._base.info import finfo, iinfo
 from funcgrad._tensor.printing import format_tensor, get_printoptions, printoptions, set_printoptions
 from tests.tensor.printing_cases import COMPLEX, FLOATS, INTEGERS, Case, cases
 
@@ -120,3 +121,13 @@ def any_case(draw: st.DrawFn) -> Case:
 def test_any_tensor_prints_as_torch_prints_it(case: Case) -> None:
     recorder = pytest.importorskip("tests.tensor.record_printing", reason="needs torch")
     assert funcgrad_repr(case) == recorder.torch_repr(case)
+
+
+@pytest.mark.parametrize(
+    ("name", "resolution"), [("float64", 1e-15), ("float32", 1e-6), ("float16", 1e-3), ("bfloat16", 1e-2)]
+)
+def test_the_limits_of_a_dtype_are_written_as_torch_writes_them(name: str, resolution: float) -> None:
+    assert finfo(of_name(name)).resolution == pytest.approx(resolution, rel=1e-12)
+    assert repr(finfo(of_name(name))).startswith(f"finfo(resolution={resolution:g}, min=")
+    assert repr(iinfo(dtypes.int32)) == "iinfo(min=-2.14748e+09, max=2.14748e+09, dtype=int32)"
+    assert repr(iinfo(dtypes.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
