@@ -50,7 +50,7 @@ def _moved(arrays: Arrays, direction: Array, step: Operand) -> tuple[Array, ...]
     return tuple(moved)
 
 
-_FLAT, _MOVED = Op(_flat), Op(_moved)
+_FLAT, _MOVED = Op(_flat), Op(_moved, numbers="inputs")
 
 
 class LBFGS(Optimizer):
