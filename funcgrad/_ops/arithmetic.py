@@ -96,7 +96,7 @@ def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
 _MUL_NAMES = "mul .mul .mul_ multiply .multiply .multiply_ .__mul__ .__rmul__ .__imul__"
 
 
-@op(grad="MulBackward0", promote="common", names=_MUL_NAMES)
+@op(grad="MulBackward0", promote="exact", names=_MUL_NAMES)
 def mul(input: Operand, other: Operand) -> Array:
     """input * other; `and` for truth values. Shape: broadcast."""
     input, other = broadcast(input, other)
@@ -115,7 +115,7 @@ _DIV_NAMES = (
 )
 
 
-@op(grad=_div_node, promote="common", names=_DIV_NAMES)
+@op(grad=_div_node, promote="exact", names=_DIV_NAMES)
 def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Array:
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:

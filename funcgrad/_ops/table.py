@@ -116,10 +116,13 @@ class Op:
         """Compute the results from arrays, numbers and Nones in the row's order; statics may be left out at the end."""
         if self.variadic is not None:
             inputs = self._gather(inputs)
-        inputs = self._prepare(inputs)
+        rounded = self._rounded_dtype(inputs) if self.promote == "exact" else None
+        inputs = self._prepare(inputs, rounded)
         arguments = {p.name: x for p, x in zip(self.inputs, inputs, strict=False)}
         arguments.update((p.name, x) for p, x in zip(self.statics, statics, strict=False))
         results = self.function(**arguments)
+        if rounded is not None:
+            results = lax.convert_element_type(results, rounded.numpy)
         return tuple(map(_strong, results)) if type(results) is tuple else (_strong(results),)
 
     def _gather(self, inputs: Sequence[Any]) -> list[Any]:
@@ -129,11 +132,17 @@ class Op:
         count = len(inputs) - len(self.inputs) + 1
         return [*inputs[:start], list(inputs[start : start + count]), *inputs[start + count :]]
 
-    def _prepare(self, inputs: Sequence[Any]) -> list[Any]:
-        """Promote arrays and give traced numbers the dtype that they are used in."""
+    def _rounded_dtype(self, inputs: Sequence[Any]) -> DType | None:
+        """Return the 16-bit floats that the result is rounded to, where such an array meets a number."""
+        common = self._common_dtype(inputs)
+        is_short = common.itemsize == 2 and common.is_floating_point
+        return common if is_short and any(_ranked(x)[0] != promotion.DIMENSIONED for x in inputs) else None
+
+    def _prepare(self, inputs: Sequence[Any], rounded: DType | None = None) -> list[Any]:
+        """Promote arrays and give traced numbers the dtype that they are used in: float32 before it is `rounded`."""
         if self.numbers != "inputs":  # an optimizer's rule takes its numbers where it takes tensors
             self._check_tensors(inputs)
-        common = self._common_dtype(inputs) if self.promote else None
+        common = dtypes.float32 if rounded else self._common_dtype(inputs) if self.promote else None
         prepared: list[Any] = []
         for parameter, given in zip(self.inputs, inputs, strict=False):
             if given is None:
@@ -196,8 +205,10 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several of torch's nodes (see
                 `_tape.nodes`); or a function of the input shapes that returns one of these. None: no gradient flows.
     promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
-                torch's common dtype. "float": likewise, and integers become the default float dtype. Or a function of
-                their ranks and dtypes (see `promotion.result_type`) that returns the common dtype, or refuses them.
+                torch's common dtype. "float": likewise, and integers become the default float dtype. "exact": as
+                "common", but a number beside 16-bit floats is not rounded: the row computes in float32, and its
+                result is rounded. Or a function of their ranks and dtypes (see `promotion.result_type`) that returns
+                the common dtype, or refuses them.
     names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot
                 is a method, a trailing underscore changes the first tensor in place. Default: function and method.
     results     the field names of the named tuple that torch returns.

@@ -101,3 +101,19 @@ def test_a_lost_number_shows_in_the_loss() -> None:
     loss = funcgrad.nn.functional.margin_ranking_loss(x, x, funcgrad.ones(1))
     assert np.isnan(loss.item())
     assert (funcgrad.tensor([-1.0, 256.5]).bfloat16() * 1).to(funcgrad.uint8).tolist() == [255, 0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "over", "gradient"),
+    [("bfloat16", [0.11279296875, 1.6484375], [11.25, 165.0], 0.10009765625),
+     ("float16", [0.11260986328125, 1.6513671875], [11.2421875, 164.875], 0.10009765625)],
+)  # fmt: skip
+def test_a_number_is_not_rounded_to_16_bits_before_it_multiplies(
+    kind: str, times: list[float], over: list[float], gradient: float
+) -> None:
+    x = funcgrad.tensor([1.125, 16.5], dtype=getattr(funcgrad, kind), requires_grad=True)
+    for factor in (0.1001, funcgrad.tensor(0.1001)):
+        assert (x * factor).tolist() == (factor * x).tolist() == times
+        assert (x / factor).tolist() == over
+    (x * 0.1001).sum().backward()
+    assert x.grad is not None and x.grad.dtype == x.dtype and x.grad.tolist() == [gradient] * 2
