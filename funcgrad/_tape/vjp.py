@@ -231,8 +231,8 @@ class ForwardHalf:
     ) -> tuple[list[Any], tuple[int, ...]]:
         """Return the residuals that are neither inputs nor results, and the source of each."""
         known = {id(x): -1 - place for place, x in enumerate(inputs)} | {id(x): i for i, x in enumerate(results)}
-        if all(id(residual) in known for residual in residuals):  # an open half is known by one of its own
-            known.pop(id(residuals[0]), None)
+        if residuals and all(id(residual) in known for residual in residuals):
+            del known[id(residuals[0])]  # an open half is known by one of its own
         own = [residual for residual in residuals if id(residual) not in known]
         known |= {id(residual): len(results) + i for i, residual in enumerate(own)}
         return own, tuple([known[id(residual)] for residual in residuals])
@@ -271,8 +271,8 @@ class OpenForwardHalf(ForwardHalf):
         """Compute results and as many residuals as were recorded."""
         results, residuals = self._computed(inputs, statics)
         own, _ = self._sorted(inputs, results, residuals)
-        self._kept.append((own[0], residuals))
-        return (*results, *own[: max(self.sources) + 1 - len(results)])
+        self._kept.append((next(iter(own), None), residuals))
+        return (*results, *own[: len({source for source in self.sources if source >= len(results)})])
 
     def forget(self) -> None:
         """Let go of what was kept for the other half, once both are traced."""
@@ -280,7 +280,7 @@ class OpenForwardHalf(ForwardHalf):
 
     def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Share what the other half is given out."""
-        first_own = inputs[self.sources.index(len(self.signature.avals))]
+        first_own = inputs[self.sources.index(len(self.signature.avals))] if self.sources else None
         for own, residuals in self._kept:
             if own is first_own:
                 return residuals, inputs[len(self.sources) :]
