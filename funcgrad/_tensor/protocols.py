@@ -16,7 +16,7 @@ from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
 from funcgrad._tape.levels import batch_of
 from funcgrad._tape.modes import thread
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
 from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.call import call
@@ -25,7 +25,7 @@ from funcgrad._tensor.indexing import get_item, set_item
 from funcgrad._tensor.interop import host_numbers, to_host, to_jax
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
-from funcgrad._tensor.tensor import Tensor, _wrap
+from funcgrad._tensor.tensor import Tensor
 
 METHODS["jax"] = METHODS["__jax_array__"] = to_jax
 METHODS["__getitem__"] = get_item
@@ -146,7 +146,7 @@ def represent(self: Tensor) -> str:
     variable = self._current()
     batch = batch_of(variable)
     if batch is not None:
-        whole = textwrap.indent(repr(_wrap(batch[0])), "    ")
+        whole = textwrap.indent(repr(Names.wrap(batch[0])), "    ")
         return f"BatchedTensor(lvl={batch[1]}, bdim=0, value=\n{whole}\n)"
     fn = self.grad_fn
     where = device_of(variable.aval.placement)
