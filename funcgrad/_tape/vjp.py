@@ -6,6 +6,7 @@ jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="resi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -222,20 +223,9 @@ class ForwardHalf:
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the results and the residuals that are not among them."""
         results, residuals = self._computed(inputs, statics)
-        own, sources = self._sorted(inputs, results, residuals)
-        self.sources = self.sources or sources
-        return (*results, *own)
-
-    def _sorted(
-        self, inputs: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any]
-    ) -> tuple[list[Any], tuple[int, ...]]:
-        """Return the residuals that are neither inputs nor results, and the source of each."""
-        known = {id(x): -1 - place for place, x in enumerate(inputs)} | {id(x): i for i, x in enumerate(results)}
-        if residuals and all(id(residual) in known for residual in residuals):
-            del known[id(residuals[0])]  # an open half is known by one of its own
-        own = [residual for residual in residuals if id(residual) not in known]
-        known |= {id(residual): len(results) + i for i, residual in enumerate(own)}
-        return own, tuple([known[id(residual)] for residual in residuals])
+        if not self.sources:  # found by tracing: with numbers, what is the same array need not be the same object
+            self.sources = _sources(inputs, results, residuals)
+        return (*results, *_own(results, residuals, self.sources))
 
     def _computed(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Compute results and residuals; how the pull-back is made of the residuals is kept in `tree`."""
@@ -270,9 +260,9 @@ class OpenForwardHalf(ForwardHalf):
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute results and as many residuals as were recorded."""
         results, residuals = self._computed(inputs, statics)
-        own, _ = self._sorted(inputs, results, residuals)
+        own = _own(results, residuals, _sources(inputs, results, residuals))
         self._kept.append((next(iter(own), None), residuals))
-        return (*results, *own[: len({source for source in self.sources if source >= len(results)})])
+        return (*results, *own[: len(_own(results, self.sources, self.sources))])
 
     def forget(self) -> None:
         """Let go of what was kept for the other half, once both are traced."""
@@ -348,6 +338,20 @@ def _known_with_length_open(signature: Signature, wanted: int) -> Pullback | Non
         general.pullbacks[wanted] = None
     known = general.pullbacks[wanted]
     return known and known.made_anew(signature, known.wanted, known.given)
+
+
+def _sources(inputs: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any]) -> tuple[int, ...]:
+    """Return where each residual is found: among the inputs, the results, or behind these (`ForwardHalf.sources`)."""
+    known = {id(x): -1 - place for place, x in enumerate(inputs)} | {id(x): i for i, x in enumerate(results)}
+    if residuals and all(id(residual) in known for residual in residuals):
+        del known[id(residuals[0])]  # an open half is known by one of its own
+    behind = itertools.count(len(results))
+    return tuple([known[id(x)] if id(x) in known else known.setdefault(id(x), next(behind)) for x in residuals])
+
+
+def _own(results: Sequence[Any], residuals: Sequence[Any], sources: Sequence[int]) -> list[Any]:
+    """Return the residuals that are neither inputs nor results, each once."""
+    return list({source: x for source, x in zip(sources, residuals, strict=True) if source >= len(results)}.values())
 
 
 def _conjugated(arrays: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad._base.config import settings
 from funcgrad.nn import functional
 from funcgrad.nn import grad as conv_grad
 
@@ -34,6 +35,20 @@ def test_a_layer_called_many_times_keeps_no_copies_of_its_weights(kind: str) -> 
     assert sum(array.shape in shapes for array in jax.live_arrays()) <= len(shapes)
     torch.cat(outputs).sum().backward()
     assert all(weight.grad.abs().sum().item() > 0 for weight in layer.parameters())
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_gradients_of_a_recurrent_layer_run_op_by_op(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, x = getattr(nn, kind)(3, 5), torch.randn(4, 2, 3)
+
+    def gradients() -> list[torch.Tensor]:
+        layer.zero_grad()
+        layer(x)[0].square().sum().backward()
+        return [weight.grad.clone() for weight in layer.parameters()]
+
+    fused = gradients()
+    monkeypatch.setattr(settings, "eager", True)
+    assert all(map(torch.allclose, gradients(), fused))
 
 
 def test_batch_norm_moves_the_running_statistics() -> None:
