@@ -6,37 +6,25 @@ from functools import partial
 from typing import Any
 
 from funcgrad._tensor.functions import Tensor, lookup
+from funcgrad._tensor.packets import PACKETS, Packet, packet
 from funcgrad.library.operators import OPERATORS
 from funcgrad.nn import functional, plain
-
-
-class _Packet:
-    """One function under all its overloads: `add`, `add.default`, `add.Tensor` are the same call here."""
-
-    def __init__(self, name: str, function: Any) -> None:
-        self.__name__, self._function = name, function
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
-
-    def __getattr__(self, overload: str) -> Any:
-        if overload.startswith("_"):
-            raise AttributeError(overload)
-        return self
-
-    def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
 
 
 class _Aten:
     """Finds aten's functions among those under `ops.aten`, the plain ones, nn.functional's and Tensor's methods."""
 
-    def __getattr__(self, name: str) -> _Packet:
+    def __getattr__(self, name: str) -> Packet:
         for find in _HOMES:
             try:
-                return _Packet(name, find(name))
+                function = find(name)
             except AttributeError:
                 continue
+            found = packet(name)
+            found.function = function
+            return found
+        if name in PACKETS:
+            return PACKETS[name]
         raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 
 

@@ -17,6 +17,7 @@ from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.memory import Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
+from funcgrad._tape.observing import Observing
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -34,6 +35,8 @@ class Pass:
         self.waiting: list[tuple[int, Node]] = []
         self.slots: dict[GradSlot, None] = {}
         self.roots: list[tuple[Edge, Variable]] = []
+        self.node: Node | None = None  # which is being passed
+        self.needed: set[Node] | None = None  # those that lead to targets
 
     def __enter__(self) -> None:
         self.outer, thread.running = thread.running, self
@@ -51,7 +54,8 @@ class Pass:
         """Send the gradients of the roots backwards; return those of the targets."""
         with enable_grad() if self.history else no_grad(), self:
             self.roots = roots = list(roots)
-            if self.history or self.targets is not None or len(roots) > 1 or Anomalies.on or settings.strict:
+            told = Anomalies.on or settings.strict or Observing.threads
+            if self.history or self.targets is not None or len(roots) > 1 or told:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
@@ -87,6 +91,7 @@ class Pass:
 
     def _walk(self, roots: list[tuple[Edge, Variable]]) -> None:
         needed = None if self.targets is None else self._leading_to_targets(edge for edge, _ in roots)
+        self.needed = needed
         for edge, gradient in roots:
             self._arrive(edge, gradient, needed)
         while self.waiting:
@@ -110,6 +115,7 @@ class Pass:
     def _pass(self, node: Node, needed: set[Node] | None) -> None:
         """Pull what the node received back to its inputs."""
         cotangents = self.pending.pop(node)
+        self.node = node
         if node.pre_hooks or node.retained or self.targets is not None:
             cotangents = self._before(node, cotangents)
         if needed is not None and not any(edge[0] in needed for edge in node.edges):

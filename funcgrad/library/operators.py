@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import no_grad
+from funcgrad._tape.observing import tell, unobserved
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function import Function
 from funcgrad.library.schemas import Schema
@@ -59,8 +60,9 @@ class Operator:
         """Compute without history, by the function for the tensors' device."""
         tensors = [x for x in tree_leaves((positional, named)) if isinstance(x, Tensor)]
         kernel = self._kernel(tensors)
-        with no_grad():
+        with no_grad(), unobserved():
             result = kernel(*positional, **named)
+        tell(self, positional, named, result)
         if any(result_leaf is x for result_leaf in tree_leaves(result) for x in tensors):
             raise RuntimeError(
                 f"{self.schema.name}: The output of this custom operator (1) must not also be an input to this custom "

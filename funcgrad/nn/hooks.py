@@ -8,18 +8,21 @@ from typing import Any
 
 from funcgrad._base.warning import warn
 from funcgrad._tape.nodes import Handle
+from funcgrad._tensor.module_calls import (
+    Hook,
+    Hooks,
+    everywhere_always_called,
+    everywhere_forward,
+    everywhere_forward_pre,
+    everywhere_with_kwargs,
+)
+from funcgrad._tensor.module_calls import register_module_forward_hook as register_module_forward_hook
+from funcgrad._tensor.module_calls import register_module_forward_pre_hook as register_module_forward_pre_hook
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import Function
 
-Hook = Callable[..., Any]
-Hooks = OrderedDict[int, Hook]
-
-everywhere_forward: Hooks = OrderedDict()
-everywhere_forward_pre: Hooks = OrderedDict()
 everywhere_backward: Hooks = OrderedDict()
 everywhere_backward_pre: Hooks = OrderedDict()
-_everywhere_with_kwargs: OrderedDict[int, bool] = OrderedDict()
-_everywhere_always_called: OrderedDict[int, bool] = OrderedDict()
 _everywhere_full: dict[str, bool | None] = {"backward": None}
 
 
@@ -89,21 +92,6 @@ class Hooked:
                 "single Module. Please use only one of them."
             )
         self._is_full_backward_hook = full
-
-
-def register_module_forward_pre_hook(hook: Hook) -> Handle:
-    """Call `hook(module, args)` before the forward of every module."""
-    return Handle(everywhere_forward_pre, hook)
-
-
-def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> Handle:
-    """Call `hook(module, args, result)` after the forward of every module."""
-    handle = Handle(everywhere_forward, hook)
-    if with_kwargs:
-        handle.enter(_everywhere_with_kwargs, True)
-    if always_call:
-        handle.enter(_everywhere_always_called, True)
-    return handle
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> Handle:
@@ -185,7 +173,7 @@ class _HookedCall:
             self._call_forward_hook(key, hook)
 
     def _call_forward_hook(self, key: int, hook: Hook) -> None:
-        if key in self.module._forward_hooks_with_kwargs or key in _everywhere_with_kwargs:
+        if key in self.module._forward_hooks_with_kwargs or key in everywhere_with_kwargs:
             given = hook(self.module, self.args, self.kwargs, self.result)
         else:
             given = hook(self.module, self.args, self.result)
@@ -196,7 +184,7 @@ class _HookedCall:
         """Run the hooks that asked for it; an error of theirs is only a warning, since one is already on its way."""
         module = self.module
         kinds = (
-            ("global module", everywhere_forward, _everywhere_always_called),
+            ("global module", everywhere_forward, everywhere_always_called),
             ("module", module._forward_hooks, module._forward_hooks_always_called),
         )
         for kind, hooks, always_called in kinds:

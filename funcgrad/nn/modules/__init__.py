@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+from funcgrad._tensor import module_calls
 from funcgrad.nn import (
     activation,
     adaptive,
@@ -50,7 +51,7 @@ _FILES: dict[str, tuple[ModuleType, ...]] = {
     "distance": (distance,), "dropout": (dropout,), "flatten": (flatten,), "fold": (fold,), "lazy": (lazy,),
     "linear": (linear,), "loss": (loss, linear_loss),
     "linear_cross_entropy_options": (linear_cross_entropy,),
-    "module": (module, hooks, members, state_dict),
+    "module": (module, hooks, module_calls, members, state_dict),
     "normalization": (normalization,),
     "padding": (padding,), "pixelshuffle": (pixelshuffle,), "pooling": (pooling,),
     "rnn": (rnn, rnn_cells), "sparse": (sparse,),
