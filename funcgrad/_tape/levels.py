@@ -130,7 +130,12 @@ class TangentLevel(Level):
     Histories reach the leaves below it too: their gradients are values at this level, with a derivative of their own.
     """
 
-    __slots__ = ()
+    __slots__ = ("is_printed",)
+
+    def __init__(self, *, is_printed: bool = False) -> None:
+        """is_printed: whether values print with their derivative."""
+        super().__init__()
+        self.is_printed = is_printed
 
     def lift(self, below: Variable) -> Variable:
         """Return a Variable that does not change in the direction: it need not be lifted."""
@@ -249,6 +254,14 @@ def batch_of(variable: Variable) -> tuple[Variable, int] | None:
     while type(value) is Lifted:
         value, depth = value.below.value, depth + 1
     return below, depth
+
+
+def tangent_of(variable: Variable) -> Variable | None:
+    """Return the derivative that is printed with a Variable: that of a dual tensor in forward mode."""
+    value = variable.value
+    if type(value) is not Lifted or type(value.level) is not TangentLevel or value.level.finished:
+        return None
+    return value.tangent if value.level.is_printed else None
 
 
 def _pullback(signature: Signature, places: tuple[int, ...]) -> Pullback:

@@ -147,6 +147,9 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's own spelling
         self._before = thread.grad
         thread.grad = self._mode and not thread.inference
 
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self._mode})"
+
     def _clone(self) -> _GradMode:
         return type(self)(self._mode)
 

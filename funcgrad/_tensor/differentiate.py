@@ -22,12 +22,6 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
 
-_UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-    "the desired behavior."
-)
-
-
 def backward(
     self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
@@ -98,7 +92,7 @@ def gradients_of(
     targets = [_target(t) for t in inputs]
     found = Pass(retain=retain, history=create_graph, targets=targets).run(roots)
     results: list[Any] = []
-    for tensor, edge in zip(inputs, targets, strict=True):
+    for position, (tensor, edge) in enumerate(zip(inputs, targets, strict=True)):
         if edge in found:
             results.append(Tensor._of(found[edge]))
         elif materialize:
@@ -106,7 +100,10 @@ def gradients_of(
         elif allow_unused:
             results.append(None)
         else:
-            raise RuntimeError(_UNUSED)
+            raise RuntimeError(
+                f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior."
+            )
     return tuple(results)
 
 

@@ -78,11 +78,13 @@ def format_tensor(
     is_parameter: bool = False,
     indent: int = 0,
     name: str = "tensor",
+    tangent: str | None = None,
 ) -> str:
     """Write `array` as torch's repr writes the tensor that it is the value of.
 
     `device` is what to show, None for the default one; `grad_fn_name` is shown as `grad_fn=<name>`. `name` is
-    the class of a Tensor subclass. `indent` is the column at which the text will start.
+    the class of a Tensor subclass, `tangent` how its derivative in forward mode is written. `indent` is the column at
+    which the text will start.
     """
     prefix = f"{name}("
     column = indent + len(prefix)
@@ -92,6 +94,8 @@ def format_tensor(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     text = _with_suffixes(prefix + format_values(array, column), suffixes, column, indent)
     if not is_parameter:
         return text

@@ -14,7 +14,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
-from funcgrad._tape.levels import batch_of
+from funcgrad._tape.levels import batch_of, tangent_of
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
@@ -156,6 +156,7 @@ def represent(self: Tensor) -> str:
         kind = "" if self.dtype is dtypes.get_default_dtype() else f", dtype={self.dtype}"
         history = f", grad_fn=<{fn.name()}>" if fn is not None else ", requires_grad=True" if self.requires_grad else ""
         return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
+    tangent = tangent_of(variable)
     return printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
@@ -164,6 +165,7 @@ def represent(self: Tensor) -> str:
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),
         name="tensor" if "_prints_plainly" in vars(type(self)) else type(self).__name__,
+        tangent=None if tangent is None else format(Names.wrap(tangent)),
     )
 
 

@@ -83,7 +83,7 @@ class Tensor(metaclass=_Methods):
         self._alias = self._slot = None
         self._made_in_inference = Inference.entered and thread.inference
         if requires_grad:
-            self.requires_grad_()
+            self._set_requires_grad(True, "Only Tensors of floating point and complex dtype can require gradients")
         return self
 
     def _current(self) -> Variable:
@@ -154,7 +154,7 @@ class Tensor(metaclass=_Methods):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        self.requires_grad_(value)
+        self._set_requires_grad(value, "only Tensors of floating point and complex dtype can require gradients")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say whether gradients of this leaf are wanted; returns the tensor itself.
@@ -162,6 +162,9 @@ class Tensor(metaclass=_Methods):
         Raises RuntimeError for a tensor that is no leaf (False), or (True) whose dtype has no gradients, or that was
         made in inference mode.
         """
+        return self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
+
+    def _set_requires_grad(self, requires_grad: bool, refusal: str) -> Tensor:
         variable = self._current()
         if requires_grad and not thread.inference and self.is_inference():
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
@@ -171,7 +174,7 @@ class Tensor(metaclass=_Methods):
         elif not requires_grad:
             self._variable = variable.detached()
         elif not variable.aval.differentiable:
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(refusal)
         elif variable.node is None:
             self._variable = Variable(variable.value, self._gather_in(variable))
         return self
@@ -201,15 +204,17 @@ class Tensor(metaclass=_Methods):
         if not isinstance(value, Tensor):
             kind = type(value).__name__
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
         if value.shape != self.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                f"'{list(self.shape)}': the two must be the same"
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
         if value.dtype is not self.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor of dtype '{self.dtype}': "
-                "the two must be the same"
+                f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{self.dtype}'. "
+                "Please ensure that the gradient and the tensor have the same dtype"
             )
         self._gather_in(self._current()).grad = value
 

@@ -48,7 +48,7 @@ def enter_dual_level() -> int:
     """Open a level; return its number, 0. RuntimeError inside another one."""
     if _levels.open:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: write func.jvp(func.jvp(...))")
-    _levels.open.append(TangentLevel())
+    _levels.open.append(TangentLevel(is_printed=True))
     return 0
 
 

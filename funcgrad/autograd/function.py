@@ -42,7 +42,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Return the gradient of each argument of forward."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function."
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
         )
 
     @staticmethod
@@ -57,8 +58,9 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse what torch's first Functions allowed; RuntimeError."""
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Write `forward(ctx, ...)` and "
-            f"`backward(ctx, ...)` with @staticmethod, and call {type(self).__name__}.apply(...)."
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method: write `forward(ctx, ...)` and `backward(ctx, ...)` with "
+            f"@staticmethod, and call {type(self).__name__}.apply(...)."
         )
 
     @classmethod
@@ -77,6 +79,14 @@ class Function:
             else:
                 answer = cls.forward(ctx, *args, **kwargs)
         return with_node(ctx, args, answer)
+
+
+class InplaceFunction(Function):
+    """A Function whose instances say whether it works in place; torch's name for the base of such."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

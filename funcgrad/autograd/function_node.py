@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
-from funcgrad._tape.nodes import SECOND_TIME, Node, named
+from funcgrad._tape.nodes import SECOND_TIME, GradSlot, Node, named
 from funcgrad._tape.packing import Packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Variable
@@ -229,6 +229,8 @@ def _result(ctx: Any, result: Tensor, index: int) -> Tensor:
         return Tensor._of(variable.detached())
     own = Variable(variable.value, ctx, index)
     if any(result is t for t in ctx.dirty_tensors):
+        if type(variable.node) is GradSlot:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         result._write(own)
         return result
     return Tensor._of(own)

@@ -16,3 +16,11 @@ def test_a_dual_tensor_gives_back_the_very_tangent_that_it_was_made_with() -> No
         tangent.mul_(10)
         kept = forward_ad.unpack_dual(dual).tangent
     assert kept is not None and kept.shape == (3,)
+
+
+def test_a_dual_tensor_prints_with_its_tangent() -> None:
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(2), torch.tensor([1.0, 2.0]))
+        assert repr(dual) == "tensor([1., 1.], tangent=tensor([1., 2.]))"
+        assert repr(dual.sum()) == "tensor(2., tangent=3.0)"
+    assert repr(dual) == "tensor([1., 1.])"

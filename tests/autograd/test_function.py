@@ -144,3 +144,23 @@ def test_the_node_of_a_call_is_written_as_torchs() -> None:
 
     result = Same.apply(torch.ones(2, requires_grad=True))
     assert repr(result.grad_fn).startswith("<torch.autograd.function.SameBackward object at 0x")
+
+
+def test_a_leaf_that_requires_grad_cannot_be_marked_dirty() -> None:
+    class Doubled(torch.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+            return grads[0] * 2
+
+    leaf = torch.ones(2, requires_grad=True)
+    copied = leaf.clone()
+    assert Doubled.apply(copied) is copied
+    copied.sum().backward()
+    assert leaf.grad is not None and leaf.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"):
+        Doubled.apply(leaf)
