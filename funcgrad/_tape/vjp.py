@@ -7,6 +7,7 @@ jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="resi
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -222,6 +223,7 @@ class ForwardHalf:
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the results and the residuals that are not among them."""
+        inputs = _apart(inputs)
         results, residuals = self._computed(inputs, statics)
         if not self.sources:  # found by tracing: with numbers, what is the same array need not be the same object
             self.sources = _sources(inputs, results, residuals)
@@ -259,6 +261,7 @@ class OpenForwardHalf(ForwardHalf):
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute results and as many residuals as were recorded."""
+        inputs = _apart(inputs)
         results, residuals = self._computed(inputs, statics)
         own = _own(results, residuals, _sources(inputs, results, residuals))
         self._kept.append((next(iter(own), None), residuals))
@@ -338,6 +341,12 @@ def _known_with_length_open(signature: Signature, wanted: int) -> Pullback | Non
         general.pullbacks[wanted] = None
     known = general.pullbacks[wanted]
     return known and known.made_anew(signature, known.wanted, known.given)
+
+
+def _apart(inputs: Sequence[Any]) -> list[Any]:
+    """Return inputs each of which is an object of its own: of an array given twice jax.vjp would keep one."""
+    seen = Counter(map(id, inputs))
+    return [jax.numpy.array(x, copy=True) if isinstance(x, jax.Array) and seen[id(x)] > 1 else x for x in inputs]
 
 
 def _sources(inputs: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any]) -> tuple[int, ...]:

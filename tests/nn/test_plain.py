@@ -51,6 +51,30 @@ def test_gradients_of_a_recurrent_layer_run_op_by_op(kind: str, monkeypatch: pyt
     assert all(map(torch.allclose, gradients(), fused))
 
 
+def test_gradients_of_a_factorisation_run_op_by_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = torch.randn(3, 3, requires_grad=True)
+
+    def gradient() -> torch.Tensor:
+        q, r = torch.linalg.qr(a)
+        return torch.autograd.grad(q.sin().sum() + r.cos().sum(), a)[0]
+
+    fused = gradient()
+    monkeypatch.setattr(settings, "eager", True)
+    assert torch.allclose(gradient(), fused, atol=1e-6)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_a_matrix_may_stand_on_both_sides_of_a_factorisation(eager: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "eager", eager)
+    a, b = torch.randn(3, 3, requires_grad=True), torch.randn(3, 3, requires_grad=True)
+    b.data = a.data.clone()
+    torch.linalg.solve(a, b).cos().sum().backward()
+    apart = a.grad + b.grad
+    a.grad = None
+    torch.linalg.solve(a, a).cos().sum().backward()
+    assert torch.allclose(a.grad, apart, atol=1e-5)
+
+
 def test_batch_norm_moves_the_running_statistics() -> None:
     x, weight, bias = torch.randn(6, 3), torch.rand(3), torch.rand(3)
     mean, variance = torch.zeros(3), torch.ones(3)
