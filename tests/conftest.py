@@ -12,6 +12,7 @@ import pytest
 
 import funcgrad
 from funcgrad._program.lengths.family import forget_lengths
+from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program
 from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
@@ -33,6 +34,7 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     funcgrad.manual_seed(0)
     forget_lengths()
     forget_plans()
+    forget_executables()
     fresh_program()  # the last one may have begun in a forest of the test before
     yield
     Finished.tests += 1

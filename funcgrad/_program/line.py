@@ -121,7 +121,7 @@ def line_of(calls: Sequence[Call | Instruction], wanted: Sequence[int]) -> tuple
         token = tokens.get(signature)
         if token is None:
             assert signature is not None
-            token = tokens[signature] = _token(signature)
+            token = tokens[signature] = token_of(signature)
         arguments = tuple([places[a] if type(a) is int and a >= 0 else a for a in call.arguments])
         steps.append(Step(call.op, call.statics, arguments, call.avals, token))
         for part, slot in enumerate(range(call.first, call.first + len(call.avals))):
@@ -129,7 +129,8 @@ def line_of(calls: Sequence[Call | Instruction], wanted: Sequence[int]) -> tuple
     return steps, [places[slot] for slot in wanted]
 
 
-def _token(signature: Any) -> Any:
+def token_of(signature: Any) -> Any:
+    """Return what is equal for calls that differ in what they read and in numbers only."""
     known = tuple(type(a.number) if is_open(a) else a for a in signature.arguments)
     return signature.op, signature.statics, known
 
@@ -140,4 +141,4 @@ def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
         yield from step.arguments
 
 
-__all__ = ["Argument", "Carried", "Hole", "Instruction", "Loop", "Ref", "Step", "arguments_of", "line_of"]
+__all__ = ["Argument", "Carried", "Hole", "Instruction", "Loop", "Ref", "Step", "arguments_of", "line_of", "token_of"]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import jax
 import numpy as np
 
 from funcgrad._base.config import settings
+from funcgrad._program.alike import forget_numbers, with_changing_numbers_open
+from funcgrad._program.apart import InTwo, Part, parts_of, without_and_with_history
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
@@ -32,6 +35,7 @@ LOOP = 48  # instructions: a line of more that is turns of a loop is not compile
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 # runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
+_EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 
 
@@ -45,7 +49,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_array", "_numbers", "_on_host", "execute", "given", "is_new", "kept", "note", "order", "spare", "used",
+        "_array", "_numbers", "_on_host", "execute", "fixed", "given", "is_new", "kept", "note", "order", "spare",
+        "used",
     )  # fmt: skip
 
     def __init__(
@@ -57,18 +62,25 @@ class Plan:
         *,
         is_new: bool = True,
         note: str = "",
+        fixed: list[float] | None = None,
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
-        self.used, self.is_new, self.note = 0, is_new, note
-        self.spare = _OFTEN.get(type(execute), -1)
+        self.used, self.is_new, self.note, self.fixed = 0, is_new, note, fixed or []
+        self.spare = execute.spare if isinstance(execute, InTwo) else _OFTEN.get(type(execute), -1)
         self._on_host = self.spare > 0  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
 
     def is_common(self) -> bool:
         """Tell whether a program that has run as often as it might is worth a compile of its own; else it runs on."""
-        self.spare = self.execute.more_runs() if isinstance(self.execute, InSteps) else 0
+        execute = self.execute.last if isinstance(self.execute, InTwo) else self.execute
+        self.spare = execute.more_runs() if isinstance(execute, InSteps) else 0
         return not self.spare
+
+    @property
+    def rents_second(self) -> bool:
+        """Whether it runs in two parts, of which the second has no executable of its own."""
+        return isinstance(self.execute, InTwo) and self.execute.rents
 
     @property
     def runs(self) -> int:
@@ -79,49 +91,95 @@ class Plan:
         """Return the program's numbers as an array: on the device if they are those of the last run."""
         if given != self._numbers:
             self._numbers, self._array = given, None
-            return np.array(given, np.float64)
+            return np.array(given + self.fixed, np.float64)
         if self._array is None:
-            self._array = np.array(given, np.float64)
+            self._array = np.array(given + self.fixed, np.float64)
             if not self._on_host:
                 self._array = jax.device_put(self._array)
         return self._array
 
 
 def plan(
-    last: Call, wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval], *, is_common: bool = False
+    last: Call,
+    wanted: Sequence[int],
+    free: Sequence[int],
+    leaf_avals: Sequence[Aval],
+    *,
+    history: int | None = None,
+    before: Plan | None = None,
 ) -> Plan:
-    """Return how to run the program that ends with `last`. is_common: it was run so often that it is compiled as it is.
+    """Return how to run the program that ends with `last`.
 
     wanted: the numbers of the results to return. free: the numbers of the leaves that nobody needs afterwards, whose
-    memory may be reused. leaf_avals: what is known of each leaf.
+    memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. before: how
+    it was run until now, so often that a compile is worth it.
     """
     calls = needed_calls(last.path(), wanted)
-    line, found = line_of(calls, wanted)
-    served = None
-    if not is_common:
-        served = for_many_lengths(Sample(calls, leaf_avals), wanted, free, may_wait=lambda: are_known(line))
-    if isinstance(served, Served):
-        whole, note = served.whole, f"compiled for lengths up to {' x '.join(map(str, served.execute.roomy.rooms))}"
-        return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
-    compiled = counters.parts
+    if history and (before is None or before.rents_second) and _may_be_taken_apart(leaf_avals):
+        early, late = without_and_with_history(calls, history)
+        if early and len(late) > SHORT:
+            one, other = parts_of(early, late, wanted, free, leaf_avals)
+            plans = [(one, _planned(one)), (other, _planned(other, is_common=before is not None))]
+            both, is_new = InTwo(plans, wanted, len(leaf_avals)), any(made.is_new for _, made in plans)
+            return Plan(both, both.given, both.kept, range(len(wanted)), is_new=is_new, note=plans[-1][1].note)
+    whole = Part(calls, range(-1, -1 - len(leaf_avals), -1), range(last.numbers), wanted, free, leaf_avals)
+    return _planned(whole, is_common=before is not None)
+
+
+def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
+    return settings.turns > 0 and all(aval.placement is None for aval in leaf_avals)
+
+
+def _planned(part: Part, *, is_common: bool = False) -> Plan:
+    """Return how to run these calls. is_common: they are compiled as they are, and as a whole."""
+    line, found = line_of(part.calls, part.wanted)
+    fixed = list[float]()
+    if len(line) > SHORT:
+        line, fixed = with_changing_numbers_open(line, found, len(part.numbers))
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
-    piecemeal = settings.turns and not is_common and all(aval.placement is None for aval in leaf_avals)
-    chosen = _not_as_a_whole(line, found, short, leaf_avals) if piecemeal else None
+    whole = None
+    if len(short) <= settings.piece:
+        donated = donations(part.calls, part.wanted, part.free, part.avals)
+        whole = Whole(short, results, part.wanted, donated, len(part.avals))
+        if whole.key in _EXECUTABLES:
+            return _plan_of_whole(whole, part.avals, fixed)
+    served, chosen, compiled = None, None, counters.parts
+    if not is_common:
+        sample = Sample(part.calls, part.avals)
+        served = for_many_lengths(sample, part.wanted, part.free, may_wait=lambda: are_known(line))
+        if isinstance(served, Served):
+            return _plan_of_served(served)
+        if _may_be_taken_apart(part.avals):
+            chosen = _not_as_a_whole(line, found, short, part.avals)
+    leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
         execute, note = chosen
-        is_new = counters.parts > compiled
-        made = Plan(execute, (), range(len(leaf_avals)), range(len(wanted)), is_new=is_new, note=note)
-    elif len(short) > settings.piece:
-        made = Plan(InPieces(short, results, settings.piece), (), range(len(leaf_avals)), range(len(wanted)))
+        made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note, fixed=fixed)
+    elif whole is None:
+        made = Plan(InPieces(short, results, settings.piece), (), leaves, order, fixed=fixed)
     else:
-        whole = Whole(short, results, wanted, donations(calls, wanted, free, leaf_avals), len(leaf_avals))
-        traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(short, leaf_avals) else whole.step
-        made = Plan(jax.jit(traced, donate_argnums=(0,)), whole.given, whole.kept, whole.order)
+        made = _plan_of_whole(whole, part.avals, fixed)
         if len(line) > SHORT:
-            note_plan(made, len(calls))
+            note_plan(made, len(line))
     if served:
         made.note = f"each length is compiled: {served.reason}"
     return made
+
+
+def _plan_of_served(served: Served) -> Plan:
+    rooms = " x ".join(map(str, served.execute.roomy.rooms))
+    whole, note = served.whole, f"compiled for lengths up to {rooms}"
+    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+
+
+def _plan_of_whole(whole: Whole, leaf_avals: Sequence[Aval], fixed: list[float]) -> Plan:
+    """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one."""
+    execute = _EXECUTABLES.get(whole.key)
+    is_new = execute is None
+    if execute is None:
+        traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, leaf_avals) else whole.step
+        execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,))
+    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed)
 
 
 def _not_as_a_whole(
@@ -168,3 +226,9 @@ def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:
             alive.update(a for a in call.arguments if type(a) is int and a >= 0)
     needed.reverse()
     return needed
+
+
+def forget_executables() -> None:
+    """Begin anew: no line was compiled before."""
+    _EXECUTABLES.clear()
+    forget_numbers()

@@ -39,11 +39,14 @@ TURN = 24  # instructions
 
 
 class Program:
-    """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads."""
+    """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads.
+
+    history: the first result that has one; None while none has. All before it is data.
+    """
 
     __slots__ = (
-        "closed", "cursor", "failure", "grown", "leaf_slots", "leaves", "lock", "numbers", "outcome", "pinned",
-        "placement", "promised", "results", "shadow",
+        "closed", "cursor", "failure", "grown", "history", "leaf_slots", "leaves", "lock", "numbers", "outcome",
+        "pinned", "placement", "promised", "results", "shadow",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -52,6 +55,7 @@ class Program:
         self.placement: Any = None
         self.lock = threading.RLock()
         self.closed = False
+        self.history: int | None = None
         self.failure: BaseException | None = None
         self.let_go()
 

@@ -119,7 +119,7 @@ def _execute(program: Program) -> None:
     planned, compiled, start = call.plans.get(key), None, 0.0
     if planned is None or (planned.spare == 0 and planned.is_common()):
         start = time.perf_counter()
-        planned, compiled = _planned(program, key, is_common=planned is not None)
+        planned, compiled = _planned(program, key, planned)
     planned.spare -= 1
     given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
     program.promised = [program.promised[i] for i in planned.order]
@@ -139,11 +139,11 @@ def _execute(program: Program) -> None:
         Journal.compiles.append(compiled._replace(seconds=time.perf_counter() - start))
 
 
-def _planned(program: Program, key: Key, *, is_common: bool) -> tuple[Plan, Compile | None]:
+def _planned(program: Program, key: Key, before: Plan | None) -> tuple[Plan, Compile | None]:
     call, (wanted, free) = program.cursor, key
     avals = [aval for _, _, aval in program.leaves]
-    why = "it is run often" if is_common else reason(call, avals)
-    made = plan(call, wanted, free, avals, is_common=is_common)
+    why = "it is run often" if before is not None else reason(call, avals)
+    made = plan(call, wanted, free, avals, history=program.history, before=before)
     forest.add(call, key, made)
     if not made.is_new:
         return made, None

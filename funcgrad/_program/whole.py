@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 
@@ -35,6 +36,12 @@ class Whole:
         self.order = [places[slot] for slot in returned]
         self.results = [found[place] for place in self.order]
         self.read = parts_read(line, self.results)
+
+    @property
+    def key(self) -> Any:
+        """What it computes, and of which leaves: equal for lines that one executable serves."""
+        line = tuple([(step.token, step.arguments) for step in self.line])
+        return line, tuple(self.results), tuple(self.given), tuple(self.kept)
 
     def step(self, given: list[jax.Array], kept: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
         """Compute the results."""

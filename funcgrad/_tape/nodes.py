@@ -160,8 +160,10 @@ class GradNode(Node):
         self.pullback = pullback
         self.saved = saved
         self.edges = edges
-        self.program = result.program  # where its first result was promised, so that `memory` knows the graph again
+        self.program = program = result.program  # where its first result was promised: `memory` knows the graph again
         self.first = result.slot
+        if program is not None and program.history is None:
+            program.history = result.slot
 
     @property
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known by the signature

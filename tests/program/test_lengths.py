@@ -17,6 +17,7 @@ from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
 from funcgrad._program.lengths import shapes
 from funcgrad._program.lengths.running import AtLength
+from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
 from funcgrad._tape.vjp import OpenForwardHalf
@@ -226,6 +227,7 @@ def _without_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on each length is compiled as it is, also what was planned before."""
     monkeypatch.setattr(settings, "lengths", 0)
     monkeypatch.setattr(forest, "_roots", {})
+    forget_executables()
     fresh_program()  # which begins there
 
 

@@ -1,0 +1,141 @@
+"""A program in two: what comes before the first call with a history, and the rest.
+
+What sets a loop up, or prepares its data, is recorded in front of the step that reads it: labels that are computed
+once, an image that is flipped or not as a coin falls, a state that begins with zeros. Compiled together with the step
+each of these would be another large program. Apart, the step is the same one after all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from funcgrad._program.line import Hole, Instruction, token_of
+from funcgrad._program.trie import Call
+from funcgrad._program.value import Aval
+
+# seconds: a call more in each run; to compile an instruction (`python -m tests.benchmarks.first_sight`)
+_CALL, _COMPILE = 60e-6, 8e-3
+
+
+class Part(NamedTuple):
+    """Some calls of a program as a program of their own.
+
+    inputs: what its leaves are in the whole: a leaf (below 0) or a result. numbers: the places of its numbers there.
+    wanted: the results to return. free: its leaves that nobody needs afterwards. avals: what is known of its leaves.
+    """
+
+    calls: Sequence[Call | Instruction]
+    inputs: Sequence[int]
+    numbers: Sequence[int]
+    wanted: Sequence[int]
+    free: Sequence[int]
+    avals: Sequence[Aval]
+
+
+def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[Call], list[Call]]:
+    """Return the calls before the first one with a history, whose result this is, and the rest.
+
+    A slice before it that is taken again later belongs to the rest: the first turn of a loop begins with it.
+    """
+    first = sum(call.first < history for call in calls)
+    again = {token_of(call.signature) for call in calls[first:] if is_slice(call)}
+    before, after = list[Call](), list(calls[first:])
+    read = set[int]()
+    for call in reversed(calls[:first]):
+        if is_slice(call) and token_of(call.signature) in again and call.first not in read:
+            after.insert(0, call)
+        else:
+            before.insert(0, call)
+            read.update(a for a in call.arguments if type(a) is int)
+    return before, after
+
+
+def is_slice(call: Call) -> bool:
+    """Tell whether a call only says where to read: its op is that of a view."""
+    return getattr(call.op, "write_back", None) is not None
+
+
+def parts_of(
+    before: Sequence[Call],
+    after: Sequence[Call],
+    wanted: Sequence[int],
+    free: Sequence[int],
+    leaf_avals: Sequence[Aval],
+) -> tuple[Part, Part]:
+    """Return both as programs of their own."""
+    slots = {slot: aval for call in before for slot, aval in enumerate(call.avals, call.first)}
+    inputs: dict[int, int] = {}
+    numbers: dict[int, int] = {}
+    rest = [_renamed(call, slots, inputs, numbers) for call in after]
+    kept, handed_on = set(wanted), {a for a in inputs if a >= 0}
+    one = Part(
+        before,
+        range(-1, -1 - len(leaf_avals), -1),
+        range(1 + max([a.position for call in before for a in call.arguments if type(a) is Hole], default=-1)),
+        [slot for slot in slots if slot in kept or slot in handed_on],
+        [leaf for leaf in free if -1 - leaf not in inputs],
+        leaf_avals,
+    )
+    other = Part(
+        rest,
+        list(inputs),
+        list(numbers),
+        [slot for slot in wanted if slot not in slots],
+        [place for a, place in inputs.items() if (a not in kept if a >= 0 else -1 - a in free)],
+        [slots[a] if a >= 0 else leaf_avals[-1 - a] for a in inputs],
+    )
+    return one, other
+
+
+def _renamed(call: Call, slots: dict[int, Aval], inputs: dict[int, int], numbers: dict[int, int]) -> Instruction:
+    """Return a call that reads leaves and what lies in `slots` by their places among `inputs`."""
+
+    def renamed(argument: Any) -> Any:
+        if type(argument) is Hole:
+            return Hole(numbers.setdefault(argument.position, len(numbers)), argument.kind)
+        if type(argument) is int and (argument < 0 or argument in slots):
+            return -1 - inputs.setdefault(argument, len(inputs))
+        return argument
+
+    assert call.signature is not None
+    return Instruction(call.signature, tuple(map(renamed, call.arguments)), call.first)
+
+
+class InTwo:
+    """Called as a plan is: (given leaves, kept leaves, numbers) -> results, in the order of those wanted.
+
+    parts: each with its plan. given, kept: which leaves of the whole go into which list. rents: whether the second part
+    has no executable of its own yet.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Part, Any]], wanted: Sequence[int], leaves: int) -> None:
+        self.parts, self.wanted = parts, wanted
+        self.rents = parts[-1][1].spare > 0
+        donated = {part.inputs[i] for part, plan in parts for i in plan.given}
+        self.given = [leaf for leaf in range(leaves) if -1 - leaf in donated]
+        self.kept = [leaf for leaf in range(leaves) if -1 - leaf not in donated]
+
+    def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Any]:
+        """Run both parts, one after the other."""
+        values = {
+            -1 - leaf: x for leaf, x in (*zip(self.given, given, strict=True), *zip(self.kept, kept, strict=True))
+        }
+        for part, plan in self.parts:
+            own = [[values[part.inputs[i]] for i in leaves] for leaves in (plan.given, plan.kept)]
+            results = plan.execute(*own, plan.numbers([float(numbers[i]) for i in part.numbers]))
+            plan.spare -= 1
+            values.update(zip([part.wanted[place] for place in plan.order], results, strict=True))
+        return [values[slot] for slot in self.wanted]
+
+    @property
+    def last(self) -> Any:
+        """What runs the second part."""
+        return self.parts[-1][1].execute
+
+    @property
+    def spare(self) -> int:
+        """How often it may run until a compile is worth it."""
+        if self.rents:
+            return self.parts[-1][1].spare
+        return int(_COMPILE * sum(len(part.calls) for part, _ in self.parts) / _CALL)

@@ -1,0 +1,111 @@
+"""What prepares a step's data is a program of its own: the step is compiled once, whatever comes before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._base.config import settings
+from funcgrad._program import plan
+from funcgrad._program.apart import InTwo
+from funcgrad._program.counters import counted
+from funcgrad._program.trie import forest
+
+
+@pytest.fixture(autouse=True)
+def an_empty_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "_roots", {})
+
+
+def trained(batches: Iterator[tuple[torch.Tensor, float]], depth: int = 8) -> list[float]:
+    """Return the losses of a deep net over batches, each with its weight in the loss."""
+    torch.manual_seed(0)
+    model = nn.Sequential(*[part for _ in range(depth) for part in (nn.Linear(4, 4), nn.Tanh())])
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    losses = []
+    for x, weight in batches:
+        optimizer.zero_grad()
+        loss = weight * (model(x) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def large() -> int:
+    """Return how many long lines have executables."""
+    return sum(len(key[0]) > plan.SHORT for key in plan._EXECUTABLES)
+
+
+def flipped(*coins: bool) -> Iterator[tuple[torch.Tensor, float]]:
+    """Yield images that are flipped, and made brighter, as coins fall."""
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    for first, second in zip(coins[::2], coins[1::2], strict=True):
+        yield (x.flip(0) if first else x) * 1.5 if second else (x.flip(0) if first else x), 1.0
+
+
+def set_up_late() -> Iterator[tuple[torch.Tensor, float]]:
+    x = torch.sin(torch.linspace(-1, 1, 12).reshape(3, 4))  # the optimizer is made before this
+    for _ in range(4):
+        yield x, 1.0
+
+
+def shares() -> Iterator[tuple[torch.Tensor, float]]:
+    """Yield mixtures of two images by a share that is part of the loss, as whole numbers of quarters."""
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    for share, mix in ((0.25, x.roll), (0.5, lambda _: x.flip(0)), (0.75, lambda _: x.flip(1)), (0.25, x.roll)):
+        yield mix(1), share
+
+
+@pytest.mark.parametrize(
+    ("batches", "executables"),
+    [
+        (lambda: flipped(False, False, True, False, False, True, True, True), 1),
+        (set_up_late, 1),
+        (shares, 2),  # the share is part of the first, and an input of the second
+    ],
+)
+def test_a_step_is_compiled_once_whatever_prepares_its_data(
+    batches: Callable[[], Iterator[tuple[torch.Tensor, float]]], executables: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = trained(batches())
+    assert large() == executables
+    monkeypatch.setattr(settings, "turns", 0)
+    np.testing.assert_allclose(losses, trained(batches()), rtol=1e-5)
+
+
+def test_parameters_are_donated_to_the_second_part() -> None:
+    with counted() as seen:
+        trained(flipped(True, True, True, True))
+    assert seen.donated >= 2 * 16  # the weights and biases; what Adam keeps of them lies in one array
+
+
+def test_a_step_that_is_always_prepared_alike_is_compiled_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InTwo, "spare", 3)
+    losses = trained(flipped(*[True, False] * 5))
+    assert large() == 2
+    monkeypatch.setattr(settings, "turns", 0)
+    np.testing.assert_allclose(losses, trained(flipped(*[True, False] * 5)), rtol=1e-5)
+
+
+def test_the_first_turn_of_a_loop_is_not_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    cell, x, h = nn.GRUCell(3, 4), torch.randn(2, 9, 3), torch.zeros(2, 4)
+    for t in range(9):
+        h = cell(x[:, t], h)
+    h.sum().backward()
+    lengths: list[int] = []
+    rolled = plan.rolled
+
+    def watched(line: list[object], *rest: object, fold: bool = True) -> object:
+        lengths.append(sum(step.op.name == "select" for step in line))  # type: ignore[attr-defined]  # all are steps
+        return rolled(line, *rest, fold=fold)  # type: ignore[arg-type]  # the same line
+
+    monkeypatch.setattr(plan, "rolled", watched)
+    assert cell.weight_ih.grad is not None
+    cell.weight_ih.grad.sum().item()
+    assert max(lengths) == 9
