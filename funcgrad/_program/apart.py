@@ -7,10 +7,10 @@ each of these would be another large program. Apart, the step is the same one af
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
-from funcgrad._program.line import Hole, Instruction, token_of
+from funcgrad._program.line import Hole, Instruction, Recorded, token_of
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
@@ -19,16 +19,18 @@ _CALL, _COMPILE = 60e-6, 8e-3
 
 
 class Part(NamedTuple):
-    """Some calls of a program as a program of their own.
+    """Some calls of a program as a program of their own. Its leaves, numbers and results are counted from 0.
 
     inputs: what its leaves are in the whole: a leaf (below 0) or a result. numbers: the places of its numbers there.
-    wanted: the results to return. free: its leaves that nobody needs afterwards. avals: what is known of its leaves.
+    wanted: the results to return. results: what these are in the whole. free: its leaves that nobody needs afterwards.
+    avals: what is known of its leaves.
     """
 
-    calls: Sequence[Call | Instruction]
+    calls: Sequence[Recorded]
     inputs: Sequence[int]
     numbers: Sequence[int]
     wanted: Sequence[int]
+    results: Sequence[int]
     free: Sequence[int]
     avals: Sequence[Aval]
 
@@ -65,41 +67,52 @@ def parts_of(
 ) -> tuple[Part, Part]:
     """Return both as programs of their own."""
     slots = {slot: aval for call in before for slot, aval in enumerate(call.avals, call.first)}
-    inputs: dict[int, int] = {}
-    numbers: dict[int, int] = {}
-    rest = [_renamed(call, slots, inputs, numbers) for call in after]
-    kept, handed_on = set(wanted), {a for a in inputs if a >= 0}
-    one = Part(
-        before,
-        range(-1, -1 - len(leaf_avals), -1),
-        range(1 + max([a.position for call in before for a in call.arguments if type(a) is Hole], default=-1)),
-        [slot for slot in slots if slot in kept or slot in handed_on],
-        [leaf for leaf in free if -1 - leaf not in inputs],
-        leaf_avals,
+    names = _Names(slots)
+    rest = [names.renamed(call) for call in after]
+    inputs, kept = names.inputs, set(wanted)
+    handed_on = [slot for slot in slots if slot in kept or slot in inputs]
+    numbers = range(1 + max([a.position for call in before for a in call.arguments if type(a) is Hole], default=-1))
+    results = [slot for slot in wanted if slot not in slots]
+    leaves = range(-1, -1 - len(leaf_avals), -1)
+    return (
+        Part(before, leaves, numbers, handed_on, handed_on, [i for i in free if -1 - i not in inputs], leaf_avals),
+        Part(
+            rest,
+            list(inputs),
+            list(names.numbers),
+            [names.results[slot] for slot in results],
+            results,
+            [place for a, place in inputs.items() if (a not in kept if a >= 0 else -1 - a in free)],
+            [slots[a] if a >= 0 else leaf_avals[-1 - a] for a in inputs],
+        ),
     )
-    other = Part(
-        rest,
-        list(inputs),
-        list(numbers),
-        [slot for slot in wanted if slot not in slots],
-        [place for a, place in inputs.items() if (a not in kept if a >= 0 else -1 - a in free)],
-        [slots[a] if a >= 0 else leaf_avals[-1 - a] for a in inputs],
-    )
-    return one, other
 
 
-def _renamed(call: Call, slots: dict[int, Aval], inputs: dict[int, int], numbers: dict[int, int]) -> Instruction:
-    """Return a call that reads leaves and what lies in `slots` by their places among `inputs`."""
+class _Names:
+    """What the second part calls leaves, numbers and results of the whole. slots: the results of the first part."""
 
-    def renamed(argument: Any) -> Any:
+    def __init__(self, slots: Container[int]) -> None:
+        self.slots = slots
+        self.inputs: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+        self.results: dict[int, int] = {}
+
+    def renamed(self, call: Call) -> Instruction:
+        """Return a call by the part's own names."""
+        arguments = tuple(map(self._renamed, call.arguments))
+        first = len(self.results)
+        self.results.update((slot, first + i) for i, slot in enumerate(range(call.first, call.first + len(call.avals))))
+        assert call.signature is not None
+        return Instruction(call.signature, arguments, first)
+
+    def _renamed(self, argument: Any) -> Any:
         if type(argument) is Hole:
-            return Hole(numbers.setdefault(argument.position, len(numbers)), argument.kind)
-        if type(argument) is int and (argument < 0 or argument in slots):
-            return -1 - inputs.setdefault(argument, len(inputs))
-        return argument
-
-    assert call.signature is not None
-    return Instruction(call.signature, tuple(map(renamed, call.arguments)), call.first)
+            return Hole(self.numbers.setdefault(argument.position, len(self.numbers)), argument.kind)
+        if type(argument) is not int:
+            return argument
+        if argument < 0 or argument in self.slots:
+            return -1 - self.inputs.setdefault(argument, len(self.inputs))
+        return self.results[argument]
 
 
 class InTwo:
@@ -125,7 +138,7 @@ class InTwo:
             own = [[values[part.inputs[i]] for i in leaves] for leaves in (plan.given, plan.kept)]
             results = plan.execute(*own, plan.numbers([float(numbers[i]) for i in part.numbers]))
             plan.spare -= 1
-            values.update(zip([part.wanted[place] for place in plan.order], results, strict=True))
+            values.update(zip([part.results[place] for place in plan.order], results, strict=True))
         return [values[slot] for slot in self.wanted]
 
     @property

@@ -50,6 +50,9 @@ class Instruction(NamedTuple):
         return self.signature.avals
 
 
+Recorded: TypeAlias = Call | Instruction
+
+
 class Step:
     """One call of an op. `token` is equal for calls that differ in what they read and in numbers only."""
 
@@ -111,7 +114,7 @@ class Loop:
         return self.body[part.step].shape_of(part.part)
 
 
-def line_of(calls: Sequence[Call | Instruction], wanted: Sequence[int]) -> tuple[list[Step | Loop], list[Argument]]:
+def line_of(calls: Sequence[Recorded], wanted: Sequence[int]) -> tuple[list[Step | Loop], list[Argument]]:
     """Return calls as a line, and where its wanted results are found. Slots count as in the program."""
     places: dict[int, Ref] = {}
     tokens: dict[Any, Any] = {}
@@ -141,4 +144,7 @@ def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
         yield from step.arguments
 
 
-__all__ = ["Argument", "Carried", "Hole", "Instruction", "Loop", "Ref", "Step", "arguments_of", "line_of", "token_of"]
+__all__ = [
+    "Argument", "Carried", "Hole", "Instruction", "Loop", "Recorded", "Ref", "Step", "arguments_of", "line_of",
+    "token_of",
+]  # fmt: skip

@@ -122,7 +122,8 @@ def plan(
             plans = [(one, _planned(one)), (other, _planned(other, is_common=before is not None))]
             both, is_new = InTwo(plans, wanted, len(leaf_avals)), any(made.is_new for _, made in plans)
             return Plan(both, both.given, both.kept, range(len(wanted)), is_new=is_new, note=plans[-1][1].note)
-    whole = Part(calls, range(-1, -1 - len(leaf_avals), -1), range(last.numbers), wanted, free, leaf_avals)
+    leaves = range(-1, -1 - len(leaf_avals), -1)
+    whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
     return _planned(whole, is_common=before is not None)
 
 

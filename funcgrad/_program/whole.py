@@ -8,9 +8,8 @@ from typing import Any
 
 import jax
 
-from funcgrad._program.line import Argument, Instruction, Loop, Step
+from funcgrad._program.line import Argument, Loop, Recorded, Step
 from funcgrad._program.tracing import Tracing, parts_read
-from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
 
@@ -52,7 +51,7 @@ class Whole:
 
 
 def donations(
-    calls: Sequence[Call | Instruction], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+    calls: Sequence[Recorded], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
 ) -> dict[int, int]:
     """Return, for free leaves, the wanted result of the same shape that takes over its memory.
 
@@ -81,7 +80,7 @@ def donations(
     return partners
 
 
-def _first_place(calls: Sequence[Call | Instruction], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
+def _first_place(calls: Sequence[Recorded], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:
     """Return where a leaf stands among the arguments of the call that reads it last."""
     reader = last_reader.get(leaf)
     return (-1, leaf) if reader is None else (reader, calls[reader].arguments.index(-1 - leaf))

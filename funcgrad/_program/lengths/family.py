@@ -14,8 +14,8 @@ from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._program.lengths.fit import Fit, Varies, fits
 from funcgrad._program.lengths.symbol import NAMES, Bounds, at, between, is_symbolic, narrow, room_for, wide
-from funcgrad._program.line import Instruction
-from funcgrad._program.trie import Call, Hole, Signature, inferred, is_open
+from funcgrad._program.line import Instruction, Recorded
+from funcgrad._program.trie import Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
 
 _TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
@@ -25,7 +25,7 @@ _LONGEST = 4096  # instructions: longer programs are not compared
 class Sample(NamedTuple):
     """A program as it was recorded: its needed calls and its leaves."""
 
-    calls: Sequence[Call]
+    calls: Sequence[Recorded]
     leaves: Sequence[Aval]
 
 
@@ -161,7 +161,7 @@ def _grows(earlier: Sample, later: Sample) -> bool:
     return {n - m for m, n in sizes if m != n} == {1}
 
 
-def _kind(call: Call) -> Any:
+def _kind(call: Recorded) -> Any:
     return call.op.name, tuple([_kind_of_number(a) if _is_number(a) else a for a in call.arguments])
 
 
@@ -173,7 +173,7 @@ def _kind_of_number(argument: Any) -> Any:
     return argument.kind if type(argument) is Hole else type(argument.number)
 
 
-def _open_numbers(programs: Sequence[Sequence[Call]]) -> Iterator[tuple[int, int]]:
+def _open_numbers(programs: Sequence[Sequence[Recorded]]) -> Iterator[tuple[int, int]]:
     """Yield the places of numbers that are inputs of one of the programs, or differ."""
     for i, calls in enumerate(zip(*programs, strict=True)):
         for j, arguments in enumerate(zip(*[call.arguments for call in calls], strict=True)):
@@ -189,7 +189,7 @@ class _Loose(Varies):
 
 
 def _opened(
-    fit: Fit, place: int, found: Sequence[Call], arguments: Sequence[Any], known: Mapping[int, Aval]
+    fit: Fit, place: int, found: Sequence[Recorded], arguments: Sequence[Any], known: Mapping[int, Aval]
 ) -> Signature:
     """Return the signature of a call with the lengths open: shapes follow from the leaves' where no line fits them."""
     _refuse_loose(fit, (_OPTIONS, place), tuple([call.statics for call in found]))
@@ -220,7 +220,7 @@ def _refuse_loose(fit: Fit, place: Place, found: tuple[Any, ...]) -> None:
             _refuse_loose(fit, (*place, i), parts)
 
 
-def _same_numbers(mine: Instruction, call: Call) -> bool:
+def _same_numbers(mine: Instruction, call: Recorded) -> bool:
     pairs = zip(mine.arguments, call.arguments, strict=True)
     return all(type(a) is Hole or not _is_number(b) or a == b for a, b in pairs)
 
