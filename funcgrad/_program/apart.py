@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
+from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._program.line import Hole, Instruction, Recorded, token_of
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
@@ -38,22 +39,32 @@ class Part(NamedTuple):
 def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[Call], list[Call]]:
     """Return the calls before the first one with a history, whose result this is, and the rest.
 
-    A slice before it that is taken again later belongs to the rest: the first turn of a loop begins with it.
+    A slice before it that is taken again later belongs to the rest: the first turn of a loop begins with it. What only
+    looks at data (is each index a row?) belongs to the data: numbers that the host has need no such instruction.
     """
     first = sum(call.first < history for call in calls)
-    again = {token_of(call.signature) for call in calls[first:] if is_slice(call)}
-    before, after = list[Call](), list(calls[first:])
-    read = set[int]()
+    again = {token_of(call.signature) for call in calls[first:] if _is_slice(call)}
+    moved, read = list[Call](), set[int]()
+    before = list[Call]()
     for call in reversed(calls[:first]):
-        if is_slice(call) and token_of(call.signature) in again and call.first not in read:
-            after.insert(0, call)
+        if _is_slice(call) and token_of(call.signature) in again and call.first not in read:
+            moved.append(call)
         else:
-            before.insert(0, call)
+            before.append(call)
             read.update(a for a in call.arguments if type(a) is int)
+    before.reverse()
+    data = {slot for call in before for slot in range(call.first, call.first + len(call.avals))}
+    after = moved[::-1]
+    for call in calls[first:]:
+        if call.op in BY_INSTRUCTION and all(a in data for a in call.arguments if type(a) is int and a >= 0):
+            before.append(call)
+            data.add(call.first)
+        else:
+            after.append(call)
     return before, after
 
 
-def is_slice(call: Call) -> bool:
+def _is_slice(call: Call) -> bool:
     """Tell whether a call only says where to read: its op is that of a view."""
     return getattr(call.op, "write_back", None) is not None
 

@@ -109,3 +109,17 @@ def test_the_first_turn_of_a_loop_is_not_taken_off(monkeypatch: pytest.MonkeyPat
     assert cell.weight_ih.grad is not None
     cell.weight_ih.grad.sum().item()
     assert max(lengths) == 9
+
+
+@pytest.mark.parametrize("from_host", [(True, False), (False, True)])
+def test_looking_at_indices_is_no_part_of_a_step(from_host: tuple[bool, bool]) -> None:
+    torch.manual_seed(0)
+    layers = [part for _ in range(8) for part in (nn.Linear(4, 4), nn.Tanh())]
+    model = nn.Sequential(nn.Embedding(9, 4), *layers)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for is_known in from_host:  # those of the host are looked at when they are given
+        words = torch.tensor([1, 2, 8]) if is_known else torch.tensor([0, 1, 7]) + 1
+        optimizer.zero_grad()
+        model(words).square().sum().backward()
+        optimizer.step()
+    assert large() == 1
