@@ -128,7 +128,7 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 _ROOMS = (
     "__config__", "__future__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda",
     "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library",
-    "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler",
+    "linalg", "masked", "mps", "multiprocessing", "nested", "nn", "onnx", "ops", "optim", "overrides", "profiler",
     "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing", "types",
     "utils", "version", "vision", "xpu",
 )  # fmt: skip

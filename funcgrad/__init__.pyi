@@ -27,6 +27,7 @@ from funcgrad import (
     masked as masked,
     mps as mps,
     multiprocessing as multiprocessing,
+    nested as nested,
     nn as nn,
     onnx as onnx,
     ops as ops,

@@ -35,7 +35,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
      r"DispatchKey\w*|ExcludeDispatchKeyGuard|Tag|library|export|package|overrides",
      _DISPATCH),
     (r"torch", r"sym_(constrain|fresh)\w+|PRIVATE_OPS|classproperty|prepare_multi\w+|profiler_allow\w+|StorageBase|"
-     r"torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|nested|"
+     r"torch_version|legacy_contiguous_format|thread_safe_generator|windows|monitor|mtia|"
      r"USE_\w+|Storage|\w+_ipu_\w+|\w+_ipu", _INTERNAL),
     (r"torch\.nn\.utils(\..*)?",
      r"bind|copy_method_params|PackedSequence_|parametrize|Opaque\w*|get_swap\w+|is_opaque\w+|"
@@ -68,7 +68,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.overrides", r".*", _INTERNAL),
     (r"torch\.types|torch\.storage", r".*", _INTERNAL),
     (r"torch\.return_types", r"SequenceKey|pytree_\w+|register_\w+|return_types", _INTERNAL),
-    (r"torch\.nested", r".*", "nested tensors: pad and mask, or take lengths that vary as they come"),
+    (r"torch\.nested", r".*", _INTERNAL),
     (r"torch\.library", r".*", _DISPATCH),
     (r"torch\.fx", r".*", _INTERNAL),
     (r"torch\.(export|package)",
