@@ -330,6 +330,12 @@ def function_of(public: Any) -> Any:
     return owner.fget if isinstance(owner, property) else public
 
 
+def name_of(public: Any) -> str:
+    """Return the name of a function, or of the property that it reads or sets."""
+    found = function_of(public)
+    return found.__name__
+
+
 def asks_as_property(found: property) -> property:
     """Let a property of Tensor ask: reading it is its `__get__`, setting it its `__set__`."""
     asks(found.fget, found.__get__)

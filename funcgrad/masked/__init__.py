@@ -1,4 +1,4 @@
-"""torch.masked: reductions and normalizations that leave out the elements where a mask is False."""
+"""torch.masked: tensors with a mask, and reductions and normalizations that leave out what does not count."""
 
 from funcgrad.masked import functions as _functions
 from funcgrad.masked.functions import _input_mask as _input_mask
@@ -22,5 +22,15 @@ from funcgrad.masked.functions import softmin as softmin
 from funcgrad.masked.functions import std as std
 from funcgrad.masked.functions import sum as sum
 from funcgrad.masked.functions import var as var
+from funcgrad.masked.maskedtensor import MaskedTensor as MaskedTensor
+from funcgrad.masked.maskedtensor import as_masked_tensor as as_masked_tensor
+from funcgrad.masked.maskedtensor import is_masked_tensor as is_masked_tensor
+from funcgrad.masked.maskedtensor import masked_tensor as masked_tensor
+from funcgrad.masked.maskedtensor.given import takes_masked as _takes_masked
 
 _ops = _functions  # where torch has them
+for _name in (
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logsumexp", "mean", "median", "norm",
+    "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+):  # fmt: skip
+    globals()[_name] = _takes_masked(getattr(_functions, _name))

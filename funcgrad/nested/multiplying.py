@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._tensor.overriding import name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.padding import filled, from_rectangle, rectangle
 from funcgrad.nested.shaping import shown
-from funcgrad.nested.tensor import NestedTensor, handles, name_of
+from funcgrad.nested.tensor import NestedTensor, handles
 
 
 @handles("linear")

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad._ops.table import TABLE
+from funcgrad._tensor.elementwise import ELEMENTWISE, IN_PLACE
+from funcgrad._tensor.overriding import name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.derivatives import DERIVATIVES
 from funcgrad.nested.padding import from_rectangle
-from funcgrad.nested.tensor import HANDLERS, NestedTensor, handles, name_of
-
-_FILES = ("activation", "arithmetic", "bessel", "comparison", "pointwise", "powers", "special")
-_NOT_ALONE = {"glu", "prelu", "isin", "where_method"}
-_MORE = (  # written by hand, so in no row of the table; or with another name there
-    "alpha_dropout", "bernoulli", "bfloat16", "bitwise_not", "bool", "byte", "char", "clip", "clone", "contiguous",
-    "cpu", "cuda", "data", "detach", "div", "divide", "double", "dropout", "dropout1d", "empty_like", "feature_dropout",
-    "fill", "float", "full_like", "half", "int", "invert", "logical_not", "long", "masked_fill", "multiply",
-    "native_dropout", "normal", "ones_like", "positive", "pow", "rand_like", "randint_like", "randn_like", "short",
-    "softsign", "subtract",
-    "to", "true_divide", "type", "type_as", "type_of", "uniform", "where", "zero", "zeros_like",
-)  # fmt: skip
-
-
-def _names() -> set[str]:
-    rows = [op for op in TABLE.values() if op.function.__module__.rpartition(".")[2] in _FILES]
-    named = {place.rpartition(".")[2].strip("_") for op in rows if op.name not in _NOT_ALONE for place in op.names}
-    return {*named, *(op.name for op in rows if op.name not in _NOT_ALONE), *_MORE} - {""}
+from funcgrad.nested.tensor import HANDLERS, NestedTensor, handles
 
 
 def pointwise(func: Any, *args: Any, **kwargs: Any) -> Any:
@@ -122,8 +106,6 @@ def _of_values(func: Any, input: NestedTensor, other: Any, *args: Any, **kwargs:
     return func(input._plain(), other._plain() if isinstance(other, NestedTensor) else other, *args, **kwargs)
 
 
-ELEMENTWISE = {spelling for name in _names() for spelling in (name, f"__{name}__", f"__r{name}__")}
-IN_PLACE = {spelling for name in _names() for spelling in (f"{name}_", f"__i{name}__")} | {"copy_", "random_"}
 HANDLERS.update(DERIVATIVES)
 for _names_of, _handler in ((ELEMENTWISE, pointwise), (IN_PLACE, in_place)):
     for _name in _names_of - HANDLERS.keys():

@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 from funcgrad._base.info import finfo, iinfo
+from funcgrad._tensor.overriding import name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.padding import filled, from_rectangle, held_as, rectangle
 from funcgrad.nested.shaping import from_parts
-from funcgrad.nested.tensor import NestedTensor, dim_in, handles, name_of
+from funcgrad.nested.tensor import NestedTensor, dim_in, handles
 
 
 def _least(input: NestedTensor) -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 
 from funcgrad._tensor import functions
 from funcgrad._tensor.interop import from_host, host_numbers
+from funcgrad._tensor.overriding import name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.raggedness import Raggedness, RaggedSize
-from funcgrad.nested.tensor import NestedTensor, dim_in, handles, name_of
+from funcgrad.nested.tensor import NestedTensor, dim_in, handles
 
 
 def not_ragged(nested: NestedTensor, dim: int, name: str) -> int:

@@ -11,12 +11,12 @@ from typing import Any, NoReturn
 from funcgrad._base.layouts import strided
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions
-from funcgrad._tensor.overriding import Without
+from funcgrad._tensor.elementwise import ELEMENTWISE, IN_PLACE
+from funcgrad._tensor.overriding import Without, name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.derivatives import DERIVATIVES
 from funcgrad.nested.padding import resized
-from funcgrad.nested.pointwise import ELEMENTWISE, IN_PLACE
-from funcgrad.nested.tensor import dim_in, name_of
+from funcgrad.nested.tensor import dim_in
 
 _HANDLERS: dict[str, Callable[..., Any]] = {}
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from funcgrad._base.layouts import jagged
 from funcgrad._base.size import Size
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.overriding import Without
+from funcgrad._tensor.overriding import Without, name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.raggedness import Raggedness, RaggedSize
 
@@ -28,13 +28,6 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
         return handler
 
     return enter
-
-
-def name_of(func: Any) -> str:
-    """Return the name of a function, or of the property that it reads or sets."""
-    owner = getattr(func, "__self__", None)
-    found: Any = owner.fget if isinstance(owner, property) else func
-    return found.__name__
 
 
 class NestedTensor(Tensor):
@@ -251,4 +244,4 @@ def dim_in(dim: int, count: int) -> int:
     return dim % count
 
 
-__all__ = ["HANDLERS", "NestedTensor", "RaggedSize", "Raggedness", "dim_in", "handles", "name_of", "refuse"]
+__all__ = ["HANDLERS", "NestedTensor", "RaggedSize", "Raggedness", "dim_in", "handles", "refuse"]

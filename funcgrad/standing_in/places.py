@@ -54,7 +54,6 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.fx.subgraph_rewriter": ("funcgrad.fx.rewriting",),
     "torch.jit.annotations": ("funcgrad.jit", "typing"),
     "torch.masked._ops": ("funcgrad.masked.functions",),
-    "torch.masked.maskedtensor.core": ("funcgrad.masked",),
     "torch.multiprocessing.queue": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.queues": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.spawn": ("funcgrad.multiprocessing",),

@@ -52,7 +52,6 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.autograd",
      r"Profiler\w+|Kineto\w*|kineto\w+|profiler_\w+|DeviceType|is_multithreading\w*|is_view_replay\w+|"
      r"enforce_\w+|is_tensor_like|NestedIOFunction|SavedTensor|anomaly_mode", _INTERNAL),
-    (r"torch\.masked", r".*", "masked tensors, a prototype of torch's; masked reductions are here"),
     (r"torch\.signal\.windows|torch\.random", r"windows|thread_safe_generator", _INTERNAL),
     (r"torch\.distributions\.transforms", r".*", _INTERNAL),
     (r"torch\.func", r"debug_unwrap", _INTERNAL),
