@@ -7,6 +7,7 @@ from jax import lax
 
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import require_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_several_targets, are_targets
 from funcgrad._ops.distances import pairwise_distance
@@ -61,6 +62,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {size_text(input1.shape)}, input2: {size_text(input2.shape)}, target: {size_text(target.shape)}"
         )
+    broadcast_shape(target.shape, input1.shape, input2.shape)
     return reduced(_at_least_zero(margin + to_float(-target * (input1 - input2))), reduction, size_average, reduce)
 
 
@@ -97,6 +99,7 @@ def cosine_embedding_loss(
             f"{kind} target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
+    broadcast_shape(target.shape, broadcast_shape(input1.shape, input2.shape)[:-1])
     input1, input2 = to_float(input1), to_float(input2)
     squares = [(x * x).sum(-1) + 1e-12 for x in (input1, input2)]
     cosine = (input1 * input2).sum(-1) / jnp.sqrt(squares[0] * squares[1])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
+
+from funcgrad._base.errors import NotATensor
 
 METHODS: dict[str, Any] = {}
 FUNCTIONS: dict[str, Any] = {}  # "where", "nn.functional.one_hot"
@@ -27,8 +31,35 @@ def both(*names: str) -> Callable[[Any], Any]:
 def _entering(where: tuple[dict[str, Any], ...], names: tuple[str, ...]) -> Callable[[Any], Any]:
     def enter(entered: Any) -> Any:
         for registry in where:
+            public = _explained(entered) if registry is FUNCTIONS else entered
             for name in names or (entered.__name__,):
-                registry[name] = entered
+                registry[name] = public
         return entered
 
     return enter
+
+
+def _explained(entered: Any) -> Any:
+    """Return the function, which says of an argument that must be a tensor, and lacks what tensors have, what it is."""
+    if not inspect.isfunction(entered) or "Tensor" not in entered.__annotations__.values():
+        return entered
+
+    @functools.wraps(entered)
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return entered(*args, **kwargs)
+        except AttributeError as error:
+            _refuse(entered, inspect.signature(entered).bind(*args, **kwargs).arguments, error.obj)
+            raise
+
+    return explained
+
+
+def _refuse(entered: Any, arguments: dict[str, Any], lacking: Any) -> None:
+    """Raise NotATensor where the object that lacks an attribute stands in the place of a tensor."""
+    for position, (name, given) in enumerate(arguments.items(), 1):
+        if given is lacking and entered.__annotations__.get(name) == "Tensor" and not hasattr(given, "requires_grad"):
+            raise NotATensor(
+                f"{entered.__name__}(): argument '{name}' (position {position}) must be Tensor, "
+                f"not {type(given).__name__}"
+            ) from None

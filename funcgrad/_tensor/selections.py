@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.dims import dim_of
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.registry import both, function
@@ -32,7 +34,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """Return the elements where the mask, broadcast, is true. Shape: result (n,)."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shape(tuple(input.shape), tuple(mask.shape))
     result = input.expand(shape)[mask.expand(shape)]
     return result if out is None else write_out(out, result)
 
@@ -69,6 +71,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """Return the different elements in order; optionally where each element went, and how often each occurs."""
+    dim = None if dim is None else dim_of(input.ndim, dim)
     found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]
@@ -103,6 +106,8 @@ def unique_consecutive(
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
     array = to_host(input)
+    if weights is not None and weights.shape != input.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     if array.size and array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     counted = np.bincount(array, None if weights is None else to_host(weights.detach()), minlength)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base.size import Size
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, tensors_of
 from funcgrad._tensor.call import call
@@ -25,10 +26,17 @@ def _listed(name: str, given: tuple[Any, ...]) -> Any:
 @function()
 def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that all these broadcast to."""
-    try:
-        return Size(np.broadcast_shapes(*[as_dims(s) or () for s in shapes]))
-    except ValueError as error:
-        raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: {error}") from None
+    result: tuple[int, ...] = ()
+    for index, shape in enumerate(as_dims(s) or () for s in shapes):
+        try:
+            result = broadcast_shape(result, shape)
+        except RuntimeError:
+            raise RuntimeError(
+                "Shape mismatch: objects cannot be broadcast to a single shape. "
+                f"Mismatching argument at index {index} had {shape}; but expected shape should be broadcastable to "
+                f"{list(result)}"
+            ) from None
+    return Size(result)
 
 
 @function()

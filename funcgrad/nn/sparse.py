@@ -24,7 +24,7 @@ class _Table(Module):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError(f"padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}")
+                raise AssertionError(f"Padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
 

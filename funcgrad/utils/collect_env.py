@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from funcgrad._tensor.placement import device_of
 
@@ -11,14 +11,19 @@ from funcgrad._tensor.placement import device_of
 def get_pretty_env_info() -> str:
     """Return the versions of Python, JAX and funcgrad, and the device."""
     found = {
-        "funcgrad": version("funcgrad"),
-        "jax": version("jax"),
-        "jaxlib": version("jaxlib"),
+        **{package: _version(package) for package in ("funcgrad", "jax", "jaxlib")},
         "Python": platform.python_version(),
         "OS": platform.platform(),
         "device": str(device_of(None)),
     }
     return "\n".join(f"{name}: {value}" for name, value in found.items())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "run from its source, not installed"
 
 
 def main() -> None:

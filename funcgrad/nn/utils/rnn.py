@@ -172,6 +172,8 @@ def pad_sequence(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     listed = list(sequences)
+    if not listed:
+        raise RuntimeError("received an empty list of sequences")
     longest = max(sequence.shape[0] for sequence in listed)
     if all(_is_near(sequence, like=listed[0]) for sequence in listed):
         whole = _padded_on_host(listed, longest, padding_value, padding_side == "left")
