@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import os
-from builtins import bool as _bool
-from builtins import bytes as _bytes
-from builtins import complex as _complex
-from builtins import float as _float
-from builtins import int as _int
-from builtins import str as _str
 from collections.abc import Sequence
 from typing import IO, TypeAlias
 
@@ -20,7 +14,10 @@ from funcgrad._tensor.storage import TypedStorage, UntypedStorage
 from funcgrad._tensor.symbolic import SymBool, SymFloat, SymInt
 from funcgrad._tensor.tensor import Tensor
 
-__all__ = ["BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "Size", "Storage", "SymBool", "SymFloat", "SymInt", "py_sym_types"]
+__all__ = [
+    "BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "Size", "Storage", "SymBool",
+    "SymFloat", "SymInt", "py_sym_types",
+]  # fmt: skip
 
 Device: TypeAlias = device | str | int | None
 FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
@@ -31,6 +28,7 @@ FloatLikeType: TypeAlias = float | SymFloat
 BoolLikeType: TypeAlias = bool | SymBool
 py_sym_types = (SymInt, SymFloat, SymBool)
 
+_bool, _bytes, _complex, _float, _int, _str = bool, bytes, complex, float, int, str
 _device, _dtype, _layout, _Number = device, dtype, layout, (int, float, bool)
 _size, _symsize = Size | list[int] | tuple[int, ...], Size | Sequence[int | SymInt]
 _TensorOrTensors, _TensorOrOptionalTensors = Tensor | Sequence[Tensor], Tensor | Sequence[Tensor | None]

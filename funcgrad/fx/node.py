@@ -10,6 +10,8 @@ from typing import Any
 from funcgrad._base.naming import typename
 from funcgrad.fx.naming import qualified_name
 
+Target = Callable[..., Any] | str
+Argument = Any
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 

@@ -17,6 +17,7 @@ from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.refused_numbers import check_lengths, require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import grad as grad
+from funcgrad.nn import reduction_numbers as _Reduction  # noqa: F401 - `F._Reduction`, as loss code asks for it
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
 from funcgrad.nn.fractional_pooling import (
     fractional_max_pool2d,

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad._base.world import need
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.module import Module
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "parallel_apply",
     "replicate",
     "scatter",
+    "scatter_kwargs",
 ]
 
 
@@ -93,7 +95,19 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
     """Return the inputs in as many parts as there are devices."""
     if isinstance(inputs, (tuple, list)):
         return [type(inputs)(part) for part in zip(*(scatter(x, target_gpus, dim) for x in inputs), strict=True)]
+    if isinstance(inputs, dict):
+        parts = {name: scatter(x, target_gpus, dim) for name, x in inputs.items()}
+        return [{name: listed[i] for name, listed in parts.items()} for i in range(len(target_gpus))]
+    if not isinstance(inputs, Tensor):
+        return [inputs] * len(target_gpus)
     return list(inputs.chunk(len(target_gpus), dim))
+
+
+def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Sequence[Any], dim: int = 0) -> tuple[Any, Any]:
+    """Return positional and named arguments in as many parts as there are devices."""
+    count = len(target_gpus)
+    positional = scatter(inputs, target_gpus, dim) if inputs else [()] * count
+    return tuple(positional), tuple(scatter(kwargs or {}, target_gpus, dim))
 
 
 def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:

@@ -17,6 +17,11 @@ def ntuple(count: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     return spread
 
 
+def _reverse_repeat_tuple(sizes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Return the sizes in reverse order, each `count` times: what `pad` takes for one padding a dimension."""
+    return tuple(size for size in reversed(sizes) for _ in range(count))
+
+
 _single = ntuple(1, "_single")
 _pair = ntuple(2, "_pair")
 _triple = ntuple(3, "_triple")

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from funcgrad._base.naming import typename
 from funcgrad._ops.table import Arrays, Op
+from funcgrad._tape.modes import set_grad_enabled
 from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import flush, rebind, record
@@ -40,6 +41,22 @@ class _Required:
 
 
 required = _Required()
+
+
+def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate the `step` of an optimizer of one's own: its default "differentiable" says whether history is kept."""
+
+    @functools.wraps(step)
+    def step_in_mode(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
+            return step(self, *args, **kwargs)
+
+    return step_in_mode
+
+
+def _get_value(x: Any) -> Any:
+    """Return the number, of a tensor with one element too."""
+    return x.item() if isinstance(x, Tensor) else x
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> Handle:

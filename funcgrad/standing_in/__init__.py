@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from funcgrad.standing_in.finder import Finder
+from funcgrad.standing_in.finder import Finder, hide_views
 from funcgrad.standing_in.naming import give_names_back
 from funcgrad.standing_in.places import TOPS
 
@@ -27,6 +27,7 @@ def install() -> None:
 def uninstall() -> None:
     """Let `import torch` mean torch again. Names that are imported already stay as they are."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Finder)]
+    hide_views()
     for name in [name for name in sys.modules if name.partition(".")[0] in TOPS]:
         del sys.modules[name]
     give_names_back()

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +59,7 @@ class _Ready(Loader):
             alias = module.__spec__.name if module.__spec__ is not None else module.__name__
             module.__spec__ = self.spec
             _name_parts(alias, module.__name__)
+            _show_views(alias, module)
         take_torchs_names(module)
 
 
@@ -68,6 +69,25 @@ def _name_parts(alias: str, name: str) -> None:
         known = alias + part[len(name) :]
         if known not in VIEWS:
             sys.modules.setdefault(known, _as_package(sys.modules[part], known))
+            _show_views(known, sys.modules[part])
+
+
+def _show_views(alias: str, module: ModuleType) -> None:
+    """Let a room show the parts that torch has there and it has not, as `torch.utils.data._utils`."""
+    for view in VIEWS:
+        parent, _, part = view.rpartition(".")
+        if parent == alias and not hasattr(module, part):
+            setattr(module, part, importlib.import_module(view))
+
+
+def hide_views() -> None:
+    """Take torch's parts out of funcgrad's rooms again."""
+    for name in [name for name, module in sys.modules.items() if isinstance(module, View)]:
+        room = sys.modules.get(name.rpartition(".")[0].replace("torch", "funcgrad", 1))
+        if isinstance(vars(room).get(name.rpartition(".")[2]) if room is not None else None, View):
+            delattr(room, name.rpartition(".")[2])
+        if name.startswith("funcgrad."):
+            del sys.modules[name]
 
 
 def _as_package(module: ModuleType, fullname: str) -> ModuleType:
@@ -81,7 +101,13 @@ class Finder(MetaPathFinder):
     """Finds torch's modules among funcgrad's."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the room that answers to this name; ModuleNotFoundError where torch's name has none."""
+        """Return the room that answers to this name; ModuleNotFoundError where torch's name has none.
+
+        `from torch.utils import model_zoo` asks the room, by the name that it has here.
+        """
+        if fullname.startswith("funcgrad.") and fullname.replace("funcgrad", "torch", 1) in VIEWS:
+            own = PathFinder.find_spec(fullname, path)
+            return own or ModuleSpec(fullname, _Ready(View(fullname, VIEWS[fullname.replace("funcgrad", "torch", 1)])))
         if fullname.partition(".")[0] not in TOPS and fullname not in VIEWS:
             return None
         found = module_of(fullname)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.testing.comparison import assert_close
+from funcgrad.testing.comparison import assert_allclose, assert_close
 from funcgrad.testing.creation import make_tensor
 
-__all__ = ["assert_close", "make_tensor"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

@@ -47,6 +47,18 @@ def assert_close(
     _compare(actual, expected, options, ())
 
 
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True,
+    msg: str = "",
+) -> None:  # fmt: skip
+    """Raise AssertionError unless both are near; an older way, which takes NaN for near and compares any dtypes."""
+    actual, expected = (x if isinstance(x, Tensor) else from_host(np.asarray(x)) for x in (actual, expected))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False,
+        msg=msg or None,
+    )  # fmt: skip
+
+
 def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...]) -> None:
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         missing, additional = set(expected) - set(actual), set(actual) - set(expected)

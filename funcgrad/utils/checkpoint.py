@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from enum import Enum
 from typing import Any
 
+from funcgrad._base.devices import device as Device
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import LiftedValue
 from funcgrad._tape.apply import apply
@@ -21,12 +22,35 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import generator
 
 __all__ = [
-    "CheckpointError", "CheckpointPolicy", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "noop_context_fn", "set_checkpoint_debug_enabled",
-    "set_checkpoint_early_stop",
+    "CheckpointError", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs, of which tensors have no history but say as before whether they require gradients."""
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn where no input requires gradients: those of a checkpoint would be None."""
+    _any_requires_grad(tuple(inputs))
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Return the numbers of the accelerators on which tensors are, and the states of their generators."""
+    devices = {leaf.device for leaf in leaves_of(args) if isinstance(leaf, Tensor)}
+    used = sorted((d for d in devices if d.type not in ("cpu", "meta")), key=lambda d: d.index or 0)
+    return [d.index or 0 for d in used], [generator.generator_of(d).get_state() for d in used]
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str = "cuda") -> None:
+    """Put the generators of accelerators into the states that `get_device_states` gave."""
+    for number, state in zip(devices, states, strict=True):
+        generator.generator_of(Device(device_type, number)).set_state(state)
 
 
 def noop_context_fn() -> Contexts:

@@ -13,6 +13,7 @@ import pytest
 import funcgrad as torch
 from funcgrad.optim.optimizer import (
     Optimizer,
+    _use_grad_for_differentiable,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
     required,
@@ -466,3 +467,18 @@ def test_options_that_only_choose_an_implementation_are_accepted() -> None:
         w = parameter([1.0])
         stepped(torch.optim.Adam([w], **options), w)
         assert torch.equal(w, plain) and w.item() != 1.0
+
+
+def test_a_step_of_ones_own_keeps_history_where_its_default_says_so() -> None:
+    class Plain(Optimizer):
+        def __init__(self, params: list[torch.Tensor], differentiable: bool) -> None:
+            super().__init__(params, {"lr": 0.5, "differentiable": differentiable})
+
+        @_use_grad_for_differentiable
+        def step(self, closure: Any = None) -> None:
+            self.seen = torch.is_grad_enabled()
+
+    for differentiable in (False, True):
+        plain = Plain([torch.ones(2, requires_grad=True)], differentiable)
+        plain.step()
+        assert (plain.seen, torch.is_grad_enabled()) == (differentiable, True)

@@ -268,3 +268,23 @@ def test_jax_stays_out_of_the_log_that_a_script_sets_up(tmp_path: Path) -> None:
     logging.info("sum %.1f", torch.ones(3).sum())
     """
     assert output_of(tmp_path, source, JAX_PLATFORMS="") == ["INFO sum 3.0"]
+
+
+def test_parts_of_torch_that_no_file_here_has_are_imported_from_their_package_and_read_as_attributes(
+    tmp_path: Path,
+) -> None:
+    source = """
+    import torch.nn.functional as F
+    import torch.utils.data
+    from torch.nn import _reduction as _Reduction
+    from torch.utils import model_zoo
+    from torch.utils.checkpoint import get_device_states, set_device_states
+    print(model_zoo.load_url.__name__, torch.utils.data._utils.collate.default_collate([1, 2]).tolist())
+    print(F._Reduction.get_enum("none"), _Reduction.get_enum("sum"), _Reduction.legacy_get_string(None, False, False))
+    set_device_states(*get_device_states(torch.ones(2)))
+    import funcgrad
+    from funcgrad.standing_in import uninstall
+    uninstall()
+    print(hasattr(funcgrad.utils, "model_zoo"), hasattr(funcgrad.utils.data, "_utils"))
+    """
+    assert output_of(tmp_path, source) == ["load_state_dict_from_url [1, 2]", "0 2 none", "False False"]

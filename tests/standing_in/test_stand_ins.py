@@ -229,3 +229,11 @@ def test_flexible_attention_changes_scores_and_gives_nothing_for_nothing() -> No
     np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
     nothing = create_block_mask(lambda b, h, q, kv: q < 0 * kv, None, None, 4, 4)
     assert flex_attention(query, key, value, block_mask=nothing).abs().sum().item() == 0.0
+
+
+def test_arguments_are_scattered_by_name_and_what_is_no_tensor_goes_to_each_device() -> None:
+    x = torch.arange(4)
+    positional, named = nn.parallel.scatter_kwargs((x, "a"), {"mask": x * 2, "deep": {"flag": True}}, [0, 1])
+    assert [(part.tolist(), word) for part, word in positional] == [([0, 1], "a"), ([2, 3], "a")]
+    assert [part["mask"].tolist() for part in named] == [[0, 2], [4, 6]]
+    assert [part["deep"] for part in named] == [{"flag": True}, {"flag": True}]

@@ -15,7 +15,7 @@ from funcgrad.optim.optimizer import Group, Optimizer
 
 Rate = Any  # float, or a one-element Tensor
 
-_EPOCH_IS_DEPRECATED = (
+EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
     "`scheduler.step()` to step the scheduler; with an epoch the closed form is used where there is one."
 )
@@ -172,4 +172,4 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 def warn_of_epoch() -> None:
     """Say that `step(epoch)` is deprecated."""
-    warnings.warn(_EPOCH_IS_DEPRECATED, UserWarning, stacklevel=3)
+    warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)

@@ -6,6 +6,7 @@ Samples of host numbers (numpy arrays, Python numbers) are stacked by numpy and 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -16,7 +17,10 @@ from funcgrad._tensor.interop import from_host, numbers_on_host, rows_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 
-_UNKNOWN = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # collate functions of projects ask it of a dtype's text
 _TEXT = "SUO"  # numpy's kinds for bytes, text and objects
 
 CollateMap = Mapping[Any, Callable[..., Any]]
@@ -48,7 +52,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -
             first, {k: collate([d[k] for d in batch], collate_fn_map=collate_fn_map) for k in first}
         )
     if not isinstance(first, Sequence):
-        raise TypeError(_UNKNOWN.format(type(first)))
+        raise TypeError(default_collate_err_msg_format.format(type(first)))
     if len(set(map(len, batch))) > 1:
         raise RuntimeError(
             f"each element in list of batch should be of equal size, but the sizes are {list(map(len, batch))}"
@@ -121,7 +125,7 @@ def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: Colla
     """Stack numpy arrays, and make a tensor of the whole."""
     first = batch[0]
     if first.dtype.kind in _TEXT:
-        raise TypeError(_UNKNOWN.format(first.dtype))
+        raise TypeError(default_collate_err_msg_format.format(first.dtype))
     if any(array.dtype != first.dtype for array in batch):
         return fg.stack(tuple(fg.as_tensor(array) for array in batch))
     for i, array in enumerate(batch):
