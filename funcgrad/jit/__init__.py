@@ -25,7 +25,7 @@ _isinstance = isinstance
 
 
 class ScriptModule(Module):
-    """A module that was scripted or traced: the same module, which can also be saved as a whole."""
+    """A module that was scripted or traced, or the base of one that is written to be: it can be saved as a whole."""
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module, its class by name: `jit.load` needs the class where it reads the file."""
@@ -36,8 +36,9 @@ class ScriptModule(Module):
         """The name of the class that was scripted."""
         return type(_plain(self)).__name__
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return script, (_plain(self),)
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        plain = _plain(self)
+        return super().__reduce_ex__(protocol) if plain is self else (script, (plain,))
 
 
 class ScriptFunction:
@@ -71,12 +72,16 @@ def trace_module(mod: Any, inputs: Any = None, *_: Any, **__: Any) -> Any:
 @functools.cache
 def _scripted(kind: type[Module]) -> type[ScriptModule]:
     bases: tuple[type, ...] = (ScriptModule,) if kind is Module else (kind, ScriptModule)
-    return cast(type[ScriptModule], types.new_class(f"Recursive{kind.__name__}", bases))
+    made = types.new_class(f"Recursive{kind.__name__}", bases)
+    made._scripted_from = kind  # type: ignore[attr-defined]  # what `_plain` asks of this class alone
+    return cast(type[ScriptModule], made)
 
 
 def _plain(module: ScriptModule) -> Module:
-    """Return the module of the class that was scripted, sharing all that it has."""
-    kind = next(base for base in type(module).__mro__ if not issubclass(base, ScriptModule))
+    """Return the module of the class that was scripted, sharing all that it has; itself, of a class of one's own."""
+    kind = vars(type(module)).get("_scripted_from")
+    if kind is None:
+        return module
     plain = object.__new__(kind)
     plain.__dict__ = module.__dict__
     return plain

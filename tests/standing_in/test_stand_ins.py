@@ -237,3 +237,24 @@ def test_arguments_are_scattered_by_name_and_what_is_no_tensor_goes_to_each_devi
     assert [(part.tolist(), word) for part, word in positional] == [([0, 1], "a"), ([2, 3], "a")]
     assert [part["mask"].tolist() for part in named] == [[0, 2], [4, 6]]
     assert [part["deep"] for part in named] == [{"flag": True}, {"flag": True}]
+
+
+class Doubling(jit.ScriptModule):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    @jit.script_method
+    def forward(self, x: Any) -> Any:
+        return 2 * self.inner(x)
+
+
+def test_a_module_written_as_a_script_module_is_saved_and_loaded_as_itself(tmp_path: Path) -> None:
+    doubling = nn.Sequential(Doubling())
+    jit.script(doubling).save(tmp_path / "whole.pt")
+    doubling[0].save(tmp_path / "part.pt")
+    x = torch.ones(1, 2)
+    for name in ("whole.pt", "part.pt"):
+        loaded = jit.load(tmp_path / name)
+        assert torch.equal(loaded(x), doubling(x))
+    assert type(loaded) is Doubling and loaded.original_name == "Doubling"
