@@ -19,12 +19,15 @@ __all__ = [
 
 
 class Config(SimpleNamespace):
-    """Switches that scripts set; one that nobody has set yet is None."""
+    """Switches that scripts set; one that nobody has set yet is None, or a group of switches where torch has one."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return None
+        if name not in _GROUPS:
+            return None
+        group = vars(self)[name] = Config()
+        return group
 
     @contextmanager
     def patch(self, *changes: Any, **switches: Any) -> Iterator[None]:
@@ -41,6 +44,7 @@ class Config(SimpleNamespace):
             vars(self).update(before)
 
 
+_GROUPS = ("aot_inductor", "cpp", "cuda", "rocm", "trace", "triton")
 config = Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8)
 
 

@@ -33,7 +33,8 @@ class View(ModuleType):
                 continue
             if isinstance(found, ModuleType):
                 take_torchs_names(found)
-            vars(self)[name] = found
+            if callable(found):  # a switch may be set another way
+                vars(self)[name] = found
             return found
         if f"{self.__name__}.{name}" in VIEWS:
             return importlib.import_module(f"{self.__name__}.{name}")

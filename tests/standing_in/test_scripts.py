@@ -288,3 +288,17 @@ def test_parts_of_torch_that_no_file_here_has_are_imported_from_their_package_an
     print(hasattr(funcgrad.utils, "model_zoo"), hasattr(funcgrad.utils.data, "_utils"))
     """
     assert output_of(tmp_path, source) == ["load_state_dict_from_url [1, 2]", "0 2 none", "False False"]
+
+
+def test_switches_of_torchs_compiler_are_set_in_groups_and_patched(tmp_path: Path) -> None:
+    source = """
+    import torch
+    import torch._dynamo.config
+    import torch._inductor.config
+    torch._inductor.config.coordinate_descent_tuning = True
+    torch._inductor.config.triton.unique_kernel_names = True
+    print(torch._inductor.config.triton.unique_kernel_names, torch._dynamo.config.suppress_errors)
+    with torch._dynamo.config.patch(suppress_errors=True):
+        print(torch._dynamo.config.suppress_errors)
+    """
+    assert output_of(tmp_path, source) == ["True False", "True"]
