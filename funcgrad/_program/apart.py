@@ -146,8 +146,10 @@ class InTwo:
             -1 - leaf: x for leaf, x in (*zip(self.given, given, strict=True), *zip(self.kept, kept, strict=True))
         }
         for part, plan in self.parts:
-            own = [[values[part.inputs[i]] for i in leaves] for leaves in (plan.given, plan.kept)]
-            results = plan.execute(*own, plan.numbers([float(numbers[i]) for i in part.numbers]))
+            given, kept = [[values[part.inputs[i]] for i in leaves] for leaves in (plan.given, plan.kept)]
+            results = plan.execute(
+                plan.with_copies(given), kept, plan.numbers([float(numbers[i]) for i in part.numbers])
+            )
             plan.spare -= 1
             values.update(zip([part.results[place] for place in plan.order], results, strict=True))
         return [values[slot] for slot in self.wanted]

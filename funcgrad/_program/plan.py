@@ -6,7 +6,7 @@ planned is the path of Calls in the trie; nothing of tensors, the tape or the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -42,15 +42,16 @@ Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
 class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
-    given, kept: which leaves go into which list. order: for each result that comes back, its place among those wanted.
+    given, kept: which leaves go into which list. copied: the places in the first of those that somebody holds, of which
+    copies are given. order: for each result that comes back, its place among those wanted.
     used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a compile of
     its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the lengths that
     vary in it.
     """
 
     __slots__ = (
-        "_array", "_numbers", "_on_host", "execute", "fixed", "given", "is_new", "kept", "note", "order", "spare",
-        "used",
+        "_array", "_numbers", "_on_host", "copied", "execute", "fixed", "given", "is_new", "kept", "note", "order",
+        "spare", "used",
     )  # fmt: skip
 
     def __init__(
@@ -63,8 +64,10 @@ class Plan:
         is_new: bool = True,
         note: str = "",
         fixed: list[float] | None = None,
+        free: Container[int] | None = None,
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
+        self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
         self.used, self.is_new, self.note, self.fixed = 0, is_new, note, fixed or []
         self.spare = execute.spare if isinstance(execute, InTwo) else _OFTEN.get(type(execute), -1)
         self._on_host = self.spare > 0  # these read the numbers one by one
@@ -86,6 +89,13 @@ class Plan:
     def runs(self) -> int:
         """How often a program with an executable of its own was run."""
         return -1 - self.spare
+
+    def with_copies(self, given: list[Any], shared: Container[int] = ()) -> list[Any]:
+        """Return what goes into the first list, with copies of what others hold. shared: leaves that they do hold."""
+        if not (self.copied or shared):
+            return given
+        held = [place in self.copied or leaf in shared for place, leaf in enumerate(self.given)]
+        return [x.copy() if is_held else x for x, is_held in zip(given, held, strict=True)]
 
     def numbers(self, given: list[float]) -> Any:
         """Return the program's numbers as an array: on the device if they are those of the last run."""
@@ -121,7 +131,8 @@ def plan(
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             plans = [(one, _planned(one)), (other, _planned(other, is_common=before is not None))]
             both, is_new = InTwo(plans, wanted, len(leaf_avals)), any(made.is_new for _, made in plans)
-            return Plan(both, both.given, both.kept, range(len(wanted)), is_new=is_new, note=plans[-1][1].note)
+            note = plans[-1][1].note
+            return Plan(both, both.given, both.kept, range(len(wanted)), is_new=is_new, note=note)
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
     return _planned(whole, is_common=before is not None)
@@ -143,13 +154,13 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
         donated = donations(part.calls, part.wanted, part.free, part.avals)
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
-            return _plan_of_whole(whole, part.avals, fixed)
+            return _plan_of_whole(whole, part, fixed)
     served, chosen, compiled = None, None, counters.parts
     if not is_common:
         sample = Sample(part.calls, part.avals)
         served = for_many_lengths(sample, part.wanted, part.free, may_wait=lambda: are_known(line))
         if isinstance(served, Served):
-            return _plan_of_served(served)
+            return _plan_of_served(served, part.free)
         if _may_be_taken_apart(part.avals):
             chosen = _not_as_a_whole(line, found, short, part.avals)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
@@ -159,7 +170,7 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
     elif whole is None:
         made = Plan(InPieces(short, results, settings.piece), (), leaves, order, fixed=fixed)
     else:
-        made = _plan_of_whole(whole, part.avals, fixed)
+        made = _plan_of_whole(whole, part, fixed)
         if len(line) > SHORT:
             note_plan(made, len(line))
     if served:
@@ -167,20 +178,20 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
     return made
 
 
-def _plan_of_served(served: Served) -> Plan:
+def _plan_of_served(served: Served, free: Sequence[int]) -> Plan:
     rooms = " x ".join(map(str, served.execute.roomy.rooms))
     whole, note = served.whole, f"compiled for lengths up to {rooms}"
-    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note, free=set(free))
 
 
-def _plan_of_whole(whole: Whole, leaf_avals: Sequence[Aval], fixed: list[float]) -> Plan:
+def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
     """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one."""
     execute = _EXECUTABLES.get(whole.key)
     is_new = execute is None
     if execute is None:
-        traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, leaf_avals) else whole.step
+        traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, part.avals) else whole.step
         execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,))
-    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed)
+    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed, free=set(part.free))
 
 
 def _not_as_a_whole(

@@ -46,7 +46,7 @@ class Program:
 
     __slots__ = (
         "closed", "cursor", "failure", "grown", "history", "leaf_slots", "leaves", "lock", "numbers", "outcome",
-        "pinned", "placement", "promised", "results", "shadow",
+        "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -64,6 +64,7 @@ class Program:
         self.leaves: list[tuple[Any, ref[Value], Aval]] = []
         self.leaf_slots: dict[Any, int] = {}
         self.pinned: list[Value] = []
+        self.shared: set[int] = set()  # leaves whose arrays others hold too
         self.results: list[ref[Value]] = []
         self.numbers: list[float] = []
         self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `end_where_it_grows`
@@ -228,7 +229,7 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
         else:
             value.slot = SEEN
     elif value.slot is SHARED:
-        program.pinned.append(value)
+        program.shared.add(len(program.leaves))
     leaves = program.leaves
     leaves.append((value.array, place, value.aval))
     program.leaf_slots[place] = slot = -len(leaves)
@@ -241,6 +242,7 @@ def _withdraw(program: Program, key: list[Any]) -> None:
     for slot, known in zip(reversed(key[:-1]), reversed(key), strict=False):
         if type(known) is Aval and slot == -len(program.leaves):
             del program.leaf_slots[program.leaves.pop()[1]]
+            program.shared.discard(len(program.leaves))
 
 
 def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any]) -> None:

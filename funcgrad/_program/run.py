@@ -124,13 +124,14 @@ def _execute(program: Program) -> None:
     given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
     program.promised = [program.promised[i] for i in planned.order]
     counters.runs = planned.used = counters.runs + 1
-    counters.donated += len(given)
+    counters.donated += len(given) - len(planned.copied)
     if Journal.watching:
         Journal.runs.append(Run(user_line(), call.depth))
     try:
         with jax.enable_x64(True), _outside_traces():
+            eaten = [planned.with_copies(given, program.shared)]
             # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its outcome
-            program.outcome.extend(map(planned.execute, [given], [kept], [planned.numbers(program.numbers)]))
+            program.outcome.extend(map(planned.execute, eaten, [kept], [planned.numbers(program.numbers)]))
     except BaseException as error:
         if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):
             program.failure = error

@@ -55,8 +55,11 @@ def donations(
 ) -> dict[int, int]:
     """Return, for free leaves, the wanted result of the same shape that takes over its memory.
 
-    The partner of a leaf comes from the call that reads it last, the first such leaf with the first such result (an
-    optimizer's old and new parameter); else from a later call. A result computed before the last reading would make
+    What an optimizer replaces has the new one as its partner, even if somebody holds it: then a copy is donated. Who
+    holds it (a copy of the model) seldom does so at the next step, which is the same program then.
+
+    Else the partner of a leaf comes from the call that reads it last, the first such leaf with the first such result;
+    else from a later call. A result computed before the last reading would make
     XLA copy the leaf: an MLP step whose weights were paired with their gradients copied every one of them.
     """
     last_reader = {-1 - a: i for i, call in enumerate(calls) for a in call.arguments if type(a) is int and a < 0}
@@ -65,7 +68,9 @@ def donations(
         for slot, aval in enumerate(call.avals, call.first):
             if slot in wanted:
                 unclaimed[aval].append((i, slot))
-    partners: dict[int, int] = {}
+    partners = _replaced(calls, last_reader, wanted)
+    for leaf, slot in partners.items():
+        unclaimed[leaf_avals[leaf]].remove((last_reader[leaf], slot))
     for at_once in (True, False):
         for leaf in sorted(set(free), key=lambda leaf: _first_place(calls, last_reader, leaf)):
             reader = last_reader.get(leaf)
@@ -78,6 +83,23 @@ def donations(
                 rows.remove(chosen)
                 partners[leaf] = chosen[1]
     return partners
+
+
+def _replaced(calls: Sequence[Recorded], last_reader: dict[int, int], wanted: Sequence[int]) -> dict[int, int]:
+    """Return, for leaves that an optimizer replaces, the results that take their places."""
+    found: dict[int, int] = {}
+    for i, call in enumerate(calls):
+        for place, result in getattr(call.op, "replaced", _nothing)(call.statics):
+            argument, slot = call.arguments[place], call.first + result
+            if type(argument) is int and argument < 0 and last_reader[-1 - argument] == i and slot in wanted:
+                assert call.signature is not None
+                if call.signature.arguments[place] is call.avals[result]:
+                    found[-1 - argument] = slot
+    return found
+
+
+def _nothing(_: Any) -> tuple[tuple[int, int], ...]:
+    return ()
 
 
 def _first_place(calls: Sequence[Recorded], last_reader: dict[int, int], leaf: int) -> tuple[int, int]:

@@ -32,6 +32,10 @@ class Variable:
             return self.value.detached()
         return self if self.node is None else Variable(self.value)
 
+    def copied(self) -> Variable:
+        """Return the same numbers as a variable without history that shares nothing with this one."""
+        return Variable(self.value.copied()) if type(self.value) is Value else self.detached()
+
 
 class Names:
     """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets them at import."""

@@ -208,7 +208,7 @@ def deep_copied(self: Tensor, memo: dict[int, Any]) -> Any:
 
 
 def _copied_leaf(self: Tensor, memo: dict[int, Any]) -> Any:
-    made = type(self)._leaf(self._materialize()._current(), self.requires_grad)
+    made = type(self)._leaf(self._materialize()._current().copied(), self.requires_grad)
     if self._alias is not None:
         made._alias = memo.setdefault(id(self._alias), cell_of(made))
         made._current()

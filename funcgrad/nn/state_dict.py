@@ -268,9 +268,9 @@ def _load_one(module: Any, name: str, tensor: Tensor, key: str, given: Any, assi
 
 
 def _take_value(tensor: Tensor, given: Tensor) -> None:
-    """Copy by name where that is all there is to do: values never change, so two tensors may have the same one."""
+    """Copy by name where that is all there is to do: arrays never change, so two tensors may have the same one."""
     if given.dtype is tensor.dtype and given.device == tensor.device:
-        tensor._write(given._materialize()._current().detached())
+        tensor._write(given._materialize()._current().copied())
     else:
         tensor.copy_(given)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
 def adadelta(
@@ -33,7 +33,7 @@ def adadelta(
 class Adadelta(RuleOptimizer):
     """Adadelta. Source: Zeiler 2012, https://arxiv.org/abs/1212.5701; `lr` scales the step, as in torch."""
 
-    _op = Op(adadelta, grad="AdadeltaBackward0", numbers="inputs")
+    _op = RuleOp(adadelta, grad="AdadeltaBackward0")
 
     def __init__(
         self,

@@ -8,12 +8,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, descended, number, numbers, shrunk
+from funcgrad.optim.rule import Layout, RuleOp, State, descended, number, numbers, shrunk
 
 
 def adafactor(
@@ -80,7 +80,7 @@ class Adafactor(RuleOptimizer):
     Source: Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235, without its first moment, as in torch.
     """
 
-    _op = Op(adafactor, grad="AdafactorBackward0", numbers="inputs")
+    _op = RuleOp(adafactor, grad="AdafactorBackward0")
     _is_elementwise = False
 
     def __init__(

@@ -7,12 +7,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers
 
 
 def adagrad(
@@ -38,7 +38,7 @@ class Adagrad(RuleOptimizer):
     Source: Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html.
     """
 
-    _op = Op(adagrad, grad="AdagradBackward0", numbers="inputs")
+    _op = RuleOp(adagrad, grad="AdagradBackward0")
 
     def __init__(
         self,

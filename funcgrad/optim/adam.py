@@ -8,12 +8,12 @@ from typing import Any
 import jax.numpy as jnp
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers, shrunk, transformed
 
 
 def adam(
@@ -64,7 +64,7 @@ class Adam(RuleOptimizer):
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980; Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ.
     """
 
-    _op = Op(adam, grad="AdamBackward0", numbers="inputs")
+    _op = RuleOp(adam, grad="AdamBackward0")
 
     def __init__(
         self,

@@ -6,12 +6,12 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
 def adamax(
@@ -32,7 +32,7 @@ def adamax(
 class Adamax(RuleOptimizer):
     """Adamax. Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 7.1."""
 
-    _op = Op(adamax, grad="AdamaxBackward0", numbers="inputs")
+    _op = RuleOp(adamax, grad="AdamaxBackward0")
 
     def __init__(
         self,

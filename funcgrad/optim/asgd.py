@@ -7,12 +7,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer, count_dtype
-from funcgrad.optim.rule import Layout, State, decayed, number, numbers
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, number, numbers
 
 
 def asgd(
@@ -42,7 +42,7 @@ class ASGD(RuleOptimizer):
     Source: Polyak and Juditsky 1992, https://doi.org/10.1137/0330046.
     """
 
-    _op = Op(asgd, grad="AsgdBackward0", numbers="inputs")
+    _op = RuleOp(asgd, grad="AsgdBackward0")
     _shared = ("eta", "mu", "step")
 
     def __init__(

@@ -11,12 +11,12 @@ import numpy as np
 import optax
 from jax import lax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, numbers, shrunk
+from funcgrad.optim.rule import Layout, RuleOp, State, numbers, shrunk
 
 _COEFFICIENTS = (3.4445, -4.775, 2.0315)
 
@@ -84,7 +84,7 @@ class Muon(RuleOptimizer):
     adjust_lr_fn="match_rms_adamw": Liu et al. 2025, https://arxiv.org/abs/2502.16982.
     """
 
-    _op = Op(muon, grad="MuonBackward0", numbers="inputs")
+    _op = RuleOp(muon, grad="MuonBackward0")
     _shared = ()
     _is_elementwise = False
 

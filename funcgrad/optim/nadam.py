@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer, count_dtype
-from funcgrad.optim.rule import Layout, State, decayed, number, numbers, shrunk
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, number, numbers, shrunk
 
 
 def nadam(
@@ -58,7 +58,7 @@ def nadam(
 class NAdam(RuleOptimizer):
     """Adam with Nesterov momentum. Source: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ."""
 
-    _op = Op(nadam, grad="NadamBackward0", numbers="inputs")
+    _op = RuleOp(nadam, grad="NadamBackward0")
     _shared = ("mu_product", "step")
 
     def __init__(

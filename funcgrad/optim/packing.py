@@ -8,7 +8,7 @@ are views of it: reading one reads its part, writing one writes there. Large sta
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from funcgrad._tensor.interop import from_host, host_numbers
 from funcgrad._tensor.names import record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.end_to_end import EndToEnd, joined, part
+from funcgrad.optim.rule import RuleOp
 
 
 def _write_part(flat: Array, new: Array, start: int, shape: tuple[int, ...]) -> Array:
@@ -46,14 +47,19 @@ class Packing(EndToEnd):
         return found
 
 
-class PackedOp(Op):
+class PackedOp(RuleOp):
     """The op of an optimizer, which reads and returns its states as a Packing has them."""
 
     __slots__ = ("rule",)
 
     def __init__(self, rule: Op) -> None:
-        super().__init__(rule.function, numbers=rule.numbers)
+        super().__init__(rule.function)
         self.rule = rule
+
+    def replaced(self, statics: Sequence[Any]) -> Iterator[tuple[int, int]]:
+        """Yield the place of an input, and that of the result which takes its place afterwards."""
+        packing, layout, *_ = statics
+        return self._pairs(sum(layout.cohorts), packing.width)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
         """Compute new parameters and states. inputs: parameters, gradients, packed states, numbers."""

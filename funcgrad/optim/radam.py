@@ -8,12 +8,12 @@ from typing import Any
 import jax.numpy as jnp
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, number, numbers, shrunk, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers, shrunk, transformed
 
 
 def radam(
@@ -46,7 +46,7 @@ def radam(
 class RAdam(RuleOptimizer):
     """Rectified Adam. Source: Liu et al. 2019, https://arxiv.org/abs/1908.03265."""
 
-    _op = Op(radam, grad="RadamBackward0", numbers="inputs")
+    _op = RuleOp(radam, grad="RadamBackward0")
 
     def __init__(
         self,

@@ -6,12 +6,12 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
 def rmsprop(
@@ -47,7 +47,7 @@ class RMSprop(RuleOptimizer):
     centered: Graves 2013, https://arxiv.org/abs/1308.0850.
     """
 
-    _op = Op(rmsprop, grad="RmspropBackward0", numbers="inputs")
+    _op = RuleOp(rmsprop, grad="RmspropBackward0")
 
     def __init__(
         self,

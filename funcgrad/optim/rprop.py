@@ -7,12 +7,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, numbers
+from funcgrad.optim.rule import Layout, RuleOp, State, numbers
 
 
 def rprop(
@@ -43,7 +43,7 @@ class Rprop(RuleOptimizer):
     Source: Riedmiller and Braun 1993, https://doi.org/10.1109/ICNN.1993.298623.
     """
 
-    _op = Op(rprop, grad="RpropBackward0", numbers="inputs")
+    _op = RuleOp(rprop, grad="RpropBackward0")
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ an optimizer gets all arrays of a group in one flat list and reads it by a `Layo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -15,7 +15,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from funcgrad._ops.table import Array
+from funcgrad._ops.table import Array, Op
 from funcgrad.optim.end_to_end import EndToEnd
 
 State: TypeAlias = dict[str, Any]  # name -> one array per parameter, or the one 0-d array that they share
@@ -76,6 +76,29 @@ class Layout(NamedTuple):
         packed = {name: lie.pack(state[name]) for name in self.slots}
         params, state = rule(lie.pack(params), lie.pack(grads), state | packed)
         return [lie.unpack(row) for row in (params, *[state[name] for name in self.slots])], state
+
+
+class RuleOp(Op):
+    """The op of an optimizer: of parameters, gradients, states and numbers; it returns new parameters and states.
+
+    Its statics begin with the Layout.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, function: Callable[..., Any], grad: str | None = None) -> None:
+        super().__init__(function, grad=grad, numbers="inputs")
+
+    def replaced(self, statics: Sequence[Any]) -> Iterator[tuple[int, int]]:
+        """Yield the place of an input, and that of the result which takes its place afterwards."""
+        layout: Layout = statics[0]
+        count = sum(layout.cohorts)
+        return self._pairs(count, len(layout.slots) * count + len(layout.shared) * len(layout.cohorts))
+
+    @staticmethod
+    def _pairs(params: int, states: int) -> Iterator[tuple[int, int]]:
+        yield from ((i, i) for i in range(params))
+        yield from ((2 * params + i, params + i) for i in range(states))
 
 
 def number(given: Any) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 import optax
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, decayed, descended, numbers, transformed
+from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
 def sgd(
@@ -42,7 +42,7 @@ class SGD(RuleOptimizer):
     http://www.cs.toronto.edu/~hinton/absps/momentum.pdf.
     """
 
-    _op = Op(sgd, grad="SgdBackward0", numbers="inputs")
+    _op = RuleOp(sgd, grad="SgdBackward0")
     _shared = ()
 
     def __init__(

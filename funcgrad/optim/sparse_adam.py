@@ -6,12 +6,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from funcgrad._ops.table import Array, Arrays, Op, Operand
+from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
-from funcgrad.optim.rule import Layout, State, descended, number, numbers
+from funcgrad.optim.rule import Layout, RuleOp, State, descended, number, numbers
 
 
 def sparse_adam(
@@ -49,7 +49,7 @@ class SparseAdam(RuleOptimizer):
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 2, for the rows that occur.
     """
 
-    _op = Op(sparse_adam, grad="SparseAdamBackward0", numbers="inputs")
+    _op = RuleOp(sparse_adam, grad="SparseAdamBackward0")
     _is_elementwise = False
 
     def __init__(
