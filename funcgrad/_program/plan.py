@@ -151,7 +151,7 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
     whole = None
     if len(short) <= settings.piece:
-        donated = donations(part.calls, part.wanted, part.free, part.avals)
+        donated = donations(part.calls, part.wanted, part.free, part.avals, copies=True)
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
             return _plan_of_whole(whole, part, fixed)
@@ -160,7 +160,7 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
         sample = Sample(part.calls, part.avals)
         served = for_many_lengths(sample, part.wanted, part.free, may_wait=lambda: are_known(line))
         if isinstance(served, Served):
-            return _plan_of_served(served, part.free)
+            return _plan_of_served(served)
         if _may_be_taken_apart(part.avals):
             chosen = _not_as_a_whole(line, found, short, part.avals)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
@@ -178,10 +178,10 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
     return made
 
 
-def _plan_of_served(served: Served, free: Sequence[int]) -> Plan:
+def _plan_of_served(served: Served) -> Plan:
     rooms = " x ".join(map(str, served.execute.roomy.rooms))
     whole, note = served.whole, f"compiled for lengths up to {rooms}"
-    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note, free=set(free))
+    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
 
 
 def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:

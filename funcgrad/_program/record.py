@@ -181,6 +181,29 @@ def array_of(value: Value) -> jax.Array:
     return value.array  # type: ignore[return-value]  # the run has put it there
 
 
+def share(value: Value) -> None:
+    """Say that others hold the array of a Value too. It is here already, and the present program may have read it."""
+    value.share()
+    slot = thread.program.leaf_slots.get(ref(value), 0)
+    if slot < 0:
+        thread.program.shared.add(-1 - slot)
+
+
+def copy_of(value: Value) -> Value:
+    """Return another Value of the same numbers: another input of programs, as it will be once one of them changes.
+
+    One that is only promised is its own copy.
+    """
+    if value.program is CONSTANT:
+        return Value(None, CONSTANT, value.slot, value.aval)
+    if value.array is None:
+        return value
+    if type(value.array) is np.ndarray:
+        return Value(value.array.copy(), None, None, value.aval)
+    share(value)
+    return Value(value.array, None, SHARED, value.aval)
+
+
 def force(value: Value) -> None:
     """Make a promised Value be here. `run` puts its own in this place: recording does not know how programs are run."""
     raise AssertionError("funcgrad._program.run is not imported")

@@ -85,20 +85,6 @@ class Value:
         assert self.array is not None
         self.slot = SHARED
 
-    def copied(self) -> Value:
-        """Return another Value of the same numbers: another input of programs, as it will be once one of them changes.
-
-        One that is only promised is its own copy.
-        """
-        if self.program is CONSTANT:
-            return Value(None, CONSTANT, self.slot, self.aval)
-        if self.array is None:
-            return self
-        if type(self.array) is np.ndarray:
-            return Value(self.array.copy(), None, None, self.aval)
-        self.share()
-        return Value(self.array, None, SHARED, self.aval)
-
 
 SEEN = object()  # the `slot` of a Value whose numpy array was read by a program
 SHARED = object()  # the `slot` of a Value whose array others hold too

@@ -51,12 +51,17 @@ class Whole:
 
 
 def donations(
-    calls: Sequence[Recorded], wanted: Sequence[int], free: Sequence[int], leaf_avals: Sequence[Aval]
+    calls: Sequence[Recorded],
+    wanted: Sequence[int],
+    free: Sequence[int],
+    leaf_avals: Sequence[Aval],
+    *,
+    copies: bool = False,
 ) -> dict[int, int]:
     """Return, for free leaves, the wanted result of the same shape that takes over its memory.
 
-    What an optimizer replaces has the new one as its partner, even if somebody holds it: then a copy is donated. Who
-    holds it (a copy of the model) seldom does so at the next step, which is the same program then.
+    What an optimizer replaces has the new one as its partner, with `copies` even if somebody holds it: then a copy is
+    donated. Who holds it (a copy of the model) seldom does so at the next step, which is the same program then.
 
     Else the partner of a leaf comes from the call that reads it last, the first such leaf with the first such result;
     else from a later call. A result computed before the last reading would make
@@ -68,7 +73,8 @@ def donations(
         for slot, aval in enumerate(call.avals, call.first):
             if slot in wanted:
                 unclaimed[aval].append((i, slot))
-    partners = _replaced(calls, last_reader, wanted)
+    replaced = _replaced(calls, last_reader, wanted)
+    partners = {leaf: slot for leaf, slot in replaced.items() if copies or leaf in free}
     for leaf, slot in partners.items():
         unclaimed[leaf_avals[leaf]].remove((last_reader[leaf], slot))
     for at_once in (True, False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._program.record import copy_of
 from funcgrad._program.value import Aval, LiftedValue, Value
 
 
@@ -34,7 +35,7 @@ class Variable:
 
     def copied(self) -> Variable:
         """Return the same numbers as a variable without history that shares nothing with this one."""
-        return Variable(self.value.copied()) if type(self.value) is Value else self.detached()
+        return Variable(copy_of(self.value)) if type(self.value) is Value else self.detached()
 
 
 class Names:

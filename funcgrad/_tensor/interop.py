@@ -13,7 +13,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._program.faults import raise_fault
-from funcgrad._program.record import array_of
+from funcgrad._program.record import array_of, share
 from funcgrad._program.run import put
 from funcgrad._program.value import (
     CONSTANT,
@@ -124,7 +124,7 @@ def to_jax(tensor: Tensor) -> jax.Array:
     """Return the JAX array behind a tensor without copying it; funcgrad will not reuse its memory any more."""
     value = tensor._current().value
     array = array_of(value)
-    value.share()
+    share(value)
     return array
 
 

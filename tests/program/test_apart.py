@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from funcgrad._program import plan
 from funcgrad._program.apart import InTwo
 from funcgrad._program.counters import counted
 from funcgrad._program.trie import forest
+from funcgrad._tensor.interop import to_jax
 
 
 @pytest.fixture(autouse=True)
@@ -123,3 +125,45 @@ def test_looking_at_indices_is_no_part_of_a_step(from_host: tuple[bool, bool]) -
         model(words).square().sum().backward()
         optimizer.step()
     assert large() == 1
+
+
+def averaged(*, syncs: bool) -> list[float]:
+    """Return losses of a net with a moving average of its weights, or a copy that follows it now and then."""
+    torch.manual_seed(0)
+    model = nn.Sequential(*[part for _ in range(8) for part in (nn.Linear(4, 4), nn.Tanh())])
+    other = copy.deepcopy(model).requires_grad_(False)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    x, losses = torch.linspace(-1, 1, 12).reshape(3, 4), []
+    for step in range(6):
+        optimizer.zero_grad()
+        loss = (model(x) - other(x) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses += [loss.item(), other[0].weight.sum().item()]
+        if not syncs:
+            with torch.no_grad():
+                for mine, its in zip(other.parameters(), model.parameters(), strict=True):
+                    mine.lerp_(its, 0.5)
+        elif step % 2:
+            other.load_state_dict(model.state_dict())
+    return losses
+
+
+@pytest.mark.parametrize("syncs", [False, True])
+def test_a_copy_of_a_model_does_not_make_its_step_another_program(syncs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = averaged(syncs=syncs)
+    assert sum("adam" in {step[0][0].name for step in key[0]} for key in plan._EXECUTABLES) == 1
+    monkeypatch.setattr(settings, "eager", True)
+    np.testing.assert_allclose(losses, averaged(syncs=syncs), rtol=1e-4)
+
+
+def test_a_copy_made_between_reading_and_changing_keeps_its_numbers() -> None:
+    weight = torch.ones(64, 64)
+    weight += 1
+    weight.sum().item()
+    total = weight.sum()  # the program that is recorded has read it
+    twin, array = copy.deepcopy(weight), to_jax(weight)
+    weight *= 3
+    assert total.item() == 2 * 64 * 64
+    assert weight.sum().item() == 6 * 64 * 64
+    assert twin.sum().item() == array.sum() == 2 * 64 * 64
