@@ -38,6 +38,14 @@ from funcgrad._base.layouts import (
     sparse_csr,
     strided,
 )
+from funcgrad._base.quantized_dtypes import (
+    per_tensor_affine,
+    per_tensor_symmetric,
+    qint8,
+    qint32,
+    qscheme,
+    quint8,
+)
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions as _functions
 from funcgrad._tensor import legacy as _legacy
@@ -106,7 +114,8 @@ __all__ = [
     "finfo", "from_jax", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode",
     "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_rng_state", "iinfo",
     "initial_seed", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "jagged", "layout",
-    "manual_seed", "memory_format", "multinomial", "normal", "poisson", "preserve_format", "rand", "rand_like",
+    "manual_seed", "memory_format", "multinomial", "normal", "per_tensor_affine",
+    "per_tensor_symmetric", "poisson", "preserve_format", "qint8", "qint32", "qscheme", "quint8", "rand", "rand_like",
     "randint", "randint_like", "randn", "randn_like", "random", "randperm", "rrelu", "rrelu_", "seed",
     "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_num_threads",
@@ -126,15 +135,16 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
-    "__config__", "__future__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda",
+    "__config__", "__future__", "accelerator", "amp", "ao", "autograd", "backends", "compiler", "cpu", "cuda",
     "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library",
     "linalg", "masked", "mps", "multiprocessing", "nested", "nn", "onnx", "ops", "optim", "overrides", "profiler",
-    "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing", "types",
-    "utils", "version", "vision", "xpu",
+    "quantization", "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing",
+    "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _NAMES_IN = {  # names of other rooms, for the same reason
     "_tensor.overriding": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
     "amp": ("GradScaler", "autocast"),
+    "ao.quantized_tensor": ("dequantize", "quantize_per_tensor", "quantize_per_tensor_dynamic"),
     "autograd.anomaly": ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
     "compiler": ("_dynamo", "_inductor"),
     "compiling": ("compile",),

@@ -7,6 +7,7 @@ from funcgrad import (
     __future__ as __future__,
     accelerator as accelerator,
     amp as amp,
+    ao as ao,
     autograd as autograd,
     backends as backends,
     compiler as compiler,
@@ -34,6 +35,7 @@ from funcgrad import (
     optim as optim,
     overrides as overrides,
     profiler as profiler,
+    quantization as quantization,
     quasirandom as quasirandom,
     random as random,
     return_types as return_types,
@@ -66,6 +68,14 @@ from funcgrad._base.layouts import (
     sparse_csc as sparse_csc,
     sparse_csr as sparse_csr,
     strided as strided,
+)
+from funcgrad._base.quantized_dtypes import (
+    per_tensor_affine as per_tensor_affine,
+    per_tensor_symmetric as per_tensor_symmetric,
+    qint32 as qint32,
+    qint8 as qint8,
+    qscheme as qscheme,
+    quint8 as quint8,
 )
 from funcgrad._base.size import Size as Size
 from funcgrad._tensor.functions import (
@@ -149,6 +159,11 @@ from funcgrad._tensor.tensor import (
     _TriangularSolveResult,
 )
 from funcgrad.amp import GradScaler as GradScaler, autocast as autocast
+from funcgrad.ao.quantized_tensor import (
+    dequantize as dequantize,
+    quantize_per_tensor as quantize_per_tensor,
+    quantize_per_tensor_dynamic as quantize_per_tensor_dynamic,
+)
 from funcgrad.autograd.anomaly import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
@@ -919,7 +934,6 @@ def cumulative_trapezoid(
 ) -> Tensor: ...
 def deg2rad(input: Tensor, *, out: Any = None) -> Tensor: ...
 def deg2rad_(input: Tensor) -> Tensor: ...
-def dequantize(input: Any) -> Tensor: ...
 def det(A: Tensor, *, out: Any = None) -> Tensor: ...
 def detach(self) -> Tensor: ...
 def detach_(self) -> Tensor: ...

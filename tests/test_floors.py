@@ -49,6 +49,7 @@ FLOORS = (
     ),
     (
         "accelerator",
+        "ao",
         "cpu",
         "ops",
         "compiling",
@@ -62,7 +63,7 @@ FLOORS = (
         "overrides",
         "vision",
     ),
-    ("__config__", "__future__", "compiler", "xpu"),
+    ("__config__", "__future__", "compiler", "quantization", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )

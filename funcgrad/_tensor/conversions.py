@@ -245,5 +245,4 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     return other.detach() if assign else copy_(self.detach(), other)
 
 
-FUNCTIONS["dequantize"] = lambda input: input.float() if isinstance(input, Tensor) else [x.float() for x in input]
 FUNCTIONS["detach"], FUNCTIONS["detach_"] = Tensor.detach, Tensor.detach_

@@ -96,7 +96,7 @@ def format_tensor(
         suffixes.append("requires_grad=True")
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
-    text = _with_suffixes(prefix + format_values(array, column), suffixes, column, indent)
+    text = with_suffixes(prefix + format_values(array, column), suffixes, column, indent)
     if not is_parameter:
         return text
     return "Parameter containing:\n" + (text if name == "tensor" else f"Parameter({text})")
@@ -126,7 +126,7 @@ def _shape_and_dtype(array: np.ndarray[Any, Any], dtype: dtypes.dtype, default_d
     return size if dtype in implied else [*size, f"dtype={dtype!r}"]
 
 
-def _with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int) -> str:
+def with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int) -> str:
     """Append the suffixes and the closing bracket, each suffix on a new line where the last one is full."""
     newline = text.rfind("\n")
     # torch counts two characters more than the line has: where the line breaks depends on it.

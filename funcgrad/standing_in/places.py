@@ -59,6 +59,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.multiprocessing.queues": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.spawn": ("funcgrad.multiprocessing",),
     "torch.nn._reduction": ("funcgrad.nn.reduction_numbers",),
+    "torch.nn.quantized": ("funcgrad.ao.nn.quantized",),
+    "torch.nn.quantized.dynamic": ("funcgrad.ao.nn.quantized.dynamic",),
     "torch.nn.parallel.parallel_apply": ("funcgrad.nn.parallel",),
     "torch.nn.parallel.replicate": ("funcgrad.nn.parallel",),
     "torch.nn.parallel.scatter_gather": ("funcgrad.nn.parallel",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _TORCHSCRIPT = "a part of TorchScript's compiler, which XLA takes the place of"
-_QUANTIZED = "quantized tensors and kernels: XLA has no such layouts; int8 arithmetic is written with plain dtypes"
+_QUANTIZED = "quantized kernels other than dynamic ones: XLA has none; int8 arithmetic is written with plain dtypes"
 _VENDOR = "one vendor's kernel by its own name; the plain function is the same call"
 _INTERNAL = "torch's own machinery that happens to be without an underscore; no script of a user calls it"
 _DISPATCH = "torch's dispatcher, which does not exist here"

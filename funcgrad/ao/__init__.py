@@ -1,0 +1,14 @@
+"""torch.ao: quantisation of models after training, dynamic: weights in 8 bits, inputs rounded as they come."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+_ROOMS = ("nn", "quantization")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.ao' has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""torch.ao.nn: modules of quantised models."""

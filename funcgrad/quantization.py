@@ -1,0 +1,7 @@
+"""torch.quantization: the older name of `torch.ao.quantization`."""
+
+from __future__ import annotations
+
+from funcgrad.ao.quantization import get_default_dynamic_quant_module_mappings, quantize_dynamic
+
+__all__ = ["get_default_dynamic_quant_module_mappings", "quantize_dynamic"]
