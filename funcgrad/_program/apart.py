@@ -35,6 +35,12 @@ class Part(NamedTuple):
     free: Sequence[int]
     avals: Sequence[Aval]
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it reads nothing: no leaf, and no number that is an input."""
+        read = (a for call in self.calls for a in call.arguments)
+        return not any(type(a) is Hole or (type(a) is int and a < 0) for a in read)
+
 
 def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[Call], list[Call]]:
     """Return the calls before the first one with a history, whose result this is, and the rest.
@@ -130,29 +136,44 @@ class InTwo:
     """Called as a plan is: (given leaves, kept leaves, numbers) -> results, in the order of those wanted.
 
     parts: each with its plan. given, kept: which leaves of the whole go into which list. rents: whether the second part
-    has no executable of its own yet.
+    has no executable of its own yet. What the first part gives is kept where it depends on nothing.
     """
 
     def __init__(self, parts: Sequence[tuple[Part, Any]], wanted: Sequence[int], leaves: int) -> None:
-        self.parts, self.wanted = parts, wanted
-        self.rents = parts[-1][1].spare > 0
+        self.parts, self.rents = parts, parts[-1][1].spare > 0
         donated = {part.inputs[i] for part, plan in parts for i in plan.given}
         self.given = [leaf for leaf in range(leaves) if -1 - leaf in donated]
         self.kept = [leaf for leaf in range(leaves) if -1 - leaf not in donated]
+        places = {-1 - leaf: place for place, leaf in enumerate((*self.given, *self.kept))}
+        self.reads: list[tuple[list[int], list[int]]] = []
+        for part, plan in parts:
+            self.reads.append(
+                ([places[part.inputs[i]] for i in plan.given], [places[part.inputs[i]] for i in plan.kept])
+            )
+            for place in plan.order:
+                places[part.results[place]] = len(places)
+        self.wanted = [places[slot] for slot in wanted]
+        first = parts[0][0]
+        self._is_constant = first.is_constant and not set(first.results) & set(wanted)
+        self._constants: list[Any] = []
+        self._from_first = {place for place, a in enumerate(parts[-1][0].inputs) if a >= 0 and self._is_constant}
 
     def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Any]:
         """Run both parts, one after the other."""
-        values = {
-            -1 - leaf: x for leaf, x in (*zip(self.given, given, strict=True), *zip(self.kept, kept, strict=True))
-        }
-        for part, plan in self.parts:
-            given, kept = [[values[part.inputs[i]] for i in leaves] for leaves in (plan.given, plan.kept)]
-            results = plan.execute(
-                plan.with_copies(given), kept, plan.numbers([float(numbers[i]) for i in part.numbers])
-            )
-            plan.spare -= 1
-            values.update(zip([part.results[place] for place in plan.order], results, strict=True))
-        return [values[slot] for slot in self.wanted]
+        values = [*given, *kept]
+        values += self._constants or self._run(0, values, numbers, ())
+        if self._is_constant:
+            self._constants = values[len(given) + len(kept) :]
+        values += self._run(1, values, numbers, self._from_first)
+        return [values[place] for place in self.wanted]
+
+    def _run(self, turn: int, values: list[Any], numbers: Any, shared: Container[int]) -> Sequence[Any]:
+        """Run one part. shared: its leaves that are needed again, so that copies of them are donated."""
+        part, plan = self.parts[turn]
+        given, kept = [[values[place] for place in places] for places in self.reads[turn]]
+        plan.spare -= 1
+        own = plan.numbers([float(numbers[i]) for i in part.numbers])
+        return plan.execute(plan.with_copies(given, shared), kept, own)
 
     @property
     def last(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,3 +168,23 @@ def test_a_copy_made_between_reading_and_changing_keeps_its_numbers() -> None:
     assert total.item() == 2 * 64 * 64
     assert weight.sum().item() == 6 * 64 * 64
     assert twin.sum().item() == array.sum() == 2 * 64 * 64
+
+
+def test_what_depends_on_nothing_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: list[int] = []
+    run = InTwo._run
+
+    def counted_run(self: InTwo, turn: int, *rest: Any) -> Any:
+        turns.append(turn)
+        return run(self, turn, *rest)
+
+    monkeypatch.setattr(InTwo, "_run", counted_run)
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    losses = trained((x + torch.ones(3, 4).cumsum(0), 1.0) for _ in range(3))
+    assert turns == [0, 1, 0, 1, 0, 1]  # the sum reads x
+    turns.clear()
+    again = trained((torch.ones(3, 4), 1.0) for _ in range(3))
+    assert turns == [0, 1, 1, 1]
+    monkeypatch.setattr(settings, "turns", 0)
+    np.testing.assert_allclose(again, trained((torch.ones(3, 4), 1.0) for _ in range(3)), rtol=1e-5)
+    assert losses != again
