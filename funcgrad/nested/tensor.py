@@ -159,6 +159,12 @@ class NestedTensor(Tensor):
     def _min_seqlen(self) -> int:
         return int(self._raggedness.sizes.min(initial=self._raggedness.longest))
 
+    def _get_max_seqlen(self) -> int:
+        return self._max_seqlen
+
+    def _get_min_seqlen(self) -> int:
+        return self._min_seqlen
+
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
         """Return the entries. RuntimeError for another dimension than the batch's."""
         if dim_in(dim, self.ndim) != 0:

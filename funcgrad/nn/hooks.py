@@ -296,7 +296,7 @@ def _watch(values: tuple[Any, ...], seen: Callable[..., Any]) -> tuple[tuple[Any
         return values, None
     watched = list(values)
     for i, tensor in zip(places, BackwardHookFunction.apply(seen, *(values[i] for i in places)), strict=True):
-        watched[i] = tensor
+        watched[i] = values[i]._like(tensor) if values[i].is_nested else tensor  # type: ignore[attr-defined]  # it has one
     return tuple(watched), places
 
 

@@ -101,6 +101,11 @@ class MultiheadAttention(Module):
         Shape: query (L, N, E), key (S, N, kdim), value (S, N, vdim), result (L, N, E); batch first where so made;
         without N for a single sequence. In boolean masks True forbids; other masks are added to the scores.
         """
+        if any(getattr(x, "is_nested", False) for x in (query, key, value)):
+            raise AssertionError(
+                "MultiheadAttention does not support NestedTensor outside of its fast path, which is not here: split "
+                "the heads and call scaled_dot_product_attention"
+            )
         swap = self.batch_first and query.dim() == 3
         if swap:
             query, key, value = _swapped(query, key, value)

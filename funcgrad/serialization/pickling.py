@@ -106,6 +106,8 @@ class CheckpointPickler(_Pickler):
 
 
 def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:
+    if tensor.is_nested:
+        raise NotImplementedError("nested tensors are not saved to files: save values() and offsets()")
     state = dict(tensor.__dict__)
     if rebuild.is_parameter(tensor):
         made = (_Untracked(tensor), tensor.requires_grad, OrderedDict())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -84,6 +85,23 @@ def test_what_nested_tensors_lack_names_the_function_and_a_way() -> None:
         ragged(1, 2).cumsum(1)
     with pytest.raises(NotImplementedError, match=r"'aten::cumsum'.*NestedTensorCPU"):
         nested.nested_tensor([funcgrad.ones(2)]).cumsum(1)
+
+
+def test_backward_hooks_leave_results_nested() -> None:
+    layer, seen = nn.Linear(3, 2), []
+    layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(outputs[0].shape))
+    result = layer(ragged(2, 3, requires_grad=True))
+    result.sum().backward()
+    assert result.is_nested
+    assert seen == [(5, 2)]
+
+
+def test_what_takes_no_nested_tensors_says_so() -> None:
+    x = ragged(2, 3)
+    with pytest.raises(AssertionError, match="scaled_dot_product_attention"):
+        nn.MultiheadAttention(3, 1)(x, x, x)
+    with pytest.raises(NotImplementedError, match=r"save values\(\) and offsets\(\)"):
+        funcgrad.serialization.save(x, io.BytesIO())
 
 
 def model(torch: Any) -> Any:
