@@ -18,7 +18,7 @@ from funcgrad.distributions.triangular import (
     squared_distance,
     times_vector,
 )
-from funcgrad.distributions.utils import AroundLoc, standard_normal
+from funcgrad.distributions.utils import AroundLoc, _standard_normal
 
 __all__ = ["MultivariateNormal"]
 
@@ -62,7 +62,7 @@ class MultivariateNormal(AroundLoc, GivenMatrix, Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + L N(0, 1)."""
-        noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
+        noise = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + times_vector(self._unbroadcasted_scale_tril, noise)
 
     @checks_value

@@ -41,6 +41,18 @@ class ScriptModule(Module):
         return super().__reduce_ex__(protocol) if plain is self else (script, (plain,))
 
 
+RecursiveScriptModule = ScriptModule
+
+
+class _BroadcastingList:
+    """TorchScript's word for a list, for whose elements one number may stand. It only annotates."""
+
+    def __getitem__(self, element: Any) -> None: ...
+
+
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = _BroadcastingList()
+
+
 class ScriptFunction:
     """Named for isinstance: a scripted function stays a plain function here."""
 

@@ -251,6 +251,8 @@ def _old_spelling(function: Callable[..., Any]) -> Callable[..., Any]:
     return deprecated
 
 
+# As the weights of many a model import them from torch
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 uniform = _old_spelling(uniform_)
 normal = _old_spelling(normal_)
 constant = _old_spelling(constant_)

@@ -198,6 +198,9 @@ def indented(text: str, blanks: int = 2) -> str:
     return text.replace("\n", "\n" + " " * blanks)
 
 
+_addindent = indented  # torch's name, which the `__repr__` of many a module imports
+
+
 def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
     applied = fn(parameter)
     if applied is not parameter:

@@ -279,15 +279,21 @@ def test_parts_of_torch_that_no_file_here_has_are_imported_from_their_package_an
     from torch.nn import _reduction as _Reduction
     from torch.utils import model_zoo
     from torch.utils.checkpoint import get_device_states, set_device_states
+    from torch.nn.modules.module import _addindent
+    from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
     print(model_zoo.load_url.__name__, torch.utils.data._utils.collate.default_collate([1, 2]).tolist())
     print(F._Reduction.get_enum("none"), _Reduction.get_enum("sum"), _Reduction.legacy_get_string(None, False, False))
     set_device_states(*get_device_states(torch.ones(2)))
+    batches = iter(torch.utils.data.DataLoader([1]))
+    print(isinstance(batches, _SingleProcessDataLoaderIter), repr(_addindent("a\\nb", 2)))
     import funcgrad
     from funcgrad.standing_in import uninstall
     uninstall()
     print(hasattr(funcgrad.utils, "model_zoo"), hasattr(funcgrad.utils.data, "_utils"))
     """
-    assert output_of(tmp_path, source) == ["load_state_dict_from_url [1, 2]", "0 2 none", "False False"]
+    assert output_of(tmp_path, source) == [
+        "load_state_dict_from_url [1, 2]", "0 2 none", "True 'a\\n  b'", "False False",
+    ]  # fmt: skip
 
 
 def test_switches_of_torchs_compiler_are_set_in_groups_and_patched(tmp_path: Path) -> None:

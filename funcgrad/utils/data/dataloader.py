@@ -270,3 +270,9 @@ def _check_order(
             )
     elif batch_size is None and drop_last:
         raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+
+# torch's names, which scripts ask `isinstance` about
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter, _MultiProcessingDataLoaderIter = (
+    _Iterator, _HereIterator, _WorkersIterator,
+)  # fmt: skip
