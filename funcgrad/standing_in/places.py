@@ -58,6 +58,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.multiprocessing.queue": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.queues": ("funcgrad.multiprocessing",),
     "torch.multiprocessing.spawn": ("funcgrad.multiprocessing",),
+    "torch.nested._internal": ("funcgrad.nested",),
+    "torch.nested._internal.nested_tensor": ("funcgrad.nested.tensor",),
     "torch.nn._reduction": ("funcgrad.nn.reduction_numbers",),
     "torch.nn.quantized": ("funcgrad.ao.nn.quantized",),
     "torch.nn.quantized.dynamic": ("funcgrad.ao.nn.quantized.dynamic",),

@@ -154,8 +154,9 @@ def _block(data: np.ndarray[Any, Any], mask: np.ndarray[Any, Any], indent: str) 
     if data.ndim > 1:
         inside = ",\n".join(_block(row, counts, indent + "  ") for row, counts in zip(data, mask, strict=True))
         return f"{indent}[\n{inside}\n{indent}]"
-    numbers = (_number(x.item()) if counts else "--".rjust(8) for x, counts in zip(data, mask, strict=True))
-    return f"{indent}[{', '.join(numbers)}]"
+    numbers = [_number(x.item()) if counts else "" for x, counts in zip(data, mask, strict=True)]
+    width = max(8, *map(len, numbers)) if len(numbers) > 1 else 8
+    return f"{indent}[{', '.join(number or '--'.rjust(width) for number in numbers)}]"
 
 
 def _number(number: Any) -> str:
