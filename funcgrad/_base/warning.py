@@ -11,6 +11,11 @@ _OWN = (str(Path(__file__).parent.parent), "<funcgrad")
 _told: set[str] = set()
 
 
+def is_own(filename: str) -> bool:
+    """Tell whether code of this file is funcgrad's own, or Python's that runs a script."""
+    return filename.startswith((*_OWN, "<frozen "))
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the innermost line that is not funcgrad's."""
     frame: FrameType = sys._getframe(1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from funcgrad._base.warning import is_own, warn
 from funcgrad._program.journal import user_line
 from funcgrad._program.record import array_of
 from funcgrad._tape.variable import Variable
@@ -24,7 +24,8 @@ class Anomalies:
 def remember_line(node: Any) -> None:
     """Keep the stack of the forward call with its node, and the user's own line in it."""
     node.metadata["line"] = user_line()
-    node.metadata["traceback"] = [line for line in traceback.format_stack() if "/funcgrad/_" not in line]
+    frames = [frame for frame in traceback.extract_stack() if not is_own(frame.filename)]
+    node.metadata["traceback"] = traceback.format_list(frames)
 
 
 def search(node: Any, gradients: Sequence[Variable | None]) -> None:
@@ -32,8 +33,5 @@ def search(node: Any, gradients: Sequence[Variable | None]) -> None:
     for position, gradient in enumerate(gradients):
         if gradient is not None and gradient.aval.differentiable and np.isnan(array_of(gradient.value)).any():
             lines = "".join(node.metadata.get("traceback", ["(the forward ran before anomaly mode was on)\n"]))
-            warnings.warn(
-                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}",
-                stacklevel=2,
-            )
+            warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}")
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")

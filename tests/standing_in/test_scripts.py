@@ -308,3 +308,21 @@ def test_switches_of_torchs_compiler_are_set_in_groups_and_patched(tmp_path: Pat
         print(torch._dynamo.config.suppress_errors)
     """
     assert output_of(tmp_path, source) == ["True False", "True"]
+
+
+def test_an_anomaly_is_told_with_the_lines_of_the_script_alone(tmp_path: Path) -> None:
+    source = """
+    import torch
+    def root(x):
+        return torch.sqrt(x).sum()
+    with torch.autograd.detect_anomaly():
+        root(torch.tensor([-1.0], requires_grad=True)).backward()
+    """
+    write(tmp_path, "script.py", source)
+    answer = funcgrad(tmp_path, "script.py")
+    told, _, error = answer.stderr.partition("Traceback (most recent call last)")
+    assert [line.split(",")[1:] for line in told.splitlines() if line.startswith("  File")] == [
+        [" line 6", " in <module>"], [" line 4", " in root"],
+    ]  # fmt: skip
+    assert "script.py:6: UserWarning: Error detected in SqrtBackward0." in told
+    assert error.rstrip().endswith("Function 'SqrtBackward0' returned nan values in its 0th output.")
