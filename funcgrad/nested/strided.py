@@ -129,7 +129,10 @@ class StridedNestedTensor(Tensor):
             return tuple(self._parts())
 
     def to_padded_tensor(self, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
-        """Return a dense tensor as large as the largest entry in each dimension, or of `output_size`."""
+        """Return a dense tensor as large as the largest entry in each dimension, or of `output_size`.
+
+        RuntimeError where that is smaller than an entry.
+        """
         with Without("asks_classes"):
             largest = (
                 [max(sizes) for sizes in zip(*self._sizes, strict=True)] if output_size is None else output_size[1:]
