@@ -134,10 +134,13 @@ class StridedNestedTensor(Tensor):
         RuntimeError where that is smaller than an entry.
         """
         with Without("asks_classes"):
-            largest = (
-                [max(sizes) for sizes in zip(*self._sizes, strict=True)] if output_size is None else output_size[1:]
-            )
-            return functions.stack([resized(part, list(largest), padding) for part in self._parts()])
+            largest = [max(sizes) for sizes in zip(*self._sizes, strict=True)]
+            size = largest if output_size is None else list(output_size[1:])
+            if any(wanted < found for wanted, found in zip(size, largest, strict=True)):
+                raise RuntimeError(
+                    "Value in output_size is less than NestedTensor padded size. Truncation is not supported."
+                )
+            return functions.stack([resized(part, size, padding) for part in self._parts()])
 
     def _nested_tensor_size(self) -> Tensor:
         return functions.tensor([list(size) for size in self._sizes])
