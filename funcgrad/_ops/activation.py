@@ -179,7 +179,7 @@ def prelu(input: Array, weight: Array) -> Array:
         channels = input.shape[1] if input.ndim > 1 else 1
         if channels != weight.size:
             raise RuntimeError(
-                "prelu: Mismatch of parameter numbers and input channel size. "
+                "Mismatch of parameter numbers and input channel size. "
                 f"Found parameter numbers = {weight.size} and channel size = {channels}."
             )
         weight = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight

@@ -266,6 +266,6 @@ def masked_fill(input: Array, mask: Mask, value: Operand) -> Array:
     if jnp.iscomplexobj(value) and not jnp.iscomplexobj(input):
         kind = {"Float": "float", "Double": "double", "Long": "int64_t"}.get(scalar_name(input), scalar_name(input))
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
-    input, mask = broadcast(input, mask)
+    mask, input = broadcast(mask, input)
     filler = jnp.broadcast_to(jnp.asarray(value).astype(input.dtype), input.shape)
     return jnp.where(mask, filler, input)

@@ -74,7 +74,7 @@ def _check_columns(columns: Array, sizes: Dims, counts: Dims, given: tuple[Dims,
     if columns.shape[1] % math.prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
-            f"but got input.size(1)={columns.shape[1]} and kernel_size={kernel}"
+            f"but got input.size(1)={columns.shape[1]} and kernel_size={kernel}."
         )
     if min(counts) < 1 or columns.shape[2] != math.prod(counts):
         raise RuntimeError(

@@ -194,7 +194,7 @@ def _check(
     if mode not in ("nearest", "nearest-exact", "area", *_LINEAR) or count not in (1, 2, 3):
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
-            f"nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+            f"nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
     if mode in _LINEAR and count != _LINEAR[mode]:
         raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {_LINEAR[mode] + 2}D input")

@@ -201,7 +201,7 @@ def kl_div(
     """
     if {input.dtype.kind, target.dtype.kind} & set("biu"):
         raise RuntimeError("kl_div: Integral inputs not supported.")
-    broadcast_shape(input.shape, target.shape)
+    broadcast_shape(target.shape, input.shape)
     input, target = as_one_float(input, target)
     loss = jnp.exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
     if reduction == "batchmean" and size_average is None and reduce is None:

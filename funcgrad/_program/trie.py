@@ -6,6 +6,7 @@ A second walk over the same path finds each Call by one look-up, with the shapes
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.errors import NotATensor, ShapeError
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import user_line
@@ -193,7 +195,21 @@ def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) ->
             raise error.with_traceback(None) from None
         given = ", ".join(str(a.number) if type(a) is Constant else str(a) for a in arguments)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if refused := _of_shapes(reason):
+        raise RuntimeError(refused) from None
     raise ShapeError(f"{op.name}() does not take ({given}): {reason}") from None
+
+
+def _of_shapes(reason: str) -> str | None:
+    """Return torch's words for shapes that JAX could not stretch to each other; None for other reasons."""
+    if "for broadcasting" not in reason:
+        return None
+    shapes = [tuple(map(int, re.findall(r"\d+", shape))) for shape in re.findall(r"\([\d, ]*\)", reason)]
+    try:
+        broadcast_shape(*shapes)
+    except RuntimeError as error:
+        return str(error)
+    return None
 
 
 def _refuse_numbers(op: Any, arguments: tuple[Any, ...]) -> None:

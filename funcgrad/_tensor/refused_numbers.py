@@ -98,7 +98,7 @@ def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> N
 def check_part(q: Any) -> None:
     """Raise RuntimeError for a quantile given as a number below 0 or above 1."""
     if isinstance(q, (int, float)) and not 0 <= q <= 1:
-        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
 
 
 def check_range(input: Any, low: Any, high: Any) -> None:

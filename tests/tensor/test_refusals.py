@@ -58,6 +58,22 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
         TypeError,
         "argument 'generator' must be torch.Generator, not int",
     ),
+    (
+        lambda: nn.functional.poisson_nll_loss(torch.ones(2, 3), torch.ones(4, 3)),
+        RuntimeError,
+        "The size of tensor a (4) must match the size of tensor b (2) at non-singleton dimension 0",
+    ),
+    (
+        lambda: torch.ones(2, 3).masked_fill(torch.ones(4, 3).bool(), 0),
+        RuntimeError,
+        "The size of tensor a (4) must match the size of tensor b (2) at non-singleton dimension 0",
+    ),
+    (
+        lambda: nn.functional.prelu(torch.ones(2, 3, 4), torch.ones(2)),
+        RuntimeError,
+        "Mismatch of parameter numbers and input channel size. Found parameter numbers = 2 and channel size = 3.",
+    ),
+    (lambda: torch.ones(3).quantile(2.0), RuntimeError, "quantile() q must be in the range [0, 1] but got 2"),
     (lambda: torch.ones(3).quantile(1.5), RuntimeError, "quantile() q must be in the range [0, 1] but got 1.5"),
     (
         lambda: torch.ones(3).repeat_interleave(torch.tensor([1, 2])),
