@@ -24,7 +24,7 @@ from funcgrad._program.line import Argument, Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
-from funcgrad._program.stepwise import InSteps, are_known, has_turns, note_plan, seldom_come_back
+from funcgrad._program.stepwise import InSteps, are_known, has_turns, note_plan, note_return, seldom_come_back
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
@@ -43,10 +43,10 @@ class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
     given, kept: which leaves go into which list. copied: the places in the first of those that somebody holds, of which
-    copies are given. order: for each result that comes back, its place among those wanted.
-    used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a compile of
-    its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the lengths that
-    vary in it.
+    copies are given. order: for each result that comes back, its place among those wanted. used: when it was last run,
+    as a count of runs. spare: how often it may run until the program is worth a compile of its own (below 0: it has
+    one). is_new: whether there was something to compile. note: what to say of the lengths that vary in it. fixed:
+    numbers that are inputs of what is executed, but not of the program.
     """
 
     __slots__ = (
@@ -191,6 +191,8 @@ def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
     if execute is None:
         traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, part.avals) else whole.step
         execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,))
+    else:
+        note_return(execute)
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed, free=set(part.free))
 
 

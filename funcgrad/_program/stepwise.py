@@ -165,6 +165,7 @@ def has_turns(line: Sequence[Step | Loop]) -> bool:
     return 0 < readers <= 3 * sum(any(times[read] >= _TURNS for read in each) for each in reads)
 
 
+_BACK = 2  # runs: what was run more often came back
 _recent: deque[tuple[Any, int]] = deque(maxlen=RECENT)
 
 
@@ -173,12 +174,19 @@ def note_plan(plan: Any, instructions: int) -> None:
     _recent.append((plan, instructions))
 
 
+def note_return(execute: Any) -> None:
+    """Remember that what was compiled of late is run by another plan too."""
+    for plan, _ in _recent:
+        if plan.execute is execute:
+            plan.spare -= _BACK + 1  # as if that had run it
+
+
 def seldom_come_back() -> bool:
     """Tell whether the long programs compiled of late were run once or twice and not again."""
     total = 0
     for count, (plan, instructions) in enumerate(reversed(_recent), 1):
         total += instructions
-        if plan.runs > 2:
+        if plan.runs > _BACK:
             return False
         if count == RECENT or (count >= _ENOUGH[0] and total >= _ENOUGH[1]):
             return True

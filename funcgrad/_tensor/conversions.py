@@ -230,9 +230,9 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     return other
 
 
-def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
+def _make_subclass(kind: Any, data: Tensor, require_grad: bool = False) -> Any:
     """Return a leaf of a class of Tensor that shares the storage of `data`, without its history."""
-    made = as_subclass(data.detach(), cls)
+    made = as_subclass(data.detach(), kind)
     return made.requires_grad_() if require_grad else made
 
 

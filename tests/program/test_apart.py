@@ -12,9 +12,10 @@ import pytest
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
-from funcgrad._program import plan
+from funcgrad._program import plan, stepwise
 from funcgrad._program.apart import InTwo
 from funcgrad._program.counters import counted
+from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
 from funcgrad._tensor.interop import to_jax
 
@@ -22,12 +23,13 @@ from funcgrad._tensor.interop import to_jax
 @pytest.fixture(autouse=True)
 def an_empty_forest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "_roots", {})
+    fresh_program()  # which begins there
 
 
-def trained(batches: Iterator[tuple[torch.Tensor, float]], depth: int = 8) -> list[float]:
+def trained(batches: Iterator[tuple[torch.Tensor, float]], activation: type[nn.Module] = nn.Tanh) -> list[float]:
     """Return the losses of a deep net over batches, each with its weight in the loss."""
     torch.manual_seed(0)
-    model = nn.Sequential(*[part for _ in range(depth) for part in (nn.Linear(4, 4), nn.Tanh())])
+    model = nn.Sequential(*[part for _ in range(8) for part in (nn.Linear(4, 4), activation())])
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
     losses = []
     for x, weight in batches:
@@ -79,6 +81,12 @@ def test_a_step_is_compiled_once_whatever_prepares_its_data(
     assert large() == executables
     monkeypatch.setattr(settings, "turns", 0)
     np.testing.assert_allclose(losses, trained(batches()), rtol=1e-5)
+
+
+def test_steps_that_were_set_up_late_do_come_back() -> None:
+    for activation in (nn.ReLU, nn.Sigmoid, nn.GELU, nn.ELU, nn.SiLU, nn.Softplus):
+        trained(set_up_late(), activation)
+    assert not stepwise.seldom_come_back()
 
 
 def test_parameters_are_donated_to_the_second_part() -> None:
