@@ -156,7 +156,8 @@ class InTwo:
         first = parts[0][0]
         self._is_constant = first.is_constant and not set(first.results) & set(wanted)
         self._constants: list[Any] = []
-        self._from_first = {place for place, a in enumerate(parts[-1][0].inputs) if a >= 0 and self._is_constant}
+        second, plan = parts[-1]
+        self._from_first = {place for place in plan.given if self._is_constant and second.inputs[place] >= 0}
 
     def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Any]:
         """Run both parts, one after the other."""

@@ -10,6 +10,7 @@ funcgrad, large or small. By hand: `jax.jit` and optax, each shape as it is.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import itertools
 import random
@@ -164,6 +165,44 @@ def generation(torch: Any) -> Iterator[float]:
             yield likely.max().item()
 
 
+def augmented(torch: Any) -> Iterator[float]:
+    """60 steps of a small transformer on images of 16 x 16, two of five changes drawn for each batch, then mixup.
+
+    The labels are made after the optimizer; a copy of the model is kept and moves after it.
+    """
+    nn, chance = torch.nn, random.Random(0)
+    layers = [nn.TransformerEncoderLayer(48, 4, 96, dropout=0.0, batch_first=True) for _ in range(3)]
+    patches, encoder, head = nn.Conv2d(3, 48, 4, stride=4), nn.Sequential(*layers), nn.Linear(48, 5)
+    averaged = copy.deepcopy(head)
+    optimizer = torch.optim.AdamW([*patches.parameters(), *encoder.parameters(), *head.parameters()], lr=1e-3)
+    images = torch.randint(0, 256, (96, 3, 16, 16), dtype=torch.uint8)
+    labels = torch.arange(96) % 5
+    changes = [
+        lambda x: x & 0b11110000,
+        lambda x: torch.where(x < 128, x, 255 - x),
+        lambda x: (x.float() * 1.3).clamp_(0, 255).to(torch.uint8),
+        lambda x: x.roll(shifts=(1, -1), dims=(-2, -1)),
+        lambda x: x.flip(-1),
+    ]
+    for _ in range(60):
+        rows, order, share = torch.randint(0, 96, (32,)), torch.randperm(32), chance.betavariate(1, 1)
+        x, y = images[rows], labels[rows]
+        for change in chance.choices(changes, k=2):
+            x = change(x)
+        x = x.float() / 255
+        x = share * x + (1 - share) * x[order]
+        optimizer.zero_grad()
+        scores = head(encoder(patches(x).flatten(2).mT).mean(1))
+        entropy = nn.functional.cross_entropy
+        loss = share * entropy(scores, y) + (1 - share) * entropy(scores, y[order])
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            for mine, its in zip(averaged.parameters(), head.parameters(), strict=True):
+                mine.lerp_(its, 0.1)
+        yield loss.item()
+
+
 def trees(torch: Any) -> Iterator[float]:
     """A recursive net (child-sum, width 24) over 150 random trees of 1 to 31 nodes, a step for each."""
     nn, chance = torch.nn, random.Random(0)
@@ -204,7 +243,7 @@ def boxes(torch: Any) -> Iterator[float]:
 
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
     "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "translation": translation, "policy": policy,
-    "generation": generation, "trees": trees, "boxes": boxes,
+    "generation": generation, "augmented": augmented, "trees": trees, "boxes": boxes,
 }  # fmt: skip
 
 
