@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class _Word:
+class Word:
     """One of a few named constants: unique, so compared by identity."""
 
     __slots__ = ("name",)
@@ -19,13 +19,13 @@ class _Word:
         return self.name
 
 
-class layout(_Word):  # noqa: N801 - torch's own spelling
+class layout(Word):  # noqa: N801 - torch's own spelling
     """How the elements are kept: here always strided."""
 
     __slots__ = ()
 
 
-class memory_format(_Word):  # noqa: N801 - torch's own spelling
+class memory_format(Word):  # noqa: N801 - torch's own spelling
     """The order of the dimensions in memory that a script asks for; XLA chooses its own."""
 
     __slots__ = ()

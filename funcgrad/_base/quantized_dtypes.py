@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base.dtypes import INTEGER, dtype
+from funcgrad._base.layouts import Word
 
 
 class quantized_dtype(dtype):  # noqa: N801 - as dtype
@@ -20,19 +21,10 @@ class quantized_dtype(dtype):  # noqa: N801 - as dtype
         self.lowest, self.highest = int(np.iinfo(numpy).min), int(np.iinfo(numpy).max)
 
 
-class qscheme:  # noqa: N801 - torch's own spelling
-    """How the integers stand for numbers. Instances are unique."""
+class qscheme(Word):  # noqa: N801 - torch's own spelling
+    """How the integers stand for numbers."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
+    __slots__ = ()
 
 
 qint8, quint8, qint32 = quantized_dtype("qint8", "i1"), quantized_dtype("quint8", "u1"), quantized_dtype("qint32", "i4")

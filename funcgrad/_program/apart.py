@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._program.line import Hole, Instruction, Recorded, token_of
+from funcgrad._program.stepwise import COMPILE
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
-# seconds: a call more in each run; to compile an instruction (`python -m tests.benchmarks.first_sight`)
-_CALL, _COMPILE = 60e-6, 8e-3
+_CALL = 60e-6  # seconds that a program more is taken to cost each run
 
 
 class Part(NamedTuple):
@@ -186,4 +186,4 @@ class InTwo:
         """How often it may run until a compile is worth it."""
         if self.rents:
             return self.parts[-1][1].spare
-        return int(_COMPILE * sum(len(part.calls) for part, _ in self.parts) / _CALL)
+        return int(COMPILE * sum(len(part.calls) for part, _ in self.parts) / _CALL)

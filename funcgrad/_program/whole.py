@@ -73,7 +73,7 @@ def donations(
         for slot, aval in enumerate(call.avals, call.first):
             if slot in wanted:
                 unclaimed[aval].append((i, slot))
-    replaced = _replaced(calls, last_reader, wanted)
+    replaced = _replaced(calls, last_reader, set(wanted))
     partners = {leaf: slot for leaf, slot in replaced.items() if copies or leaf in free}
     for leaf, slot in partners.items():
         unclaimed[leaf_avals[leaf]].remove((last_reader[leaf], slot))
@@ -91,7 +91,7 @@ def donations(
     return partners
 
 
-def _replaced(calls: Sequence[Recorded], last_reader: dict[int, int], wanted: Sequence[int]) -> dict[int, int]:
+def _replaced(calls: Sequence[Recorded], last_reader: dict[int, int], wanted: set[int]) -> dict[int, int]:
     """Return, for leaves that an optimizer replaces, the results that take their places."""
     found: dict[int, int] = {}
     for i, call in enumerate(calls):

@@ -136,7 +136,7 @@ def test_a_program_that_does_come_back_is_compiled_whole(
     others: int, compiled_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "seldom_come_back", lambda: True)
-    monkeypatch.setattr(stepwise, "_COMPILE", 19.5 * stepwise._CALL)  # worth it after 20 runs
+    monkeypatch.setattr(stepwise, "COMPILE", 19.5 * stepwise._CALL)  # worth it after 20 runs
     monkeypatch.setattr(forest, "_roots", {})
     weights = torch.arange(30.0).sin()
     weights.sum().item()
