@@ -68,9 +68,14 @@ def names() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 
-def run(name: str, *, funcgrad: bool, environment: dict[str, str] | None = None, timeout: float = 600) -> Output:
+def path_of(name: str) -> Path:
+    """Return where a script is."""
+    return SCRIPTS / f"{name}.py"
+
+
+def run(script: Path, *, funcgrad: bool, environment: dict[str, str] | None = None, timeout: float = 600) -> Output:
     """Run a script in a fresh process; RuntimeError with what it said where it fails."""
-    words = [sys.executable, "-u", *(["-m", "funcgrad"] if funcgrad else []), str(SCRIPTS / f"{name}.py")]
+    words = [sys.executable, "-u", *(["-m", "funcgrad"] if funcgrad else []), str(script)]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})}
     lines, times, start = [], [], time.perf_counter()
@@ -149,13 +154,14 @@ HEAD = [
 
 def measure(name: str, quick: bool) -> Row:
     """Run one script five times, twice under funcgrad, the first time with an empty compile cache; or (quick) twice."""
-    torch = run(name, funcgrad=False)
+    script = path_of(name)
+    torch = run(script, funcgrad=False)
     if quick:
-        second = run(name, funcgrad=True)
+        second = run(script, funcgrad=True)
         return Row(name, difference(torch.lines, second.lines), None, torch, None, second)
-    control = run(name, funcgrad=False, environment=_OTHER_CPU)
+    control = run(script, funcgrad=False, environment=_OTHER_CPU)
     with tempfile.TemporaryDirectory() as cache:
-        first, second = (run(name, funcgrad=True, environment={"FUNCGRAD_CACHE": cache}) for _ in range(2))
+        first, second = (run(script, funcgrad=True, environment={"FUNCGRAD_CACHE": cache}) for _ in range(2))
     apart = difference(torch.lines, control.lines)
     return Row(name, difference(torch.lines, second.lines), apart, torch, first, second)
 
@@ -169,7 +175,7 @@ def record(wanted: Iterable[str]) -> None:
     """Write down what PyTorch prints."""
     RECORDED.mkdir(exist_ok=True)
     for name in wanted:
-        lines = run(name, funcgrad=False).lines
+        lines = run(path_of(name), funcgrad=False).lines
         (RECORDED / f"{name}.txt").write_text("\n".join(lines) + "\n")
         print(f"recorded {name}: {len(lines)} lines", flush=True)
 

@@ -22,7 +22,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.thorough) for n in scripts.names()]
 )
 def test_a_script_prints_what_was_recorded_of_pytorch(name: str, cache: Path) -> None:
-    found = scripts.run(name, funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
+    found = scripts.run(scripts.path_of(name), funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
     difference = scripts.difference(scripts.recorded(name), found.lines)
     assert difference.early <= EARLY.get(name, scripts.SAME)
     if name in QUICK:
@@ -35,8 +35,8 @@ def test_a_script_prints_what_was_recorded_of_pytorch(name: str, cache: Path) ->
 @pytest.mark.parametrize("name", scripts.names())
 def test_a_script_prints_what_pytorch_prints(name: str, cache: Path) -> None:
     pytest.importorskip("torch")
-    expected = scripts.run(name, funcgrad=False)
-    found = scripts.run(name, funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
+    expected = scripts.run(scripts.path_of(name), funcgrad=False)
+    found = scripts.run(scripts.path_of(name), funcgrad=True, environment={"FUNCGRAD_CACHE": str(cache)})
     assert scripts.difference(expected.lines, found.lines).early <= EARLY.get(name, scripts.SAME)
 
 
