@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,6 +91,10 @@ mark_static = mark_static_address = mark_unbacked = maybe_mark_dynamic = mark_dy
 def set_stance(*_: Any, **__: Any) -> Iterator[None]:
     """Accepted."""
     yield
+
+
+class TransformGetItemToIndex(nullcontext[None]):
+    """Within it what is mapped by `vmap` may be indexed by tensors without dimensions; here it always may."""
 
 
 def list_backends(exclude_tags: Any = ()) -> list[str]:

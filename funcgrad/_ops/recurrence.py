@@ -43,10 +43,10 @@ def lstm_step(
     hidden, cell = state
     size = cell.shape[-1]
     gates = share + hidden @ weight.T
-    opened, written = jnp.split(gates, [3 * size], -1)  # the transpose of slices, zeros added up, is not vectorized
-    taken, kept, let = jnp.split(lax.logistic(opened), 3, -1)
-    cell = kept * cell + taken * jnp.tanh(written)
-    hidden = let * jnp.tanh(cell)
+    opened = lax.logistic(gates[..., : 3 * size])
+    written = jnp.tanh(gates[..., 3 * size :])
+    cell = opened[..., size : 2 * size] * cell + opened[..., :size] * written
+    hidden = opened[..., 2 * size :] * jnp.tanh(cell)
     return (hidden if projection is None else hidden @ projection.T), cell
 
 

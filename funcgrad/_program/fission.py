@@ -1,36 +1,27 @@
-"""A scan of which what no turn waits for is computed for all turns at once, before it or after it.
+"""A scan whose matrix products are taken for all turns at once, before it or after it, where no turn waits for them.
 
 Two things that an expert does by hand. What a turn computes from its own slice of the inputs alone is computed before
-the loop: `x[t] @ W` for all t is one product, and the gates of a recurrent layer, which its backward pass needs again,
-are a few large instructions. And what the turns only add up is added up after it: a weight's gradient, the sum of
-`x[t].T @ g[t]` over all turns, is one product of what the loop leaves behind, in place of a product and an addition of
-weights in each turn.
+the loop: `x[t] @ W` for all t is one product. And what the turns only add up is added up after it: a weight's gradient,
+the sum of `x[t].T @ g[t]` over all turns, is one product of what the loop leaves behind, in place of a product and an
+addition of weights in each turn.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 from jax import lax
 from jax.extend import core
 
-from funcgrad._program.primitives import CALLS, REDUCTIONS, called
+from funcgrad._program.primitives import CALLS, called
 
 MOST = 2**26  # bytes that are computed for all turns at once
 _STAYS = ("callback", "ffi_call", "while", "scan", "cond")  # in the names of what is never taken out of a loop
-_LINEAR = (
-    "add", "add_any", "broadcast_in_dim", "concatenate", "copy", "neg", "pad", "reduce_sum", "reshape", "slice",
-    "split", "squeeze", "sub", "transpose",
-)  # fmt: skip
-_COSTLY = frozenset((
-    "cos", "cosh", "div", "dot_general", "erf", "erfc", "exp", "exp2", "expm1", "log", "log1p", "logistic", "pow",
-    "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", *REDUCTIONS,
-))  # fmt: skip
+_SHAPING = ("transpose", "reshape", "squeeze", "copy")  # a sum may be taken before them as well as after
 Turn = Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]]
 
 
@@ -141,51 +132,35 @@ class _Body:
 
 
 class _Sum(NamedTuple):
-    """A carry to which each turn only adds: `added`, a linear function of some values of the turn (`terms`).
-
-    A term is a product of matrices, or (None) any value: its sum over all turns is one instruction.
-    """
+    """A carry that only gathers a product, or a sum, of each turn; `shaped` is done to it before it is added."""
 
     carry: int
-    added: int
-    terms: Mapping[int, _Equation | None]
+    product: _Equation
+    shaped: tuple[_Equation, ...]
 
-    @property
-    def operands(self) -> list[int]:
-        """What must be there of each turn."""
-        return [i for value, product in self.terms.items() for i in (product.inputs if product else (value,))]
-
-    def over(self, body: _Body, each: Mapping[int, jax.Array], begin: Any) -> Any:
-        """Return the sum over all turns. each: the operands of all turns (turns, ...)."""
-        found = {
-            value: _summed(product, [each[i] for i in product.inputs]) if product else _total(each[value])
-            for value, product in self.terms.items()
-        }
-        return begin + body.computed([self.added], found)[0]
-
-
-def _total(each: jax.Array) -> jax.Array:
-    """Return the sum over all turns of a value, (turns, ...), in its dtype."""
-    return each.sum(0, dtype=each.dtype)
-
-
-def _summed(product: _Equation, operands: Sequence[jax.Array]) -> Any:
-    """Return the sum of a product over all turns, of operands (turns, ...)."""
-    params = dict(product.made.params)
-    contracted, batch = params["dimension_numbers"]
-    params["dimension_numbers"] = (
-        tuple([(0, *[i + 1 for i in axes]) for axes in contracted]),
-        tuple([tuple([i + 1 for i in axes]) for axes in batch]),
-    )
-    with product.made.ctx.manager:
-        return product.made.primitive.bind(*operands, **params)
+    def over(self, operands: Sequence[jax.Array], begin: Any) -> Any:
+        """Return the sum over all turns, of operands (turns, ...)."""
+        params = dict(self.product.made.params)
+        with self.product.made.ctx.manager:
+            if self.product.name == "dot_general":
+                contracted, batch = params["dimension_numbers"]
+                params["dimension_numbers"] = (
+                    tuple([(0, *[i + 1 for i in axes]) for axes in contracted]),
+                    tuple([tuple([i + 1 for i in axes]) for axes in batch]),
+                )
+            else:
+                params["axes"] = (0, *[i + 1 for i in params["axes"]])
+            found = self.product.made.primitive.bind(*operands, **params)
+        values = {self.product.outputs[0]: found}
+        for equation in self.shaped:
+            equation.applied(values)
+        return begin + values[self.shaped[-1].outputs[0] if self.shaped else self.product.outputs[0]]
 
 
 class _Split:
-    """sums: carries that are added up after the loop. left: what it leaves for them. before: what is computed first.
+    """sums: carries that are added up after the loop. left: what it leaves for them. before: products taken first.
 
-    aside: results of each turn that no turn waits for. early: all that is computed before the loop, for itself, for the
-    sums, or as such a result.
+    early: all that is computed before the loop, for itself or for the sums.
     """
 
     def __init__(self, traced: Any, carries: int, turns: int) -> None:
@@ -194,12 +169,14 @@ class _Split:
         held = [i for equation in body.equations if equation.stays for i in equation.outputs]
         self.waiting = body.following([*body.inputs[:carries], *held])  # for the turn before
         self.varying = body.following(body.inputs)
-        self.aside = [i for i in body.outputs[carries:] if i in self.varying and i not in self.waiting]
         self.sums = self._sums()
-        self.carried, self.left, self.wanted = self._without(self.sums)
+        away = {each.carry for each in self.sums}
+        self.carried = [i for i in range(carries) if i not in away]
+        self.operands = list(dict.fromkeys(i for each in self.sums for i in each.product.inputs))
+        self.left = [i for i in self.operands if i in self.waiting]
+        self.wanted = [*[body.outputs[i] for i in self.carried], *body.outputs[carries:], *self.left]
         self.before = self._before()
-        operands = [i for each in self.sums for i in each.operands]
-        free = [i for i in (*self.before, *self.aside, *operands) if i not in self.waiting]
+        free = [i for i in (*self.before, *self.operands) if i not in self.waiting]
         self.early = [i for i in dict.fromkeys(free) if i not in body.inputs]
 
     @property
@@ -208,89 +185,47 @@ class _Split:
         made = [i for each in self.body.needed(self.early, self.body.inputs)[0] for i in each.outputs]
         return bool(self.sums or self.before) and self.turns * sum(map(self.body.nbytes, made)) <= MOST
 
-    def _without(self, sums: Sequence[_Sum]) -> tuple[list[int], list[int], list[int]]:
-        """Return which carries the loop has without these sums, what it leaves for them, and all that it computes."""
-        away = {each.carry for each in sums}
-        carried = [i for i in range(self.carries) if i not in away]
-        left = [i for i in dict.fromkeys(i for each in sums for i in each.operands) if i in self.waiting]
-        results = [i for i in self.body.outputs[self.carries :] if i not in self.aside]
-        return carried, left, [*[self.body.outputs[i] for i in carried], *results, *left]
-
     def _sums(self) -> list[_Sum]:
-        """Return the carries that can be added up after the loop, their terms being computed for nothing else."""
-        products = [each for sum_ in self._found(()) for each in sum_.terms.values() if each]
-        there = {i for product in products for i in product.inputs}
-        largest = max(map(self.body.nbytes, there), default=0)
-        found = [each for each in self._found(there) if self._may_be_left(each, there, largest)]
+        found = [each for each in map(self._sum, range(self.carries)) if each is not None]
+        products = [each for each in found if each.product.name == "dot_general" and self._is_small(each)]
+        there = {i for each in products for i in each.product.inputs}
+        return [each for each in found if each in products
+                or (each.product.name == "reduce_sum" and there.issuperset(each.product.inputs))]  # fmt: skip
+
+    def _sum(self, carry: int) -> _Sum | None:
+        body = self.body
+        given, update = body.inputs[carry], body.outputs[carry]
+        addition = body.maker.get(update)
+        if addition is None or addition.name not in ("add", "add_any") or given not in addition.inputs:
+            return None
+        if body.uses[given] != 1 or body.uses[update] != 1:
+            return None
+        (added,) = [i for i in addition.inputs if i != given]
+        shaped: list[_Equation] = []
         while True:
-            read = self.body.needed(self._without(found)[2], self.body.inputs)[1]
-            kept = [each for each in found if not any(product and i in read for i, product in each.terms.items())]
-            if len(kept) == len(found):
-                return found
-            found = kept
+            equation = body.maker.get(added)
+            if equation is None or body.uses[added] != 1:
+                return None
+            if equation.name in ("dot_general", "reduce_sum"):
+                varies = all(i in self.varying for i in equation.inputs)
+                return _Sum(carry, equation, tuple(reversed(shaped))) if varies else None
+            if equation.name not in _SHAPING:
+                return None
+            shaped.append(equation)
+            (added,) = equation.inputs
 
-    def _found(self, there: Container[int]) -> list[_Sum]:
-        """Return the carries to which each turn only adds. there: what is left for products."""
-        body, found = self.body, list[_Sum]()
-        for carry, (given, update) in enumerate(zip(body.inputs[: self.carries], body.outputs, strict=False)):
-            addition = body.maker.get(update)
-            if addition is None or addition.name not in ("add", "add_any") or given not in addition.inputs:
-                continue
-            if body.uses[given] == 1 and body.uses[update] == 1:
-                (added,) = [i for i in addition.inputs if i != given]
-                terms = self._terms(added, there)
-                if terms:
-                    found.append(_Sum(carry, added, terms))
-        return found
-
-    def _terms(self, added: int, there: Container[int]) -> dict[int, _Equation | None]:
-        """Return the values of which this is a linear function; nothing where one is the same in each turn."""
-        terms, seen, waiting = dict[int, _Equation | None](), set[int](), [added]
-        while waiting:
-            value = waiting.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            if value not in self.varying:
-                return {}
-            equation = self.body.maker.get(value)
-            if equation is None or value in there or not self._is_linear(equation):
-                terms[value] = equation if equation is not None and self._may_wait(equation) else None
-            else:
-                waiting.extend(equation.inputs[:1] if equation.name == "pad" else equation.inputs)
-        return terms
-
-    def _is_linear(self, equation: _Equation) -> bool:
-        return equation.name in _LINEAR and (equation.name != "pad" or self._pads_zeros(equation))
-
-    def _pads_zeros(self, equation: _Equation) -> bool:
-        value = equation.inputs[1]
-        maker = self.body.maker.get(value)
-        filling = self.body.known.get(maker.inputs[0] if maker and maker.name == "convert_element_type" else value)
-        return isinstance(filling, (int, float, np.generic, np.ndarray)) and not np.any(filling)
-
-    def _may_wait(self, product: _Equation) -> bool:
-        """Tell whether this is a product of which it is less to leave the operands than to add it up in each turn."""
-        if product.name != "dot_general" or not self.varying.issuperset(product.inputs):
-            return False
-        left = sum(self.body.nbytes(i) for i in {*product.inputs} & self.waiting)
-        return left <= 2 * self.body.nbytes(product.outputs[0]) and self.turns * left <= MOST
-
-    def _may_be_left(self, each: _Sum, there: Container[int], largest: int) -> bool:
-        """Tell whether a sum's terms may be left: those that products need, and others that are no larger."""
-        others = [self.body.nbytes(i) for i, product in each.terms.items() if not product and i not in there]
-        return all(size <= largest and self.turns * size <= MOST for size in others)
+    def _is_small(self, each: _Sum) -> bool:
+        """Tell whether it is less to leave a product's operands than to read and write what it is added to."""
+        left = sum(self.body.nbytes(i) for i in {*each.product.inputs} & self.waiting)
+        return left <= 2 * self.body.nbytes(each.product.outputs[0]) and self.turns * left <= MOST
 
     def _before(self) -> list[int]:
-        """Return what waits for nothing, is computed at some cost, and is read by what does wait.
-
-        That which is read, not what it is made of: cut out of a larger array inside the loop it is not vectorized.
-        """
+        """Return the products of a turn that wait for nothing, as far as others read them."""
         body = self.body
-        needed = body.needed(self.wanted, body.inputs)[0]
-        read = [i for equation in needed if self.waiting.intersection(equation.outputs) for i in equation.inputs]
-        free = [i for i in dict.fromkeys([*self.wanted, *read]) if i in self.varying and i not in self.waiting]
-        return [i for i in free if any(e.name in _COSTLY for e in body.needed([i], body.inputs)[0])]
+        products = [equation.outputs[0] for equation in body.equations if equation.name == "dot_general"]
+        free = [i for i in products if i in self.varying and i not in self.waiting]
+        read = body.needed(self.wanted, [*body.inputs, *free])[1]
+        return [i for i in free if i in read]
 
     def run(self, begin: Sequence[Any], stacks: Sequence[jax.Array]) -> tuple[list[Any], list[Any]]:
         """Return the last carry and what each turn leaves."""
@@ -308,7 +243,7 @@ class _Split:
             return results[:count], results[count:]
 
         last, each = lax.scan(turn, [begin[i] for i in self.carried], slices, self.turns)
-        whole.update(zip(self.wanted[count:], each, strict=True))
+        whole.update(zip(self.left, each[len(each) - len(self.left) :], strict=True))
         ends = dict(zip(self.carried, last, strict=True))
-        ends.update((s.carry, s.over(body, whole, begin[s.carry])) for s in self.sums)
-        return [ends[i] for i in range(self.carries)], [whole[i] for i in body.outputs[self.carries :]]
+        ends.update((s.carry, s.over([whole[i] for i in s.product.inputs], begin[s.carry])) for s in self.sums)
+        return [ends[i] for i in range(self.carries)], each[: len(each) - len(self.left)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.facts import data_ptr
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, method
 from funcgrad._tensor.strides import contiguous_strides, is_contiguous, offset_of
 from funcgrad._tensor.tensor import Tensor
@@ -22,6 +27,13 @@ class UntypedStorage:
 
     def __init__(self, given: Any = 0) -> None:
         self._whole: Tensor = _elements(given, self._dtype)
+
+    @staticmethod
+    def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Return the first bytes of a file; parts are read when they are asked for. Writing changes no file."""
+        if shared:
+            raise RuntimeError("from_file(): a storage that writes to its file is not supported: pass shared=False")
+        return _FileStorage(filename, nbytes)
 
     @property
     def device(self) -> Any:
@@ -40,8 +52,23 @@ class UntypedStorage:
         """Return the number of elements: of an untyped storage, bytes."""
         return self.nbytes()
 
+    def untyped(self) -> UntypedStorage:
+        """Return the storage as bytes."""
+        return UntypedStorage(self._whole) if isinstance(self, TypedStorage) else self
+
     def __len__(self) -> int:
         return self.size()
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return a byte as a number, or a storage with a copy of some."""
+        found = self.__array__()[place]
+        return UntypedStorage(from_host(found)) if isinstance(place, slice) else int(found)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Return a copy of the elements: bytes of an untyped storage. Shape: (size,)."""
+        array = to_host(self._whole).reshape(-1)
+        found = array if isinstance(self, TypedStorage) else array.view(np.uint8)
+        return found if dtype is None else found.astype(dtype)
 
     def __repr__(self) -> str:
         whole: Any = self._whole.detach().flatten()  # its stub lacks the view of another dtype
@@ -56,6 +83,20 @@ def _elements(given: Any, dtype: Any) -> Tensor:
     if isinstance(given, (list, tuple, range)):
         return creation.tensor(given, dtype=dtype)
     return creation.zeros(int(given), dtype=dtype)
+
+
+class _FileStorage(UntypedStorage):
+    """The bytes of a file, which stay there until a part is asked for."""
+
+    def __init__(self, filename: str | os.PathLike[str], nbytes: int) -> None:
+        self._bytes = np.memmap(filename, np.uint8, "r", shape=(nbytes,)) if nbytes else np.empty(0, np.uint8)
+
+    @functools.cached_property
+    def _whole(self) -> Tensor:  # type: ignore[override]  # read when it is wanted
+        return from_host(self._bytes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self._bytes if dtype is None else self._bytes.astype(dtype)
 
 
 class TypedStorage(UntypedStorage):

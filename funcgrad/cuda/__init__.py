@@ -36,20 +36,20 @@ globals().update(legacy.CUDA_TYPES)
 OutOfMemoryError = MemoryError
 AcceleratorError = RuntimeError  # what JAX raises for a device that fails is one
 has_half = True
+default_generators = ()  # as torch has it before a device is used
 
 __all__ = [
-    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream",
-    "device",
-    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_rng_state", "get_rng_state_all", "has_half", "init", "initial_seed", "ipc_collect",
-    "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "manual_seed",
-    "manual_seed_all",
+    "CUDAGraph", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "current_device",
+    "current_stream", "default_generators", "default_stream", "device", "device_count", "device_of", "empty_cache",
+    "get_arch_list",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "graph",
+    "graph_pool_handle", "has_half", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "make_graphed_callables", "manual_seed", "manual_seed_all",
     "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_cached",
-    "memory_reserved", "memory_stats", "memory_summary", "nvtx", "profiler",
-    "reset_max_memory_allocated", "reset_max_memory_cached",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
-    "set_rng_state_all", "set_stream", "stream", "synchronize",
+    "memory_cached", "memory_reserved", "memory_stats", "memory_summary", "nvtx", "profiler",
+    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream", "stream",
+    "synchronize",
 ]  # fmt: skip
 
 
@@ -230,9 +230,29 @@ def stream(stream: Any) -> Any:
     return stream or _THE_STREAM
 
 
+StreamContext = Stream  # a stream is its own block
+
+
 def is_current_stream_capturing() -> bool:
     """Tell whether a CUDA graph is being captured: never, XLA programs are graphs already."""
     return False
+
+
+class CUDAGraph:
+    """A captured program. RuntimeError when one is made: a step is an XLA program already."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise RuntimeError(
+            "CUDA graphs are not captured here: what a step does is one compiled program already; call it again instead"
+        )
+
+
+graph = graph_pool_handle = CUDAGraph
+
+
+def make_graphed_callables(callables: Any, sample_args: Any, *_: Any, **__: Any) -> Any:
+    """Return the callables themselves: what they do is compiled where they are called."""
+    return callables
 
 
 class Event:

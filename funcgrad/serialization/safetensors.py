@@ -83,6 +83,16 @@ def load_model(
     return missing, list(result.unexpected_keys)
 
 
+def storage_ptr(tensor: Tensor) -> int:
+    """Return what tells the tensor's storage from others."""
+    return tensor.untyped_storage().data_ptr()
+
+
+def storage_size(tensor: Tensor) -> int:
+    """Return how many bytes the tensor's storage has."""
+    return tensor.untyped_storage().nbytes()
+
+
 def _in_file_order(tensors: Mapping[str, Tensor]) -> list[tuple[str, Tensor]]:
     """Order by falling size of elements, so that each tensor is aligned, then by name."""
     return sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, ForwardRef
 
 from funcgrad._base.dtypes import dtype
 from funcgrad._tensor.tensor import Tensor
@@ -42,4 +43,17 @@ def _with_parts(module: ModuleType) -> list[ModuleType]:
 def _rename(kind: Any, module: str) -> None:
     if kind.__module__.startswith("funcgrad"):
         _own_names.setdefault(kind, kind.__module__)
+        _fix_annotations(kind)
         kind.__module__ = module
+
+
+def _fix_annotations(kind: type) -> None:
+    """Let what a class says of its attributes be read where it was written, as `typing.get_type_hints` does."""
+    own = inspect.get_annotations(kind)
+    if own:
+        kind.__annotations__ = {
+            name: ForwardRef(said, is_argument=False, module=kind.__module__, is_class=True)
+            if isinstance(said, str)
+            else said
+            for name, said in own.items()
+        }

@@ -18,6 +18,9 @@ PyTree = Any
 Context = Any
 BUILTIN_TYPES = frozenset(containers.CONTAINERS)
 SUPPORTED_NODES = containers.CONTAINERS
+_dict_flatten, _dict_unflatten, _dict_flatten_with_keys = containers.CONTAINERS[dict]  # also for types derived from it
+_list_flatten, _list_unflatten, _list_flatten_with_keys = containers.CONTAINERS[list]
+_tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = containers.CONTAINERS[tuple]
 __all__ = [
     "BUILTIN_TYPES", "SUPPORTED_NODES", "Context", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey",
     "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr", "map_only", "register_constant",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad.distributed import checkpoint as dcp
 from funcgrad.distributed.checkpoint.format_utils import dcp_to_torch_save, torch_save_to_dcp
+from funcgrad.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 from funcgrad.distributed.checkpoint.naming import filled, flattened, outline
 from funcgrad.distributed.checkpoint.state_dict import (
     StateDictOptions,
@@ -174,3 +176,28 @@ def test_shards_are_written_and_read_where_they_are(tmp_path: Path) -> None:
         [sys.executable, "-c", SHARDED, tmp_path / "one"], env=os.environ | flags, capture_output=True, text=True
     )
     assert run.stdout.split() == ["sharded", "1"], run.stderr
+
+
+def test_a_state_of_tensors_goes_to_safetensors_files_and_back(tmp_path: Path) -> None:
+    state = {"a": torch.arange(6.0).reshape(2, 3), "b.c": torch.ones(4, dtype=torch.float16)}
+    dcp.save(state, storage_writer=HuggingFaceStorageWriter(tmp_path, {"a": 1, "b.c": 2}))
+    assert sorted(os.listdir(tmp_path)) == [
+        "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json",
+    ]  # fmt: skip
+    assert json.loads((tmp_path / "model.safetensors.index.json").read_text())["metadata"] == {"total_size": 32}
+    seen: dict[str, Any] = {name: torch.zeros_like(tensor) for name, tensor in state.items()}
+    reader = HuggingFaceStorageReader(tmp_path)
+    dcp.load(seen, storage_reader=reader)
+    assert {name: tensor.tolist() for name, tensor in seen.items()} == {n: t.tolist() for n, t in state.items()}
+    assert reader.read_metadata().state_dict_metadata == {"a": (2, 3), "b.c": (4,)}
+    with pytest.raises(dcp.CheckpointException, match="Missing key"):
+        dcp.load({"other": torch.ones(1)}, storage_reader=reader)
+    with pytest.raises(ValueError, match="hold tensors alone"):
+        dcp.save({"step": 3}, storage_writer=HuggingFaceStorageWriter(tmp_path))
+
+
+def test_files_of_shards_have_no_index(tmp_path: Path) -> None:
+    dcp.save({"a": torch.ones(2)}, storage_writer=HuggingFaceStorageWriter(tmp_path, save_distributed=True))
+    assert os.listdir(tmp_path) == ["shard-00001-model-00001-of-00001.safetensors"]
+    with pytest.raises(dcp.CheckpointException, match="no safetensors file"):
+        HuggingFaceStorageReader(tmp_path / "other").open()

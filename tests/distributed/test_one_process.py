@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,13 +12,6 @@ from funcgrad import nn
 from funcgrad.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from funcgrad.nn.parallel import DataParallel, DistributedDataParallel
 from funcgrad.utils.data import DistributedSampler
-
-
-@pytest.fixture
-def group() -> Iterator[None]:
-    dist.init_process_group("gloo", rank=0, world_size=1)
-    yield
-    dist.destroy_process_group()
 
 
 def test_without_a_group_torchs_error_comes() -> None:

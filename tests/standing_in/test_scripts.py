@@ -131,6 +131,40 @@ def test_safetensors_own_module_reads_and_writes_our_tensors(tmp_path: Path) -> 
     assert output_of(tmp_path, source) == ["([], []) True", "['a.bias', 'a.weight', 'b.bias']"]
 
 
+def test_what_classes_say_of_their_attributes_is_read_where_it_was_written(tmp_path: Path) -> None:
+    source = """
+    import typing
+    import torch
+    class Net(torch.nn.Linear):
+        config: dict[str, int]
+    hints = typing.get_type_hints(Net)
+    print(hints["config"], hints["_parameters"])
+    print(len(typing.get_type_hints(torch.optim.Adam)) > 0)
+    """
+    assert output_of(tmp_path, source) == [
+        "dict[str, int] dict[str, torch.nn.parameter.Parameter | None]", "True",
+    ]  # fmt: skip
+
+
+def test_safetensors_reads_a_tensor_or_a_part_of_one_out_of_a_file(tmp_path: Path) -> None:
+    source = """
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import save_file, storage_ptr, storage_size
+    whole = torch.arange(6.0).reshape(2, 3)
+    save_file({"w": whole, "half": torch.ones(2, dtype=torch.bfloat16)}, "some.safetensors", {"format": "pt"})
+    with safe_open("some.safetensors", framework="pt", device="cpu") as file:
+        print(sorted(file.keys()), file.metadata(), file.get_tensor("w").tolist(), file.get_tensor("half"))
+        part = file.get_slice("w")
+        print(part.get_shape(), part[1:, :2].tolist())
+    print(storage_size(whole[0]), storage_ptr(whole[1]) == storage_ptr(whole))
+    """
+    assert output_of(tmp_path, source) == [
+        "['half', 'w'] {'format': 'pt'} [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]] tensor([1., 1.], dtype=torch.bfloat16)",
+        "[2, 3] [[3.0, 4.0]]", "24 True",
+    ]  # fmt: skip
+
+
 def test_a_missing_part_of_torch_is_an_import_error(tmp_path: Path) -> None:
     source = """
     try:

@@ -13,7 +13,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import compiler, futures, hub, jit, multiprocessing, nn, onnx, profiler
 from funcgrad.nn.attention import SDPBackend, sdpa_kernel
-from funcgrad.nn.attention.flex_attention import and_masks, create_block_mask, create_mask, flex_attention
+from funcgrad.nn.attention.flex_attention import AuxRequest, and_masks, create_block_mask, create_mask, flex_attention
 
 
 class Net(nn.Module):
@@ -229,6 +229,23 @@ def test_flexible_attention_changes_scores_and_gives_nothing_for_nothing() -> No
     np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
     nothing = create_block_mask(lambda b, h, q, kv: q < 0 * kv, None, None, 4, 4)
     assert flex_attention(query, key, value, block_mask=nothing).abs().sum().item() == 0.0
+
+
+def test_flexible_attention_returns_what_is_asked_for_beside_its_result() -> None:
+    query, key, value = (torch.randn(1, 2, 4, 8) for _ in range(3))
+    _, aux = flex_attention(query, key, value, return_aux=AuxRequest(lse=True, max_scores=True))
+    scores = query @ key.transpose(-2, -1) / 8**0.5
+    np.testing.assert_allclose(aux.lse.numpy(), scores.logsumexp(-1).numpy(), atol=1e-6)
+    np.testing.assert_allclose(aux.max_scores.numpy(), scores.amax(-1).numpy(), atol=1e-6)
+    assert flex_attention(query, key, value, return_aux=AuxRequest())[1] == (None, None)
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        flex_attention(query, key, value, return_lse=True, return_aux=AuxRequest(lse=True))
+
+
+def test_cuda_graphs_are_refused_in_words() -> None:
+    with pytest.raises(RuntimeError, match="CUDA graphs are not captured here"):
+        torch.cuda.CUDAGraph()
+    assert torch.cuda.make_graphed_callables(abs, (1,)) is abs
 
 
 def test_arguments_are_scattered_by_name_and_what_is_no_tensor_goes_to_each_device() -> None:

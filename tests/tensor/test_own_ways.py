@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,15 @@ def test_set_shows_a_part_of_a_storage() -> None:
 
 def test_a_bare_dlpack_capsule_is_read() -> None:
     assert torch.from_dlpack(torch.utils.dlpack.to_dlpack(torch.arange(3))).tolist() == [0, 1, 2]
+
+
+def test_a_storage_shows_its_bytes_and_reads_a_file_by_parts(tmp_path: Path) -> None:
+    stored = torch.tensor([1, 258], dtype=torch.int16).untyped_storage()
+    assert (stored[0], stored[2], len(stored[1:3]), stored.untyped() is stored) == (1, 2, 2, True)
+    assert torch.asarray(stored[2:], dtype=torch.uint8).view(torch.int16).tolist() == [258]
+    file = tmp_path / "numbers"
+    file.write_bytes(bytes(range(10)))
+    mapped = torch.UntypedStorage.from_file(file, nbytes=8)
+    assert (len(mapped), mapped[7], torch.asarray(mapped[2:4]).tolist()) == (8, 7, [2, 3])
+    with pytest.raises(RuntimeError, match="shared=False"):
+        torch.UntypedStorage.from_file(file, shared=True, nbytes=8)

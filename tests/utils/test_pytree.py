@@ -82,3 +82,18 @@ def test_a_dataclass_is_registered_by_its_fields() -> None:
     pytree.register_dataclass(Batch, field_names=["x"], drop_field_names=["tag"])
     assert pytree.tree_map(lambda x: x + 1, [Batch(1), 2]) == [Batch(2), 3]
     assert [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path([Batch(1)])] == ["[0].x"]
+
+
+def test_a_type_that_derives_from_dict_comes_apart_as_a_dict() -> None:
+    class Output(OrderedDict):
+        pass
+
+    pytree.register_pytree_node(
+        Output,
+        pytree._dict_flatten,
+        lambda children, keys: Output(pytree._dict_unflatten(children, keys)),
+        flatten_with_keys_fn=pytree._dict_flatten_with_keys,
+    )
+    tree = Output(loss=1, logits=[2])
+    assert pytree.tree_map(lambda x: x + 1, tree) == Output(loss=2, logits=[3])
+    assert [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)] == ["['loss']", "['logits'][0]"]

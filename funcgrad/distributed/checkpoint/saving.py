@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributed.checkpoint.folder import CheckpointException, Reader, write
-from funcgrad.distributed.checkpoint.naming import flattened, outline, put_at
+from funcgrad.distributed.checkpoint.naming import Leaf, Outline, flattened, outline, put_at
 
 
 @runtime_checkable
@@ -32,12 +32,20 @@ class FileSystemWriter:
     def __init__(self, path: str | os.PathLike[str], *_: Any, overwrite: bool = True, **__: Any) -> None:
         self.path, self.overwrite = path, overwrite
 
+    def write(self, leaves: Mapping[str, Leaf], plan: Outline) -> Callable[[], None]:
+        """Begin to write leaves by name; call the result to wait until all is there."""
+        return write(self.path, leaves, plan)
+
 
 class FileSystemReader:
     """Where a checkpoint is read."""
 
     def __init__(self, path: str | os.PathLike[str], *_: Any, **__: Any) -> None:
         self.path = path
+
+    def open(self) -> Any:
+        """Return the checkpoint, as `folder.Reader` is one."""
+        return Reader(self.path)
 
 
 def save(
@@ -77,7 +85,7 @@ def load(
     CheckpointException for what the checkpoint does not hold, or in another shape.
     """
     states = _states(state_dict)
-    reader = Reader(_folder(checkpoint_id, storage_reader))
+    reader = (storage_reader or FileSystemReader(_named(checkpoint_id))).open()
     named = flattened(states)
     tensors = {name: leaf for name, (_, leaf) in named.items() if name in reader.shapes and isinstance(leaf, Tensor)}
     for name, (_place, leaf) in named.items():
@@ -95,24 +103,24 @@ def load(
 
 
 def _write(state: Mapping[str, Any], folder: Any, writer: FileSystemWriter | None) -> Any:
-    target = _folder(folder, writer)
-    if writer is not None and not writer.overwrite and os.path.exists(target):
-        raise CheckpointException(f"Checkpoint already exists and overwrite=False: {target}")
+    writer = writer or FileSystemWriter(_named(folder))
+    if not writer.overwrite and os.path.exists(writer.path):
+        raise CheckpointException(f"Checkpoint already exists and overwrite=False: {writer.path}")
     states = _states(state)
-    return write(target, {name: leaf for name, (_, leaf) in flattened(states).items()}, outline(states))
+    return writer.write({name: leaf for name, (_, leaf) in flattened(states).items()}, outline(states))
 
 
 def _states(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value.state_dict() if isinstance(value, Stateful) else value for key, value in given.items()}
 
 
-def _folder(given: Any, through: FileSystemWriter | FileSystemReader | None) -> Any:
-    if given is None and through is None:
+def _named(folder: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
+    if folder is None:
         raise ValueError("a checkpoint needs a folder: checkpoint_id, or a FileSystemWriter or FileSystemReader")
-    return given if through is None else through.path
+    return folder
 
 
-def _check(reader: Reader, name: str, leaf: Any) -> None:
+def _check(reader: Any, name: str, leaf: Any) -> None:
     if name not in reader.shapes and name not in reader.rest:
         raise CheckpointException(f"Missing key in checkpoint state_dict: {name}.")
     if isinstance(leaf, Tensor) and reader.shapes.get(name, leaf.shape) != tuple(leaf.shape):

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 
 Chosen = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+
+class AuxRequest(NamedTuple):
+    """What `flex_attention` shall return beside its result."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What was asked for by `AuxRequest`, else None. Shape: (B, H, L) each."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
 
 
 class BlockMask:
     """Which pairs attend to each other: a function of batch, head, query and key. Made by `create_block_mask`."""
 
-    def __init__(self, mask_mod: Chosen, shape: tuple[Any, ...], block_size: Any = 128) -> None:
+    def __init__(self, mask_mod: Chosen, shape: tuple[Any, ...], block_size: Any = _DEFAULT_SPARSE_BLOCK_SIZE) -> None:
         self.mask_mod, self.shape, self.BLOCK_SIZE = mask_mod, shape, block_size
 
     def to(self, device: Any) -> BlockMask:
@@ -28,7 +43,7 @@ class BlockMask:
 
 def create_block_mask(
     mask_mod: Chosen, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None,
-    BLOCK_SIZE: Any = 128, _compile: bool = False,
+    BLOCK_SIZE: Any = _DEFAULT_SPARSE_BLOCK_SIZE, _compile: bool = False,
 ) -> BlockMask:  # fmt: skip
     """Return the mask of a function (b, h, q_idx, kv_idx) -> bool, for so many batches, heads, queries and keys."""
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), BLOCK_SIZE)
@@ -75,13 +90,16 @@ def _places(shape: tuple[int, ...], device: Any) -> list[Tensor]:
 def flex_attention(
     query: Tensor, key: Tensor, value: Tensor, score_mod: Callable[..., Tensor] | None = None,
     block_mask: BlockMask | None = None, scale: float | None = None, enable_gqa: bool = False,
-    return_lse: bool = False, kernel_options: Any = None,
+    return_lse: bool = False, kernel_options: Any = None, *, return_aux: AuxRequest | None = None,
 ) -> Any:  # fmt: skip
     """Return softmax(score_mod(query @ key^T * scale)) @ value over the pairs that the mask chooses.
 
     Shape: query (B, H, L, E), key (B, H or fewer with enable_gqa, S, E), value likewise, result (B, H, L, Ev); with
-    return_lse also the logarithm of the summed exponentials (B, H, L). A query that attends to nothing gives 0.
+    return_lse also the logarithm of the summed exponentials (B, H, L), with return_aux also an AuxOutput. A query that
+    attends to nothing gives 0. ValueError: both are asked for.
     """
+    if return_lse and return_aux is not None:
+        raise ValueError("Cannot specify both return_lse and return_aux. Please use return_aux=AuxRequest(lse=True).")
     if enable_gqa:
         times = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
@@ -94,4 +112,7 @@ def flex_attention(
     weights = fg.softmax(scores, -1)
     empty = (scores == -math.inf).all(-1, keepdim=True)
     result = fg.where(empty, 0.0, weights).to(value.dtype) @ value
+    if return_aux is not None:
+        lse = fg.logsumexp(scores, -1) if return_aux.lse else None
+        return result, AuxOutput(lse, fg.amax(scores, -1) if return_aux.max_scores else None)
     return (result, fg.logsumexp(scores, -1)) if return_lse else result
