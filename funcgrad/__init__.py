@@ -150,7 +150,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
     "compiling": ("compile",),
     "cuda": ("AcceleratorError", "Event", "OutOfMemoryError", "Stream"),
     "func": ("vmap",),
-    "jit": ("fork", "wait"),
+    "jit": ("ScriptFunction", "ScriptModule", "fork", "wait"),
     "linalg.low_rank": ("lobpcg", "pca_lowrank", "svd_lowrank"),
     "nn.files": ("load",),
     "nn.plain": (
@@ -161,6 +161,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
         "native_dropout", "native_layer_norm", "rnn_relu", "rnn_tanh",
     ),
     "serialization": ("save",),
+    "serialization.records": ("PyTorchFileReader",),
     "standing_in": ("install",),
     "utils.dlpack": ("to_dlpack",),
 }  # fmt: skip

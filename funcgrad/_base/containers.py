@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
@@ -57,13 +57,13 @@ class GetAttrKey:
 class Container(NamedTuple):
     """How trees of one type come apart and together.
 
-    take_apart: the children, and a context: whatever else is needed to build it. build: the inverse, of children and
-    context. keyed: the children with their keys, and the context; None where keys are not known.
+    flatten_fn: the children, and a context: whatever else is needed to build it. unflatten_fn: the inverse, of children
+    and context. flatten_with_keys_fn: the children with their keys, and the context; None where keys are not known.
     """
 
-    take_apart: Callable[[Any], tuple[Iterable[Any], Any]]
-    build: Callable[[Iterable[Any], Any], Any]
-    keyed: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]]
+    unflatten_fn: Callable[[Iterable[Any], Any], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None
 
 
 def _of_mapping(
@@ -89,7 +89,8 @@ NAMED_TUPLE = Container(
     lambda children, kind: kind(*children),
     lambda tree: ([(GetAttrKey(name), getattr(tree, name)) for name in tree._fields], type(tree)),
 )
-CONTAINERS: dict[type, Container] = {
+CONTAINERS: dict[Any, Container] = {
+    namedtuple: NAMED_TUPLE,
     list: _of_sequence(lambda children, _: list(children), lambda _: None),
     tuple: _of_sequence(lambda children, _: tuple(children), lambda _: None),
     deque: _of_sequence(deque, attrgetter("maxlen")),
@@ -105,8 +106,14 @@ CONTAINERS: dict[type, Container] = {
 
 def container_of(tree: Any) -> Container | None:
     """Return how this comes apart; None of a leaf. A type is what it was registered as: subclasses do not count."""
-    known = CONTAINERS.get(type(tree))
-    return NAMED_TUPLE if known is None and isinstance(tree, tuple) and hasattr(tree, "_fields") else known
+    return CONTAINERS.get(kind_of(tree))
+
+
+def kind_of(tree: Any) -> Any:
+    """Return what this is registered as: `namedtuple` stands for the types that it makes."""
+    kind = type(tree)
+    is_named = kind not in CONTAINERS and isinstance(tree, tuple) and hasattr(tree, "_fields")
+    return namedtuple if is_named else kind
 
 
 def register(kind: type, container: Container) -> None:

@@ -58,8 +58,8 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     container = container_of(tree) or (CONTAINERS[dict] if isinstance(tree, dict) else None)
     if container is None:
         return function(tree)
-    children, context = container.take_apart(tree)
-    return container.build([map_leaves(function, inner) for inner in children], context)
+    children, context = container.flatten_fn(tree)
+    return container.unflatten_fn([map_leaves(function, inner) for inner in children], context)
 
 
 def leaves_of(tree: Any) -> list[Any]:

@@ -17,6 +17,8 @@ from funcgrad.autograd.backwards import backward, grad
 from funcgrad.autograd.function import Function
 from funcgrad.autograd.grad_mode import enforce_grad_layout_policy, set_multithreading_enabled
 from funcgrad.autograd.numeric import GradcheckError, gradcheck, gradgradcheck
+from funcgrad.autograd.profiler import _disable_profiler as _disable_profiler
+from funcgrad.autograd.profiler import _profiler_enabled as _profiler_enabled
 from funcgrad.autograd.variable import Variable
 
 __all__ = [

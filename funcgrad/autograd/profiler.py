@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from funcgrad import profiler
-from funcgrad.profiler import record_function
+from funcgrad.profiler import EventList, record_function
+from funcgrad.profiler.events import Recording
 
-__all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
+__all__ = ["EventList", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 
 class profile(profiler.profile):  # noqa: N801 - torch's own spelling
@@ -35,3 +36,14 @@ def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> Iterator[Non
 
 
 emit_itt = emit_nvtx
+
+
+def _profiler_enabled() -> bool:
+    """Tell whether spans are recorded."""
+    return Recording.spans is not None
+
+
+def _disable_profiler() -> EventList:
+    """Record no more; return what was recorded."""
+    spans, Recording.spans = Recording.spans, None
+    return EventList(spans or ())

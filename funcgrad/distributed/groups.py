@@ -25,6 +25,9 @@ class ReduceOp(Enum):
     PREMUL_SUM = 8
 
 
+# torch's members are of a class inside, which annotations and isinstance name
+ReduceOp.RedOpType = ReduceOp  # pyright: ignore[reportAttributeAccessIssue] - an enum takes no class as a member
+
 reduce_op = ReduceOp
 
 

@@ -11,6 +11,7 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn.destinations import _parse_to
 from funcgrad.nn.hooks import Hooked
 from funcgrad.nn.members import Members
 from funcgrad.nn.state_dict import Stateful
@@ -87,7 +88,7 @@ class Module(Hooked, Stateful, Traversal, Members):
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move parameters and buffers to a device, floating ones to a dtype, or to those of another tensor."""
-        device, dtype = _destination(*args, **kwargs)
+        device, dtype = _parse_to(*args, **kwargs)[:2]
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -205,17 +206,3 @@ def _replace(parameter: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
     applied = fn(parameter)
     if applied is not parameter:
         parameter.data = applied
-
-
-def _destination(*args: Any, **kwargs: Any) -> tuple[Any, DType | None]:
-    """Read `to`'s arguments, in any of torch's orders, as (device, dtype)."""
-    device, dtype = kwargs.get("device"), kwargs.get("dtype")
-    given = [*args, kwargs["tensor"]] if "tensor" in kwargs else args
-    for value in given:
-        if isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif isinstance(value, DType):
-            dtype = value
-        elif value is not None and not isinstance(value, bool):
-            device = value
-    return device, dtype

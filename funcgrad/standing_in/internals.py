@@ -8,6 +8,7 @@ from funcgrad._base.errors import LinAlgError
 from funcgrad._tensor.overriding import DisableTorchFunction as DisableTorchFunction
 from funcgrad._tensor.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from funcgrad._tensor.overriding import disabled
+from funcgrad._tensor.tensor import Tensor
 
 
 def _accepted(*_: Any, **__: Any) -> None:
@@ -23,5 +24,6 @@ _log_api_usage_once = _jit_set_profiling_executor = _jit_set_profiling_mode = _a
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_texpr_fuser_enabled = _accepted
 _jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _set_graph_executor_optimize = _accepted
 _LinAlgError = LinAlgError
+_TensorMeta = type(Tensor)
 _disabled_torch_function_impl = disabled
 _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _get_tracing_state = _never

@@ -11,7 +11,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "functorch.experimental": ("funcgrad.func.functorch",),
     "functorch.experimental.control_flow": ("funcgrad.func.control_flow",),
     "torch._C": ("funcgrad.standing_in.internals", "funcgrad"),
-    "torch._C._nn": ("funcgrad.nn.functional",),
+    "torch._C._nn": ("funcgrad.nn.functional", "funcgrad.nn.destinations"),
     "torch._dynamo": ("funcgrad.compiler",),
     "torch._dynamo._trace_wrapped_higher_order_op": ("funcgrad.compiler",),
     "torch._dynamo.config": ("funcgrad.standing_in.compiler_switches",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from types import UnionType
 from typing import Any, cast
@@ -15,6 +15,8 @@ from funcgrad._base.containers import Container, GetAttrKey, MappingKey, Sequenc
 KeyEntry = SequenceKey | MappingKey | GetAttrKey
 KeyPath = tuple[Any, ...]
 PyTree = Any
+NodeDef = Container
+_get_node_type = containers.kind_of
 Context = Any
 BUILTIN_TYPES = frozenset(containers.CONTAINERS)
 SUPPORTED_NODES = containers.CONTAINERS
@@ -23,11 +25,11 @@ _list_flatten, _list_unflatten, _list_flatten_with_keys = containers.CONTAINERS[
 _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = containers.CONTAINERS[tuple]
 __all__ = [
     "BUILTIN_TYPES", "SUPPORTED_NODES", "Context", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey",
-    "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr", "map_only", "register_constant",
-    "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only",
-    "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_leaves_with_path",
-    "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure",
-    "tree_unflatten", "treespec_leaf", "treespec_pprint",
+    "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr", "map_only",
+    "register_constant", "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
+    "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
+    "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path",
+    "tree_structure", "tree_unflatten", "treespec_leaf", "treespec_pprint",
 ]  # fmt: skip
 IsLeaf = Callable[[Any], bool] | None
 _DICTS = (dict, OrderedDict, defaultdict)
@@ -40,7 +42,10 @@ class TreeSpec:
 
     type: Any
     context: Any = None
-    children_specs: tuple[TreeSpec, ...] = ()
+    children_specs: Sequence[TreeSpec] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "children_specs", tuple(self.children_specs))
 
     @property
     def num_leaves(self) -> int:
@@ -132,7 +137,7 @@ def _apart(tree: Any) -> tuple[list[Any], Any]:
     container = container_of(tree)
     if container is None:
         return [], None
-    children, context = container.take_apart(tree)
+    children, context = container.flatten_fn(tree)
     return list(children), context
 
 
@@ -218,7 +223,7 @@ def _built(leaves: Iterable[Any], spec: TreeSpec) -> Any:
     if spec.is_leaf():
         return next(following)
     container = containers.CONTAINERS.get(spec.type, containers.NAMED_TUPLE)
-    return container.build([_built(following, child) for child in spec.children_specs], spec.context)
+    return container.unflatten_fn([_built(following, child) for child in spec.children_specs], spec.context)
 
 
 def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Iterable[Any]:
@@ -305,10 +310,10 @@ def _with_path(tree: Any, is_leaf: IsLeaf, path: KeyPath) -> Iterable[tuple[KeyP
     container = None if tree_is_leaf(tree, is_leaf) else container_of(tree)
     if container is None:
         yield path, tree
-    elif container.keyed is None:
+    elif container.flatten_with_keys_fn is None:
         raise ValueError(f"Did not find a flatten_with_keys_fn for type: {type(tree)}; give register_pytree_node one")
     else:
-        for key, child in container.keyed(tree)[0]:
+        for key, child in container.flatten_with_keys_fn(tree)[0]:
             yield from _with_path(child, is_leaf, (*path, key))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad
 from funcgrad import serialization
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -144,3 +145,14 @@ def test_tensors_are_loaded_without_numbers_or_by_a_function_of_their_place() ->
         for place in ("meta", lambda storage, location: serialization.default_restore_location(storage, "cpu"))
     ]
     assert [str(tensor.device) for tensor in loaded] == ["meta", "cpu"]
+
+
+def test_records_of_a_file_are_read_one_by_one(tmp_path: Path) -> None:
+    serialization.save({"w": ones()}, tmp_path / "model.pt")
+    reader = funcgrad.PyTorchFileReader(tmp_path / "model.pt")
+    assert {"data.pkl", "data/0", "version"} <= set(reader.get_all_records())
+    assert reader.get_record("version") == b"3\n" and reader.get_record_size("data/0") == 12
+    assert np.frombuffer(reader.get_record("data/0"), np.float32).tolist() == [1.0, 1.0, 1.0]
+    assert reader.get_record_offset("data/0") % 64 == 0 and not reader.has_record("data/1")
+    with pytest.raises(RuntimeError, match="failed locating file data/1"):
+        reader.get_record("data/1")

@@ -360,3 +360,27 @@ def test_an_anomaly_is_told_with_the_lines_of_the_script_alone(tmp_path: Path) -
     ]  # fmt: skip
     assert "script.py:6: UserWarning: Error detected in SqrtBackward0." in told
     assert error.rstrip().endswith("Function 'SqrtBackward0' returned nan values in its 0th output.")
+
+
+def test_names_that_training_frameworks_import(tmp_path: Path) -> None:
+    source = """
+    import torch
+    from torch import ScriptModule
+    from torch._C import _TensorMeta
+    from torch.autograd.profiler import EventList, profile
+    from torch.distributed.constants import default_pg_timeout
+    from torch.distributed import ReduceOp
+    print(issubclass(ScriptModule, torch.nn.Module), type(torch.Tensor) is _TensorMeta, default_pg_timeout)
+    print(isinstance(ReduceOp.SUM, ReduceOp.RedOpType), ReduceOp.RedOpType.SUM == ReduceOp.SUM)
+    with profile() as measured:
+        print(torch.autograd._profiler_enabled(), type(measured.function_events) is EventList)
+    print(torch.autograd._profiler_enabled())
+    parse = torch._C._nn._parse_to
+    print(parse("cpu"), parse(torch.ones(1).double()))
+    print(parse("cpu", torch.float16, True), parse(memory_format=torch.channels_last))
+    """
+    assert output_of(tmp_path, source) == [
+        "True True 0:30:00", "True True", "True True", "False",
+        "(device(type='cpu'), None, False, None) (device(type='cpu'), torch.float64, False, None)",
+        "(device(type='cpu'), torch.float16, True, None) (None, None, False, torch.channels_last)",
+    ]  # fmt: skip

@@ -97,3 +97,20 @@ def test_a_type_that_derives_from_dict_comes_apart_as_a_dict() -> None:
     tree = Output(loss=1, logits=[2])
     assert pytree.tree_map(lambda x: x + 1, tree) == Output(loss=2, logits=[3])
     assert [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)] == ["['loss']", "['logits'][0]"]
+
+
+def test_a_tree_is_taken_apart_by_the_registry_itself() -> None:
+    def leaves_and_structure(tree: object) -> tuple[list[object], pytree.TreeSpec]:
+        kind = pytree._get_node_type(tree)
+        if kind not in pytree.SUPPORTED_NODES:
+            return [tree], pytree.LeafSpec()
+        children, context = pytree.SUPPORTED_NODES[kind].flatten_fn(tree)
+        found = [leaves_and_structure(child) for child in children]
+        structure = pytree.TreeSpec(kind, context, [inner for _, inner in found])
+        return [leaf for leaves, _ in found for leaf in leaves], structure
+
+    tree = {"a": [1, Pair(2, 3)], "b": (4,)}
+    leaves, structure = leaves_and_structure(tree)
+    assert leaves == [1, 2, 3, 4] and pytree.tree_unflatten(leaves, structure) == tree
+    assert pytree._get_node_type(Pair(2, 3)) is namedtuple
+    assert pytree.TreeSpec(list, None, [pytree.LeafSpec()]) == pytree.tree_structure([0])
