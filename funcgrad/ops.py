@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from funcgrad import sparse
 from funcgrad._tensor.functions import Tensor, lookup
 from funcgrad._tensor.packets import PACKETS, Packet, packet
 from funcgrad.library.operators import OPERATORS
@@ -29,6 +30,8 @@ class _Aten:
 
 
 _HOMES = (lookup("ops.aten"), lookup(""), *(partial(getattr, home) for home in (plain, functional, Tensor)))
+packet("_sparse_addmm").function = sparse.addmm
+packet("_sparse_mm_reduce_impl")  # by name alone: what it returns beside the product, sparse.mm does not compute
 aten = _Aten()
 __all__ = ["aten", "load_library"]
 

@@ -17,6 +17,7 @@ from funcgrad._tape.modes import (
     set_grad_enabled,
 )
 from funcgrad._tensor import (
+    aten_names,
     autocasting,
     build_facts,
     control_flow,
@@ -83,6 +84,7 @@ __all__ = [
 
 # they enter their functions when they are imported
 HAND_WRITTEN = (
+    aten_names,
     autocasting,
     build_facts,
     control_flow,

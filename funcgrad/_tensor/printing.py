@@ -29,7 +29,7 @@ _PROFILES: dict[str | None, dict[str, Any]] = {
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
-_OPTIONS = _Options()
+OPTIONS = _Options()
 
 
 def set_printoptions(
@@ -47,13 +47,13 @@ def set_printoptions(
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     chosen = _PROFILES.get(profile, {}) | {name: value for name, value in given.items() if value is not None}
     for name, value in chosen.items():
-        setattr(_OPTIONS, name, value)
-    _OPTIONS.sci_mode = sci_mode
+        setattr(OPTIONS, name, value)
+    OPTIONS.sci_mode = sci_mode
 
 
 def get_printoptions() -> dict[str, Any]:
     """Return the present options, as `set_printoptions` takes them."""
-    return asdict(_OPTIONS)
+    return asdict(OPTIONS)
 
 
 @contextmanager
@@ -107,10 +107,10 @@ def format_values(array: np.ndarray[Any, Any], column: int) -> str:
     if array.size == 0:
         return "[]"
     elided = (False,) * array.ndim
-    if array.size > _OPTIONS.threshold:
-        if array.ndim and not _OPTIONS.edgeitems:
+    if array.size > OPTIONS.threshold:
+        if array.ndim and not OPTIONS.edgeitems:
             return "[...]"
-        array, elided = _edges(array, _OPTIONS.edgeitems)
+        array, elided = _edges(array, OPTIONS.edgeitems)
     cells, width = _formatted(array)
     return cells[0] if array.ndim == 0 else _Layout(cells, array.shape, elided, width).block(0, column)
 
@@ -120,7 +120,7 @@ def _shape_and_dtype(array: np.ndarray[Any, Any], dtype: dtypes.dtype, default_d
     if array.size == 0:
         show_size, implied = array.ndim != 1, (default_dtype,)
     else:
-        show_size = not _OPTIONS.edgeitems
+        show_size = not OPTIONS.edgeitems
         implied = (default_dtype, default_dtype.to_complex(), dtypes.int64, dtypes.bool_)
     size = [f"size={tuple(array.shape)}"] if show_size else []
     return size if dtype in implied else [*size, f"dtype={dtype!r}"]
@@ -132,7 +132,7 @@ def with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int) 
     # torch counts two characters more than the line has: where the line breaks depends on it.
     length = len(text) - newline + 1 + (indent if newline < 0 else 0)
     for suffix in suffixes:
-        if length + len(suffix) + 2 > _OPTIONS.linewidth:
+        if length + len(suffix) + 2 > OPTIONS.linewidth:
             text += ",\n" + " " * column + suffix
             length = column + len(suffix)
         else:
@@ -174,7 +174,7 @@ class _Layout:
     def _row(self, cells: list[str], elided: bool, column: int) -> str:
         if elided:
             cells.insert(len(cells) // 2, " ...")
-        per_line = max(1, math.floor((_OPTIONS.linewidth - column) / self.width))
+        per_line = max(1, math.floor((OPTIONS.linewidth - column) / self.width))
         lines = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
         gap = ",\n" + " " * (column + 1)
         return f"[{gap.join(lines)}]"
@@ -206,19 +206,19 @@ def _formatted_floats(values: np.ndarray[Any, Any]) -> tuple[list[str], int]:
         return [_whole(value) for value in values.tolist()], 1
     whole = bool(np.all(regular == np.ceil(regular)))
     if _wants_exponent(np.abs(regular)):
-        spec = f".{_OPTIONS.precision}e"
+        spec = f".{OPTIONS.precision}e"
     elif whole:
         width = max(len(_whole(value)) for value in regular.tolist())
         return [_whole(value).rjust(width) for value in values.tolist()], width
     else:
-        spec = f".{_OPTIONS.precision}f"
+        spec = f".{OPTIONS.precision}f"
     width = max(len(format(value, spec)) for value in regular.tolist())
     return [format(value, spec).rjust(width) for value in values.tolist()], width
 
 
 def _wants_exponent(magnitudes: np.ndarray[Any, Any]) -> bool:
-    if _OPTIONS.sci_mode is not None:
-        return _OPTIONS.sci_mode
+    if OPTIONS.sci_mode is not None:
+        return OPTIONS.sci_mode
     least, most = float(magnitudes.min()), float(magnitudes.max())
     return most / least > 1000.0 or most > 1.0e8 or least < 1.0e-4
 

@@ -5,7 +5,7 @@ A script that is started once (without torchrun, or with one process) runs to it
 
 from __future__ import annotations
 
-from funcgrad.distributed import algorithms, checkpoint, device_mesh, elastic, fsdp, nn, optim, tensor
+from funcgrad.distributed import algorithms, checkpoint, device_mesh, elastic, fsdp, nn, optim, rpc, tensor
 from funcgrad.distributed.collectives import (
     Work,
     all_gather,
@@ -79,6 +79,6 @@ __all__ = [
     "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh",
     "init_process_group", "irecv", "is_available", "is_gloo_available", "is_initialized", "is_mpi_available",
     "is_nccl_available", "is_torchelastic_launched", "isend", "monitored_barrier", "new_group", "new_subgroups",
-    "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_tensor", "scatter",
+    "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_tensor", "rpc", "scatter",
     "scatter_object_list", "send", "tensor",
 ]  # fmt: skip

@@ -16,12 +16,17 @@ from funcgrad.serialization.loading import extra_files
 from funcgrad.serialization.saving import save_with_files
 
 __all__ = [
-    "Attribute", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "fuser",
-    "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "last_executed_optimized_graph", "load",
-    "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method",
-    "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
+    "Attribute", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork",
+    "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance",
+    "last_executed_optimized_graph", "load", "optimize_for_inference", "optimized_execution", "save", "script",
+    "script_if_tracing", "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused",
+    "wait",
 ]  # fmt: skip
 _isinstance = isinstance
+
+
+class TracerWarning(Warning):
+    """Named so that scripts can filter it: nothing is frozen by tracing here, so it is never issued."""
 
 
 class ScriptModule(Module):

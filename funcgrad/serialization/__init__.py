@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from funcgrad.serialization.loading import get_unsafe_globals_in_checkpoint, load
-from funcgrad.serialization.locations import default_restore_location
+from funcgrad.serialization.locations import MAP_LOCATION, default_restore_location
 from funcgrad.serialization.names import (
     add_safe_globals,
     clear_safe_globals,
@@ -16,6 +16,7 @@ from funcgrad.serialization.safetensors import load_file, save_file
 from funcgrad.serialization.saving import save
 
 __all__ = [
+    "MAP_LOCATION",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",

@@ -18,7 +18,7 @@ import numpy as np
 from funcgrad.serialization import legacy, names, safetensors
 from funcgrad.serialization.archive import ArchiveReader, is_archive
 from funcgrad.serialization.checkpoint import Checkpoint
-from funcgrad.serialization.locations import MapLocation, restoring
+from funcgrad.serialization.locations import MAP_LOCATION, restoring
 from funcgrad.serialization.storages import Bytes
 from funcgrad.serialization.unpickling import LoadStorage, Scan, TrustedUnpickler, WeightsUnpickler
 
@@ -27,7 +27,7 @@ Read = Callable[[BinaryIO, LoadStorage], Any]
 
 def load(
     f: str | os.PathLike[str] | BinaryIO,
-    map_location: MapLocation = None,
+    map_location: MAP_LOCATION = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,
@@ -108,7 +108,7 @@ def _explained(weights_only: bool) -> Iterator[None]:
         ) from error
 
 
-def _load_archive(archive: ArchiveReader, read: Read, map_location: MapLocation, mapped: str | None) -> Any:
+def _load_archive(archive: ArchiveReader, read: Read, map_location: MAP_LOCATION, mapped: str | None) -> Any:
     if "constants.pkl" in archive:
         raise RuntimeError("this is a TorchScript archive (torch.jit.save): funcgrad has no TorchScript to run it with")
     order = archive.read("byteorder").decode() if "byteorder" in archive else "little"
@@ -156,7 +156,7 @@ def _opened(f: Any) -> Iterator[BinaryIO]:
     yield f
 
 
-def _single_device(map_location: MapLocation) -> Any:
+def _single_device(map_location: MAP_LOCATION) -> Any:
     if map_location is not None and (callable(map_location) or isinstance(map_location, dict)):
         raise RuntimeError("a safetensors file has no locations to map: give map_location as one device")
     return "cpu" if map_location is None else map_location

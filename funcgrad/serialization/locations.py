@@ -9,11 +9,11 @@ from funcgrad._base.devices import device
 from funcgrad._tensor.placement import available
 from funcgrad.serialization.storages import Storage
 
-MapLocation = Any  # None, a device or its name, a mapping of names, or a function (storage, location) -> storage
+MAP_LOCATION = Any  # None, a device or its name, a mapping of names, or a function (storage, location) -> storage
 Restore = Callable[[Storage, str], Storage]
 
 
-def restoring(map_location: MapLocation) -> Restore:
+def restoring(map_location: MAP_LOCATION) -> Restore:
     """Return the function that puts a storage of the file where it belongs."""
     if map_location is None:
         return default_restore_location

@@ -130,6 +130,17 @@ def test_a_registered_divergence_serves_subclasses() -> None:
         D.kl_divergence(ours, ours)
 
 
+def test_a_divergence_may_be_entered_for_a_base_that_is_no_distribution() -> None:
+    class Base: ...
+
+    class Mine(Base, D.Normal): ...
+
+    D.register_kl(Base, D.Cauchy)(lambda p, q: torch.tensor(7.0))
+    assert D.kl_divergence(Mine(0.0, 1.0), D.Cauchy(0.0, 1.0)) == 7
+    with pytest.raises(TypeError, match="Expected type_q to be a Distribution subclass"):
+        D.register_kl(D.Normal, "Normal")
+
+
 def test_a_cached_transform_gives_x_itself_back() -> None:
     transform, x = D.TanhTransform(cache_size=1), torch.tensor([20.0])
     assert transform.inv(transform(x)) is x

@@ -124,8 +124,21 @@ def test_aten_names_are_the_same_functions() -> None:
     x = torch.tensor([1.0, 2.0])
     assert torch.ops.aten.add.Tensor(x, x).tolist() == [2.0, 4.0]
     assert torch.ops.aten.slice(x, 0, 1).tolist() == [2.0]
+    assert torch.ops.aten.index.Tensor(x, [torch.tensor([1, 0])]).tolist() == [2.0, 1.0]
+    assert torch.ops.aten._sparse_addmm.default(torch.ones(2, 2), torch.eye(2).to_sparse(), torch.eye(2)).sum() == 6
     with pytest.raises(AttributeError, match="no attribute 'no_such'"):
         torch.ops.aten.no_such(x)
+
+
+def test_atens_alias_is_a_view_and_its_to_copy_is_none() -> None:
+    x = torch.ones(2)
+    copy = torch.ops.aten._to_copy.default(x, dtype=torch.float64)
+    torch.ops.aten.alias.default(x).fill_(3)
+    same = torch.ops.aten._to_copy.default(x)
+    x.zero_()
+    assert copy.dtype is torch.float64
+    assert copy.tolist() == [1.0, 1.0]
+    assert same.tolist() == [3.0, 3.0]
 
 
 def test_gradients_of_convolutions_by_name_have_a_history_where_what_they_are_made_of_has_one() -> None:

@@ -168,7 +168,7 @@ def test_safetensors_reads_a_tensor_or_a_part_of_one_out_of_a_file(tmp_path: Pat
 def test_a_missing_part_of_torch_is_an_import_error(tmp_path: Path) -> None:
     source = """
     try:
-        import torch.distributed.rpc
+        import torch.distributed.pipelining
     except ImportError as error:
         print(type(error).__name__, error.name)
     try:
@@ -176,7 +176,7 @@ def test_a_missing_part_of_torch_is_an_import_error(tmp_path: Path) -> None:
     except ImportError as error:
         print("no_such_name" in str(error))
     """
-    assert output_of(tmp_path, source) == ["ModuleNotFoundError torch.distributed.rpc", "True"]
+    assert output_of(tmp_path, source) == ["ModuleNotFoundError torch.distributed.pipelining", "True"]
 
 
 def test_a_traceback_shows_the_users_lines_only(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import funcgrad as torch
-from funcgrad import compiler, futures, hub, jit, multiprocessing, nn, onnx, profiler
+from funcgrad import compiler, distributed, futures, hub, jit, multiprocessing, nn, onnx, profiler
+from funcgrad._tensor.printing import printoptions
 from funcgrad.nn.attention import SDPBackend, sdpa_kernel
 from funcgrad.nn.attention.flex_attention import AuxRequest, and_masks, create_block_mask, create_mask, flex_attention
+from funcgrad.standing_in import buffers, texts
 
 
 class Net(nn.Module):
@@ -275,3 +277,31 @@ def test_a_module_written_as_a_script_module_is_saved_and_loaded_as_itself(tmp_p
         loaded = jit.load(tmp_path / name)
         assert torch.equal(loaded(x), doubling(x))
     assert type(loaded) is Doubling and loaded.original_name == "Doubling"
+
+
+def test_a_buffer_shows_the_tensors_that_were_laid_into_it() -> None:
+    parts = [torch.ones(2, 2), torch.zeros(3)]
+    flat = buffers._flatten_dense_tensors(parts)
+    first, second = buffers._unflatten_dense_tensors(flat, parts)
+    flat += 1
+    assert flat.tolist() == [2, 2, 2, 2, 1, 1, 1]
+    assert first.tolist() == [[2, 2], [2, 2]]
+    assert second.tolist() == [1, 1, 1]
+
+
+def test_numbers_are_written_as_repr_writes_them() -> None:
+    x = torch.tensor([[0.0, 1 / 3], [1.0, 4 / 3]])
+    assert texts._tensor_str(x, indent=0) == "[[0.0000, 0.3333],\n [1.0000, 1.3333]]"
+    before = texts.PRINT_OPTS.precision
+    with printoptions(precision=before + 1):
+        assert before + 1 == texts.PRINT_OPTS.precision
+
+
+def test_remote_calls_are_not_available() -> None:
+    assert not distributed.rpc.is_available()
+    with pytest.raises(AttributeError, match="no remote procedure calls"):
+        distributed.rpc.init_rpc  # noqa: B018 - asking is what is tested
+
+
+def test_a_tracers_warning_can_be_filtered() -> None:
+    assert issubclass(jit.TracerWarning, Warning)
