@@ -19,6 +19,7 @@ from typing import Any as _Any
 
 from funcgrad import random
 from funcgrad._base import dtypes as _dtypes
+from funcgrad._base import unheld_dtypes as _unheld_dtypes
 from funcgrad._base.config import settings as _settings
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype, get_default_dtype
@@ -129,6 +130,7 @@ __version__ = "0.1.0"
 for _dtype in _dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(_dtypes.ALIASES)
+globals().update(_unheld_dtypes.BY_NAME)
 globals().update(_legacy.TYPES)
 
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None

@@ -78,6 +78,7 @@ from funcgrad._base.quantized_dtypes import (
     quint8 as quint8,
 )
 from funcgrad._base.size import Size as Size
+from funcgrad._base.unheld_dtypes import unheld_dtype
 from funcgrad._tensor.functions import (
     Tensor as Tensor,
     arange as arange,
@@ -178,7 +179,7 @@ from funcgrad.cuda import (
     Stream as Stream,
 )
 from funcgrad.func import vmap as vmap
-from funcgrad.jit import fork as fork, wait as wait
+from funcgrad.jit import ScriptFunction as ScriptFunction, ScriptModule as ScriptModule, fork as fork, wait as wait
 from funcgrad.linalg.low_rank import lobpcg as lobpcg, pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from funcgrad.nn.files import load as load
 from funcgrad.nn.plain import (
@@ -237,6 +238,7 @@ from funcgrad.random.plain_dropout import (
     rrelu_ as rrelu_,
 )
 from funcgrad.serialization import save as save
+from funcgrad.serialization.records import PyTorchFileReader as PyTorchFileReader
 from funcgrad.standing_in import install as install
 from funcgrad.utils.dlpack import to_dlpack as to_dlpack
 from typing import Any, Literal, overload
@@ -255,10 +257,17 @@ __version__: str
 def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 bfloat16: dtype
+bits16: unheld_dtype
+bits1x8: unheld_dtype
+bits2x4: unheld_dtype
+bits4x2: unheld_dtype
+bits8: unheld_dtype
 bool: dtype
 cdouble: dtype
 cfloat: dtype
+chalf: unheld_dtype
 complex128: dtype
+complex32: unheld_dtype
 complex64: dtype
 double: dtype
 def dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
@@ -290,6 +299,7 @@ def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ..
 float: dtype
 float16: dtype
 float32: dtype
+float4_e2m1fn_x2: unheld_dtype
 float64: dtype
 float8_e4m3fn: dtype
 float8_e4m3fnuz: dtype
@@ -300,9 +310,16 @@ def get_num_interop_threads() -> _int: ...
 half: dtype
 inf: _float
 int: dtype
+int1: unheld_dtype
 int16: dtype
+int2: unheld_dtype
+int3: unheld_dtype
 int32: dtype
+int4: unheld_dtype
+int5: unheld_dtype
+int6: unheld_dtype
 int64: dtype
+int7: unheld_dtype
 int8: dtype
 long: dtype
 nan: _float
@@ -329,6 +346,8 @@ def ones_like(
     memory_format: Any = None,
 ) -> Tensor: ...
 pi: _float
+quint2x4: unheld_dtype
+quint4x2: unheld_dtype
 def rand_like(
     input: Tensor,
     *,
@@ -353,9 +372,16 @@ def randn_like(
 ) -> Tensor: ...
 def set_num_interop_threads(number: _int) -> None: ...
 short: dtype
+uint1: unheld_dtype
 uint16: dtype
+uint2: unheld_dtype
+uint3: unheld_dtype
 uint32: dtype
+uint4: unheld_dtype
+uint5: unheld_dtype
+uint6: unheld_dtype
 uint64: dtype
+uint7: unheld_dtype
 uint8: dtype
 def zeros(
     *size: Any,
@@ -398,6 +424,12 @@ USE_GLOBAL_DEPS: _bool
 USE_RTLD_GLOBAL_WITH_LIBTORCH: _bool
 UntypedStorage: Any
 def _assert(condition: Any, message: str) -> None: ...
+def _assert_async(input: Tensor, assert_msg: str | None = None) -> None: ...
+def _check(cond: _bool, message: Callable[[], str] | None = None) -> None: ...
+def _check_index(cond: _bool, message: Callable[[], str] | None = None) -> None: ...
+def _check_not_implemented(cond: _bool, message: Callable[[], str] | None = None) -> None: ...
+def _check_type(cond: _bool, message: Callable[[], str] | None = None) -> None: ...
+def _check_value(cond: _bool, message: Callable[[], str] | None = None) -> None: ...
 def _chunk_cat(tensors: Any, dim: _int, num_chunks: _int, *, out: Any = None) -> Tensor: ...
 def _index_put_impl_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
 def _log_softmax_backward_data(

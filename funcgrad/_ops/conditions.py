@@ -246,3 +246,9 @@ def are_allowed(numbers: Any, shape: Dims, constraint: Any) -> Any:
 def are_true(numbers: Any, shape: Dims) -> Any:
     """What came of a comparison that was recorded."""
     return ~numbers
+
+
+@_condition(RuntimeError, "Expected Tensor with single nonzero value, but got zero", of_floats=None)
+def are_not_zero(numbers: Any, shape: Dims) -> Any:
+    """What is asserted, as `_assert_async` takes it."""
+    return numbers == 0

@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -93,6 +94,16 @@ class Level:
         """Apply what `op` means to the values below; return the results at this level, those that depend on it."""
         results = apply(op, self.below(inputs, own), statics)
         return [self.lift(result) if result.aval.differentiable else result for result in results]
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Be among the levels whose functions run; after it, finished."""
+        thread.running.append(self)
+        try:
+            yield
+        finally:
+            thread.running.pop()
+            self.finished = True
 
     @staticmethod
     def below(inputs: Sequence[Any], own: list[bool]) -> list[Any]:
@@ -275,6 +286,7 @@ def _pullback(signature: Signature, places: tuple[int, ...]) -> Pullback:
 
 class _Thread(threading.local):
     def __init__(self) -> None:
+        self.running: list[Level] = []
         self.batches: list[BatchLevel] = []
 
 

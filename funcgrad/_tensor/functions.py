@@ -17,6 +17,7 @@ from funcgrad._tape.modes import (
     set_grad_enabled,
 )
 from funcgrad._tensor import (
+    assertions,
     aten_names,
     autocasting,
     build_facts,
@@ -70,7 +71,7 @@ from funcgrad._tensor.creation import (
 )
 from funcgrad._tensor.interop import from_dlpack, from_file
 from funcgrad._tensor.overriding import all_ask, asks
-from funcgrad._tensor.registry import FUNCTIONS, function
+from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
 
 # they enter their functions when they are imported
 HAND_WRITTEN = (
+    assertions,
     aten_names,
     autocasting,
     build_facts,
@@ -123,13 +125,6 @@ def is_storage(obj: Any) -> bool:
 def typename(obj: Any) -> str:
     """Return the name of a tensor's type, or of another object's class with its module."""
     return obj.type() if isinstance(obj, Tensor) else naming.typename(obj)
-
-
-@function()
-def _assert(condition: Any, message: str) -> None:
-    """Raise AssertionError with this message where the condition does not hold: an `assert` that torch.fx can trace."""
-    if not condition:
-        raise AssertionError(message)
 
 
 def promote_types(type1: DType, type2: DType) -> DType:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
-from funcgrad._base import dtypes
+from funcgrad._base import dtypes, unheld_dtypes
 from funcgrad._base.dtypes import dtype
 from funcgrad._base.size import Size
 from funcgrad._ops import table
@@ -195,7 +195,8 @@ def front_door_stub() -> str:
     rooms = dict.fromkeys(_literal(path, "_ROOMS"), PACKAGE.name)
     names_in = _literal(path, "_NAMES_IN").items()
     elsewhere = {name: f"{PACKAGE.name}.{room}" for room, names in names_in for name in names}
-    return namespace_stub(path, "", rooms | elsewhere, {d.name for d in dtypes.ALL} | {*dtypes.ALIASES, *legacy.TYPES})
+    kinds = {d.name for d in dtypes.ALL} | {*dtypes.ALIASES, *unheld_dtypes.BY_NAME, *legacy.TYPES}
+    return namespace_stub(path, "", rooms | elsewhere, kinds)
 
 
 def _literal(path: Path, name: str) -> Any:

@@ -64,10 +64,10 @@ def _run(
     entries = [_entry(level, *pair) for pair in zip(leaves_of(args), dims, strict=True)]
     thread.batches.append(level)
     try:
-        result = func(*with_leaves(args, entries), **kwargs)
+        with level.running():
+            result = func(*with_leaves(args, entries), **kwargs)
     finally:
         thread.batches.pop()
-        level.finished = True
     places = _places(label, out_dims, result)
     leaves = leaves_of(result)
     return with_leaves(result, [_whole(label, level, *pair) for pair in zip(leaves, places, strict=True)])

@@ -105,10 +105,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         raise RuntimeError("jvp expects primals and tangents to have the same structure")
     level = TangentLevel()
     lifted = [_along(level, *pair) for pair in zip(given, directions, strict=True)]
-    try:
+    with level.running():
         result = func(*with_leaves(primals, lifted))
-    finally:
-        level.finished = True
     output, aux = _pair(result, "jvp") if has_aux else (result, None)
     moved = map_leaves(lambda leaf: _tangent(level, leaf, strict), output)
     found = _lowered(level, output, is_grad_enabled()), moved
@@ -168,11 +166,8 @@ class _Run:
     def __init__(self, func: Function, args: tuple[Any, ...]) -> None:
         self.level, self.keeps_history = Level(), is_grad_enabled()
         self.inputs = [_leaf(self.level, argument) for argument in leaves_of(args)]
-        try:
-            with enable_grad():
-                self.output = func(*with_leaves(args, self.inputs))
-        finally:
-            self.level.finished = True
+        with self.level.running(), enable_grad():
+            self.output = func(*with_leaves(args, self.inputs))
 
     def pulled(self, output: Any, cotangents: list[Any]) -> list[Tensor]:
         """Return the gradient of each input, zeros where the output does not depend on it."""

@@ -13,6 +13,7 @@ from funcgrad.serialization.names import (
     safe_globals,
 )
 from funcgrad.serialization.safetensors import load_file, save_file
+from funcgrad.serialization.saving import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
 from funcgrad.serialization.saving import save
 
 __all__ = [

@@ -18,12 +18,14 @@ from funcgrad.serialization.archive import ALIGNMENT, ArchiveWriter
 from funcgrad.serialization.files import writing
 from funcgrad.serialization.pickling import CheckpointPickler, StoredTensor
 
+DEFAULT_PROTOCOL = 2
+
 
 def save(
     obj: Any,
     f: str | os.PathLike[str] | BinaryIO,
     pickle_module: Any = pickle,
-    pickle_protocol: int = 2,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:
     """Save tensors, state_dicts or any picklable object to a path or an open file; torch.load reads it.
@@ -43,7 +45,7 @@ def save(
 
 def save_with_files(obj: Any, f: str | os.PathLike[str] | BinaryIO, files: Mapping[str, str | bytes]) -> None:
     """Save as `save` does, and beside it small files, which `extra_files` reads: those of torch.jit.save."""
-    pickled, storages = _pickled(obj, 2, view_metadata=False)
+    pickled, storages = _pickled(obj, DEFAULT_PROTOCOL, view_metadata=False)
     with writing(f) as file:
         _write_archive(file, _folder(f), pickled, storages, files)
 

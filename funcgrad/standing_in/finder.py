@@ -123,7 +123,9 @@ def module_of(fullname: str) -> ModuleType | None:
         return sys.modules[fullname]
     if fullname == "torch":
         room = importlib.import_module("funcgrad")
-        return View("torch", ("funcgrad",), {"__version__": torch_version, "__all__": room.__all__})
+        view = View("torch", ("funcgrad",), {"__version__": torch_version, "__all__": room.__all__})
+        vars(view)["torch"] = view  # kornia writes torch.torch.Tensor
+        return view
     if fullname in VIEWS:
         return View(fullname, VIEWS[fullname])
     top, _, rest = fullname.partition(".")

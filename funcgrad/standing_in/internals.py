@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad._base.errors import LinAlgError
+from funcgrad._tape import levels
 from funcgrad._tensor.overriding import DisableTorchFunction as DisableTorchFunction
 from funcgrad._tensor.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from funcgrad._tensor.overriding import disabled
@@ -18,6 +19,11 @@ def _accepted(*_: Any, **__: Any) -> None:
 def _never(*_: Any) -> bool:
     """Say no."""
     return False
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Tell whether a function that is transformed (grad, vmap, jvp) runs."""
+    return bool(levels.thread.running)
 
 
 _log_api_usage_once = _jit_set_profiling_executor = _jit_set_profiling_mode = _accepted

@@ -384,3 +384,20 @@ def test_names_that_training_frameworks_import(tmp_path: Path) -> None:
         "(device(type='cpu'), None, False, None) (device(type='cpu'), torch.float64, False, None)",
         "(device(type='cpu'), torch.float16, True, None) (None, None, False, torch.channels_last)",
     ]  # fmt: skip
+
+
+def test_what_libraries_ask_of_torchs_inside_has_an_answer(tmp_path: Path) -> None:
+    source = """
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor, is_fake
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+    from torch.serialization import DEFAULT_PROTOCOL
+    print(torch.torch is torch, is_fake(torch.zeros(2)), isinstance(torch.zeros(2), FakeTensor), get_proxy_mode())
+    print(DEFAULT_PROTOCOL, torch._C._are_functorch_transforms_active())
+    def square(x):
+        print(torch._C._are_functorch_transforms_active())
+        return x * x
+    torch.vmap(square)(torch.ones(2)), torch.func.grad(square)(torch.tensor(1.0))
+    torch.func.jvp(square, (torch.ones(2),), (torch.ones(2),))
+    """
+    assert output_of(tmp_path, source) == ["True False False None", "2 False", "True", "True", "True"]

@@ -9,7 +9,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import hub
-from funcgrad.vision import models
+from funcgrad.vision import models, ops
 
 # As torchvision's documentation lists them
 PARAMETERS = {
@@ -106,6 +106,17 @@ def test_results_from_the_middle_come_by_name() -> None:
     assert {name: value.shape for name, value in extract(x).items()} == {"inside": (1, 128, 8, 8), "scores": (1, 1000)}
     with pytest.raises(ValueError, match="layer9"):
         models.feature_extraction.create_feature_extractor(model, ["layer9"])
+
+
+def test_a_frozen_normalisation_loads_what_batch_norm_saved_and_learns_nothing() -> None:
+    usual = torch.nn.BatchNorm2d(3)
+    usual.running_mean, usual.running_var = torch.tensor([0.5, -1.0, 2.0]), torch.tensor([4.0, 0.25, 1.0])
+    frozen = ops.FrozenBatchNorm2d(3)
+    assert str(frozen.load_state_dict(usual.state_dict())) == "<All keys matched successfully>"
+    assert (repr(frozen), list(frozen.parameters())) == ("FrozenBatchNorm2d(3, eps=1e-05)", [])
+    pictures = torch.arange(24.0).reshape(2, 3, 2, 2)
+    torch.testing.assert_close(frozen.train()(pictures), usual.eval()(pictures))
+    assert frozen.running_mean.tolist() == [0.5, -1.0, 2.0]
 
 
 def test_initial_values_have_the_known_spread() -> None:

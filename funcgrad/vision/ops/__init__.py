@@ -16,6 +16,7 @@ from funcgrad.vision.ops.losses import sigmoid_focal_loss
 from funcgrad.vision.ops.misc import (
     MLP,
     Conv2dNormActivation,
+    FrozenBatchNorm2d,
     Permute,
     SqueezeExcitation,
     StochasticDepth,
@@ -25,6 +26,7 @@ from funcgrad.vision.ops.misc import (
 __all__ = [
     "MLP",
     "Conv2dNormActivation",
+    "FrozenBatchNorm2d",
     "Permute",
     "SqueezeExcitation",
     "StochasticDepth",

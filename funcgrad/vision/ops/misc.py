@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from funcgrad import nn
@@ -36,6 +36,47 @@ class Conv2dNormActivation(nn.Sequential):
 
 
 ConvNormActivation = Conv2dNormActivation
+
+
+class FrozenBatchNorm2d(nn.Module):
+    """Normalises channels by statistics and an affine function that are buffers: nothing is learnt, nothing counted."""
+
+    weight: Tensor
+    bias: Tensor
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, num_features: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.register_buffer("weight", fg.ones(num_features))
+        self.register_buffer("bias", fg.zeros(num_features))
+        self.register_buffer("running_mean", fg.zeros(num_features))
+        self.register_buffer("running_var", fg.ones(num_features))
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Mapping[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load what a BatchNorm2d saved: its count of batches is not needed."""
+        count = f"{prefix}num_batches_tracked"
+        needed = {key: value for key, value in state_dict.items() if key != count}
+        super()._load_from_state_dict(needed, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the pictures, normalised. Shape: (N, C, H, W) in and out."""
+        scale = self.weight * (self.running_var + self.eps).rsqrt()
+        shift = self.bias - self.running_mean * scale
+        return x * scale.reshape(1, -1, 1, 1) + shift.reshape(1, -1, 1, 1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.weight.shape[0]}, eps={self.eps})"
 
 
 class SqueezeExcitation(nn.Module):

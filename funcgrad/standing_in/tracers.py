@@ -1,0 +1,24 @@
+"""torch's fake tensors and proxies, which its own tracers make: there are none here, and what asks gets this answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class FakeTensor:
+    """What no tensor is an instance of; NotImplementedError for an attempt to make one."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError("FakeTensor: funcgrad has none; a tensor of device='meta' has a shape and no numbers")
+
+
+def is_fake(x: object) -> bool:
+    """Say whether a tensor is fake: never."""
+    return isinstance(x, FakeTensor)
+
+
+def get_proxy_mode() -> None:
+    """Return the mode in which proxies are traced: none."""
+
+
+__all__ = ["FakeTensor", "get_proxy_mode", "is_fake"]
