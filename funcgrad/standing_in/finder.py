@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import DistributionFinder
 from types import ModuleType
 from typing import Any
 
+from funcgrad.standing_in.metadata import StandIn, distributions_named
 from funcgrad.standing_in.naming import take_torchs_names
 from funcgrad.standing_in.places import TOPS, VIEWS
 from funcgrad.version import __version__ as torch_version
@@ -115,6 +117,10 @@ class Finder(MetaPathFinder):
         if found is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}: funcgrad stands in for torch here", name=fullname)
         return ModuleSpec(fullname, _Ready(found), is_package=hasattr(found, "__path__"))
+
+    def find_distributions(self, context: DistributionFinder.Context | None = None) -> Iterator[StandIn]:
+        """Return the distributions that funcgrad stands in for: libraries ask whether torch is installed, and which."""
+        return distributions_named(context.name if context is not None else None)
 
 
 def module_of(fullname: str) -> ModuleType | None:

@@ -15,6 +15,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._dynamo": ("funcgrad.compiler",),
     "torch._dynamo._trace_wrapped_higher_order_op": ("funcgrad.compiler",),
     "torch._dynamo.config": ("funcgrad.standing_in.compiler_switches",),
+    "torch._dynamo.eval_frame": ("funcgrad.compiler",),
     "torch._dynamo.utils": ("funcgrad.compiler",),
     "torch._higher_order_ops": ("funcgrad.func.control_flow",),
     "torch._higher_order_ops.associative_scan": ("funcgrad.func.control_flow",),

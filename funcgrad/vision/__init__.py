@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from funcgrad.version import VISION_VERSION
 from funcgrad.vision import datasets, io, models, ops, transforms, utils
 from funcgrad.vision.transforms import v2 as v2
 
 __all__ = ["datasets", "get_image_backend", "io", "models", "ops", "set_image_backend", "transforms", "utils"]
-__version__ = "0.28.0+funcgrad"
+__version__ = VISION_VERSION
 
 
 def get_image_backend() -> str:
