@@ -44,7 +44,7 @@ class _Table(Module):
     def reset_parameters(self) -> None:
         """Draw the table from N(0, 1), and set the padding vector to zero."""
         init.normal_(self.weight)
-        if self.padding_idx is not None:
+        if self.padding_idx is not None and not self.weight.is_meta:
             numbers = to_host(self.weight)
             numbers[self.padding_idx] = 0
             init.assigned(self.weight, numbers)

@@ -13,7 +13,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.hooks import Hook, Hooks
 from funcgrad.nn.parameter import Parameter, is_lazy
 
-_EXTRA_STATE = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _FROM_PUBLIC = "_from_public_api"  # torch's mark on hooks whose result is not taken
 
 
@@ -148,7 +148,7 @@ class Stateful:
         for name, tensor in self._own_state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if _writes(self, "get_extra_state"):
-            destination[prefix + _EXTRA_STATE] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def _own_state(self) -> dict[str, Tensor]:
         buffers = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
@@ -178,7 +178,7 @@ class Stateful:
                     error_msgs.append(complaint)
             elif strict:
                 missing_keys.append(key)
-        extra_key = prefix + _EXTRA_STATE
+        extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if _writes(self, "set_extra_state"):
             if extra_key in state_dict:
                 self.set_extra_state(state_dict[extra_key])

@@ -31,7 +31,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._subclasses": ("funcgrad.standing_in.tracers",),
     "torch._subclasses.fake_tensor": ("funcgrad.standing_in.tracers",),
     "torch._tensor": ("funcgrad",),
-    "torch._tensor_str": ("funcgrad.standing_in.texts",),
+    "torch._tensor_str": ("funcgrad.standing_in.texts", "funcgrad._tensor.printing"),
     "torch._utils": ("funcgrad.serialization.rebuild", "funcgrad.standing_in.buffers"),
     "torch.autograd.anomaly_mode": ("funcgrad.autograd.anomaly",),
     "torch.autograd.gradcheck": ("funcgrad.autograd",),

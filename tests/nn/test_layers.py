@@ -54,3 +54,10 @@ def test_a_lazy_convolution_may_have_no_bias() -> None:
         layer = kind(4, 3, bias=False)
         assert layer(funcgrad.ones(1, 2, 5, 5)).shape[1] == 4
         assert layer.bias is None and list(layer.state_dict()) == ["weight"]
+
+
+def test_a_table_with_a_padding_vector_is_made_on_the_meta_device() -> None:
+    with funcgrad.device("meta"):
+        table = funcgrad.nn.Embedding(5, 3, padding_idx=0)
+    assert table.weight.is_meta
+    assert table.to_empty(device="cpu").weight.shape == (5, 3)

@@ -313,20 +313,26 @@ def test_parts_of_torch_that_no_file_here_has_are_imported_from_their_package_an
     from torch.nn import _reduction as _Reduction
     from torch.utils import model_zoo
     from torch.utils.checkpoint import get_device_states, set_device_states
-    from torch.nn.modules.module import _addindent
+    from torch.nn.modules.module import _EXTRA_STATE_KEY_SUFFIX, _addindent
     from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
     print(model_zoo.load_url.__name__, torch.utils.data._utils.collate.default_collate([1, 2]).tolist())
     print(F._Reduction.get_enum("none"), _Reduction.get_enum("sum"), _Reduction.legacy_get_string(None, False, False))
     set_device_states(*get_device_states(torch.ones(2)))
     batches = iter(torch.utils.data.DataLoader([1]))
     print(isinstance(batches, _SingleProcessDataLoaderIter), repr(_addindent("a\\nb", 2)))
+    with torch._tensor_str.printoptions(precision=2):
+        print(torch.tensor([1 / 3]), _EXTRA_STATE_KEY_SUFFIX)
+    from torch.distributed._composable.fsdp import fully_shard
+    from torch.distributed.tensor.placement_types import Shard, _StridedShard
+    print(isinstance(torch.compile(torch.nn.ReLU()), torch._dynamo.eval_frame.OptimizedModule))
     import funcgrad
     from funcgrad.standing_in import uninstall
     uninstall()
     print(hasattr(funcgrad.utils, "model_zoo"), hasattr(funcgrad.utils.data, "_utils"))
     """
     assert output_of(tmp_path, source) == [
-        "load_state_dict_from_url [1, 2]", "0 2 none", "True 'a\\n  b'", "False False",
+        "load_state_dict_from_url [1, 2]", "0 2 none", "True 'a\\n  b'",
+        "tensor([0.33]) _extra_state", "True", "False False",
     ]  # fmt: skip
 
 

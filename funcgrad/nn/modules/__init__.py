@@ -43,6 +43,7 @@ from funcgrad.nn.parallel import DataParallel
 from funcgrad.nn.parameter import Parameter
 from funcgrad.serialization.names import register_globals, register_parameter
 
+_CONSTANTS = ("_EXTRA_STATE_KEY_SUFFIX",)
 _INSTANCE_NORMS = {name for name in vars(batchnorm) if "InstanceNorm" in name}
 _FILES: dict[str, tuple[ModuleType, ...]] = {
     "activation": (activation, multihead_attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),
@@ -60,8 +61,12 @@ _FILES: dict[str, tuple[ModuleType, ...]] = {
 
 
 def _own_members(source: ModuleType) -> dict[str, object]:
-    """Return the classes and functions that are written in this file."""
-    return {name: value for name, value in vars(source).items() if getattr(value, "__module__", "") == source.__name__}
+    """Return the classes, functions and torch's own constants that are written in this file."""
+    return {
+        name: value
+        for name, value in vars(source).items()
+        if getattr(value, "__module__", "") == source.__name__ or name in _CONSTANTS
+    }
 
 
 def _enter(file: str, sources: tuple[ModuleType, ...]) -> dict[str, object]:
