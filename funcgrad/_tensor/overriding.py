@@ -235,6 +235,7 @@ def _arm_one(function: FunctionType, public: Any) -> None:
 
     is_operator = function.__name__ in _METHOD_OF
     asks_arguments = function.__name__ not in _OF_MODES
+    spreads = function.__name__ == "einsum"
 
     def answer(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         asked = _asks(args, kwargs)
@@ -242,7 +243,7 @@ def _arm_one(function: FunctionType, public: Any) -> None:
             return itself(*args, **kwargs)
         if (state.modes and state.asks_modes) or asks_arguments:
             try:
-                return ask(public, asked, args, kwargs)
+                return ask(public, asked, _spread(args) if spreads else args, kwargs)
             except UnansweredError:
                 if is_operator:
                     return NotImplemented  # the other operand is tried; if it declines too, Python says which two met
@@ -254,6 +255,11 @@ def _arm_one(function: FunctionType, public: Any) -> None:
     function.__dict__.setdefault("__wrapped__", itself)  # where `inspect` finds the signature
     function.__code__ = _first_ask.__code__.replace(co_freevars=function.__code__.co_freevars)
     function.__defaults__, function.__kwdefaults__ = None, {"_answer": answer}
+
+
+def _spread(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return einsum's arguments as torch tells them to those who are asked: a list of operands one by one."""
+    return (args[0], *args[1]) if len(args) == 2 and type(args[1]) in _LOOKED_INTO else args
 
 
 def _first_ask(*args: Any, _answer: Any, **kwargs: Any) -> Any:

@@ -171,7 +171,7 @@ class _Call:
         if self.strict and self.create_graph and not gradient.requires_grad:
             raise RuntimeError(f"The {stage} of the user-provided function is independent of input {place}. This is "
                                "not allowed in strict mode when create_graph=True.")  # fmt: skip
-        return fg.zeros(*count, *x.shape, dtype=x.dtype, device=x.device) if gradient is None else gradient
+        return fg.zeros((*count, *x.shape), dtype=x.dtype, device=x.device) if gradient is None else gradient
 
     def forward(self, outputs: Sequence[Tensor], vectors: Sequence[Tensor | None], stage: str) -> list[Tensor]:
         """Return the derivative in the direction of the vectors: the pull-back, which is linear, pulled back itself."""

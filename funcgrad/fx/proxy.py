@@ -1,4 +1,4 @@
-"""Proxy: stands for a tensor while a program is traced; whatever is done to it becomes a node."""
+"""Proxy: stands for a tensor while a program is traced; whatever is done to it becomes a node of its tracer's graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from funcgrad._tensor import overriding
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.fx.graph import Graph
 from funcgrad.fx.naming import torch_name
 from funcgrad.fx.node import Node, map_aggregate
 
@@ -20,6 +22,7 @@ _REFLECTED = (
     *("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"),
 )
 _UNARY = ("neg", "pos", "invert", "abs")
+_PLAIN = (str, int, float, bool, complex, type(None), type(...), range)
 
 
 class TraceError(ValueError):
@@ -29,8 +32,8 @@ class TraceError(ValueError):
 class Proxy:
     """Stands for the result of `node`. Operators, methods, attributes and torch's functions add nodes to its graph."""
 
-    def __init__(self, node: Node, tracer: Any) -> None:
-        self.node, self.tracer = node, tracer
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        self.node, self.tracer = node, tracer or GraphAppendingTracer(node.graph)
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
@@ -121,3 +124,65 @@ for _name in (*_BINARY, *_UNARY):
 for _name in _REFLECTED:
     setattr(Proxy, f"__r{_name}__", _reflected(_name))
 Proxy.__hash__ = object.__hash__  # type: ignore[method-assign]  # `__eq__` adds a node, so proxies are told apart by id
+
+
+class TracerBase:
+    """Writes what is done to proxies into a graph. A subclass has a `graph`; it may say how nodes are made."""
+
+    graph: Graph
+
+    def create_node(
+        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
+    ) -> Node:
+        """Add a node to the graph."""
+        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+
+    def proxy(self, node: Node) -> Proxy:
+        """Return what stands for a node's result."""
+        return Proxy(node, self)
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """Answer for a loop over a proxy: it is refused."""
+        raise TraceError(
+            "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or "
+            "**kwargs function argument. See the torch.fx docs on pytorch.org for a more detailed explanation of what "
+            "types of control flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy "
+            "iteration errors"
+        )
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """Answer for `if proxy:`: it is refused."""
+        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
+
+    def keys(self, obj: Proxy) -> Any:
+        """Answer for `**proxy`: a call of `keys`."""
+        return self.create_proxy("call_method", "keys", (obj,), {})
+
+    def create_arg(self, a: Any) -> Any:
+        """Return an argument as nodes take it. NotImplementedError: of a type that a graph does not hold."""
+        if isinstance(a, Proxy):
+            return a.node
+        if isinstance(a, (tuple, list, dict, slice)):
+            return map_aggregate(a, self.create_arg)
+        if isinstance(a, (*_PLAIN, Node)) or callable(a) or type(a).__module__.startswith(("funcgrad", "torch")):
+            return a
+        raise NotImplementedError(f"argument of type: {type(a)}")
+
+    # Gift
+
+    def create_proxy(
+        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:  # fmt: skip
+        """Add a node whose arguments may hold proxies, and return what stands for its result."""
+        made_args, made_kwargs = self.create_arg(tuple(args)), self.create_arg(dict(kwargs))
+        node = self.create_node(kind, target, made_args, made_kwargs, name, type_expr)
+        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
+
+
+class GraphAppendingTracer(TracerBase):
+    """Appends to a graph that is there already, for programs that write graphs with proxies."""
+
+    def __init__(self, graph: Graph) -> None:
+        overriding.arm()
+        self.graph = graph

@@ -18,17 +18,16 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.fx.code import WRAPPED
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.graph_module import GraphModule
-from funcgrad.fx.node import Node, map_aggregate
-from funcgrad.fx.proxy import Proxy, TraceError
+from funcgrad.fx.node import map_aggregate
+from funcgrad.fx.proxy import Proxy, TracerBase
 from funcgrad.nn.containers import Sequential
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter
 
-_PLAIN = (str, int, float, bool, complex, type(None), type(...), range)
 _wrapped: list[tuple[dict[str, Any], str]] = []  # globals of a file, and the name in it that tracing shall not enter
 
 
-class Tracer:
+class Tracer(TracerBase):
     """Traces a module. Subclasses say what is a leaf (`is_leaf_module`) and how nodes are made (`create_node`, ...)."""
 
     def __init__(
@@ -55,57 +54,15 @@ class Tracer:
             return self.create_proxy("call_module", path, args, kwargs)
         return forward(*args, **kwargs)
 
-    def create_node(
-        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
-    ) -> Node:
-        """Add a node to the graph."""
-        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
-
-    def proxy(self, node: Node) -> Proxy:
-        """Return what stands for a node's result."""
-        return Proxy(node, self)
-
-    def iter(self, obj: Proxy) -> Iterator[Any]:
-        """Answer for a loop over a proxy: it is refused."""
-        raise TraceError(
-            "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or "
-            "**kwargs function argument. See the torch.fx docs on pytorch.org for a more detailed explanation of what "
-            "types of control flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy "
-            "iteration errors"
-        )
-
-    def to_bool(self, obj: Proxy) -> bool:
-        """Answer for `if proxy:`: it is refused."""
-        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
-
-    def keys(self, obj: Proxy) -> Any:
-        """Answer for `**proxy`: a call of `keys`."""
-        return self.create_proxy("call_method", "keys", (obj,), {})
-
     def create_arg(self, a: Any) -> Any:
         """Return an argument as nodes take it. NotImplementedError: of a type that a graph does not hold."""
-        if isinstance(a, Proxy):
-            return a.node
-        if isinstance(a, (tuple, list, dict, slice)):
-            return map_aggregate(a, self.create_arg)
         if isinstance(a, Tensor):
             return self.create_node("get_attr", self._name_of_tensor(a), (), {})
         if isinstance(a, Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
-        if isinstance(a, (*_PLAIN, Node)) or callable(a) or type(a).__module__.startswith(("funcgrad", "torch")):
-            return a
-        raise NotImplementedError(f"argument of type: {type(a)}")
+        return super().create_arg(a)
 
     # Gift
-
-    def create_proxy(
-        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None,
-        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
-    ) -> Proxy:  # fmt: skip
-        """Add a node whose arguments may hold proxies, and return what stands for its result."""
-        made_args, made_kwargs = self.create_arg(tuple(args)), self.create_arg(dict(kwargs))
-        node = self.create_node(kind, target, made_args, made_kwargs, name, type_expr)
-        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
 
     def path_of_module(self, mod: Module) -> str:
         """Return the dotted name of a module below the root. NameError: it is none of it."""

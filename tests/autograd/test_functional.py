@@ -27,6 +27,12 @@ def test_errors_are_torchs(name: str) -> None:
     assert derivatives.raised(torch, name) == RECORDED["raised"][name]
 
 
+def test_a_number_that_matters_not_has_a_pull_back_of_zero() -> None:
+    _, (unused, used) = torch.autograd.functional.vjp(lambda x, y: y.sum(), (torch.tensor(1.0), torch.ones(2)))
+    assert unused.tolist() == 0
+    assert used.tolist() == [1, 1]
+
+
 def test_a_dual_tensor_is_an_ordinary_one_after_its_level() -> None:
     forward_ad = torch.autograd.forward_ad
     with forward_ad.dual_level():

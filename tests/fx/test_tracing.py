@@ -128,3 +128,14 @@ def test_a_traced_module_trains() -> None:
         optimizer.step()
         losses.append(loss.item())
     assert losses[2] < losses[1] < losses[0]
+
+
+def test_a_graph_can_be_written_with_proxies() -> None:
+    graph = fx.Graph()
+    tracer = fx.proxy.GraphAppendingTracer(graph)
+    x, y = (fx.Proxy(graph.placeholder(name), tracer) for name in "xy")
+    product = torch.einsum("ij,jk->ik", [x, y])
+    assert [str(argument) for argument in product.node.args] == ["ij,jk->ik", "x", "y"]
+    graph.output((fx.Proxy(product.node) * 2).node)
+    made = fx.GraphModule({}, graph)
+    assert made(torch.ones(2, 3), torch.ones(3, 1)).tolist() == [[6.0], [6.0]]
