@@ -152,6 +152,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
     "compiling": ("compile",),
     "cuda": ("AcceleratorError", "Event", "OutOfMemoryError", "Stream"),
     "func": ("vmap",),
+    "futures": ("Future",),
     "jit": ("ScriptFunction", "ScriptModule", "fork", "wait"),
     "linalg.low_rank": ("lobpcg", "pca_lowrank", "svd_lowrank"),
     "nn.files": ("load",),

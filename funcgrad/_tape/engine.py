@@ -199,28 +199,35 @@ class InputsPass(Pass):
 
 
 def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dict[int, Any]) -> None:
-    for hook in tuple(hooks.values()):
-        if index is not None:
-            given = cotangents[index]
-            answer = None if given is None else hook(Names.wrap(given))
-            if given is not None and answer is not None:
-                cotangents[index] = _of_same_kind(hook, given, Names.unwrap(answer))
-        else:
-            answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
+    """Let hooks answer. Those of one tensor are shown one Tensor, and what they write into it in place counts."""
+    if index is not None:
+        given = cotangents[index]
+        if given is None:
+            return
+        shown = Names.wrap(given)
+        for hook in tuple(hooks.values()):
+            answer = hook(shown)
             if answer is not None:
-                answers = answer if isinstance(answer, tuple) else (answer,)
-                cotangents[:] = [None if a is None else Names.unwrap(a) for a in answers]
+                _require_same_kind(hook, given, Names.unwrap(answer))
+                shown = answer
+        cotangents[index] = Names.unwrap(shown)
+        return
+    for hook in tuple(hooks.values()):
+        answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
+        if answer is not None:
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            cotangents[:] = [None if a is None else Names.unwrap(a) for a in answers]
 
 
-def _of_same_kind(hook: Any, given: Variable, answer: Variable) -> Variable:
-    """Return what a tensor's hook answered; RuntimeError where that cannot be this tensor's gradient."""
+def _require_same_kind(hook: Any, given: Variable, answer: Variable) -> None:
+    """Raise RuntimeError where what a tensor's hook answered cannot be this tensor's gradient."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if answer.aval.shape != given.aval.shape:
         change = f"size of value (was {list(given.aval.shape)} got {list(answer.aval.shape)})"
     elif answer.aval.dtype is not given.aval.dtype:
         change = f"type of value (was {given.aval.dtype} got {answer.aval.dtype})"
     else:
-        return answer
+        return
     raise RuntimeError(f"hook '{name}' has changed the {change}")
 
 

@@ -44,6 +44,10 @@ class UntypedStorage:
         """Return the number of bytes."""
         return self._whole.shape.numel() * self._whole.dtype.itemsize
 
+    def __sizeof__(self) -> int:
+        """Return the bytes that it takes, those behind it included."""
+        return object.__sizeof__(self) + self.nbytes()
+
     def data_ptr(self) -> int:
         """Return the address of the array."""
         return data_ptr(self._whole)

@@ -348,7 +348,7 @@ class TransformerDecoderLayer(_Layer):
 
 def _dropped(dropout: Module, attended: Tensor, batch_first: bool) -> Tensor:
     """Drop sequence first: so torch's result of an attention lies in memory, and masks are drawn as memory lies."""
-    if batch_first and attended.dim() == 3:
+    if dropout.training and batch_first and attended.dim() == 3:
         return dropout(attended.transpose(0, 1)).transpose(0, 1)
     return dropout(attended)
 

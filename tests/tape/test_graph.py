@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from typing import Any
 
 import pytest
 
@@ -358,3 +359,19 @@ def test_a_node_tells_the_options_and_sizes_of_its_call() -> None:
     assert x.mean().grad_fn._saved_self_sym_numel == 6
     assert torch.nn.functional.leaky_relu(x, 0.1).grad_fn._saved_negative_slope == 0.1
     assert not hasattr(x.sum().grad_fn, "_saved_nothing")
+
+
+def test_hooks_of_one_tensor_are_shown_one_gradient_and_may_write_into_it() -> None:
+    def triple(gradient: Any) -> None:
+        gradient.mul_(3)
+        gradient.seen = True
+
+    marks: list[Any] = []
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    for tensor in (x, y):
+        tensor.register_hook(triple)
+        tensor.register_hook(lambda gradient: marks.append((gradient.seen, gradient.tolist())))
+    (y * torch.arange(1.0, 3.0)).sum().backward()
+    assert marks == [(True, [3.0, 6.0]), (True, [18.0, 36.0])]
+    assert x.grad.tolist() == [18.0, 36.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,11 @@ def test_a_gradient_has_the_dtype_of_its_tensor() -> None:
     x.grad_dtype = torch.float32
     with pytest.raises(RuntimeError, match="grad_dtype cannot be"):
         x.grad_dtype = torch.float16
+
+
+def test_the_size_of_a_storage_counts_its_bytes() -> None:
+    small, large = torch.zeros(1), torch.zeros(251)
+    assert sys.getsizeof(large.untyped_storage()) - sys.getsizeof(small.untyped_storage()) == 1000
 
 
 def test_storages_say_their_elements() -> None:
