@@ -107,3 +107,12 @@ def test_samples_taken_from_one_tensor_are_taken_at_once_and_say_what_it_says_no
     assert batch.tolist() == [[0, 1, 2], [3, 9, 5]]
     wanted = torch.ones(2, requires_grad=True)
     assert default_collate([wanted[0], wanted[1]]).grad_fn is not None
+
+
+def test_a_batch_of_a_subclass_is_one() -> None:
+    class Picture(torch.Tensor):
+        pass
+
+    pictures = [torch.ones(2).as_subclass(Picture) for _ in range(3)]
+    assert type(default_collate(pictures)) is Picture
+    assert default_collate(pictures).shape == (3, 2)

@@ -405,5 +405,8 @@ def test_what_libraries_ask_of_torchs_inside_has_an_answer(tmp_path: Path) -> No
         return x * x
     torch.vmap(square)(torch.ones(2)), torch.func.grad(square)(torch.tensor(1.0))
     torch.func.jvp(square, (torch.ones(2),), (torch.ones(2),))
+    with torch.backends.__allow_nonbracketed_mutation():
+        torch.backends.cudnn.deterministic = True
+    print(torch.backends.cudnn.deterministic)
     """
-    assert output_of(tmp_path, source) == ["True False False None", "2 False", "True", "True", "True"]
+    assert output_of(tmp_path, source) == ["True False False None", "2 False", *["True"] * 4]

@@ -10,6 +10,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import hub
 from funcgrad.vision import models, ops
+from funcgrad.vision.models import vision_transformer
 
 # As torchvision's documentation lists them
 PARAMETERS = {
@@ -87,6 +88,18 @@ def test_shapes_of_the_larger_ones_fit() -> None:
         assert model(torch.empty(1, 3, 224, 224, device="meta")).shape == (1, 5)
     training = without_numbers("googlenet", num_classes=5).train()
     assert [x.shape[1] for x in training(torch.empty(1, 3, 224, 224, device="meta"))] == [5, 5, 5]
+
+
+def test_a_vision_transformer_may_begin_with_convolutions() -> None:
+    stem = [vision_transformer.ConvStemConfig(8, 3, 2), vision_transformer.ConvStemConfig(16, 3, 2)]
+    model = vision_transformer.VisionTransformer(16, 4, 1, 2, 12, 24, num_classes=3, conv_stem_configs=stem)
+    names = [name for name, _ in model.conv_proj.named_parameters()]
+    assert names[0] == "conv_bn_relu_0.0.weight" and names[-2:] == ["conv_last.weight", "conv_last.bias"]
+    assert (model.mlp_dim, model._process_input(torch.zeros(2, 3, 16, 16)).shape) == (24, (2, 16, 12))
+    assert model(torch.zeros(2, 3, 16, 16)).shape == (2, 3)
+    encoder = vision_transformer.Encoder(seq_length=5, num_layers=1, num_heads=2, hidden_dim=8, mlp_dim=8, dropout=0.0,
+                                         attention_dropout=0.0)  # fmt: skip
+    assert encoder(torch.zeros(1, 5, 8)).shape == (1, 5, 8)
 
 
 def test_inception_has_its_helper_or_not() -> None:

@@ -110,7 +110,9 @@ def _rebuild_mapping(like: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
 
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
-    """Stack tensors: on the host where their numbers are here already, else as an op."""
+    """Stack tensors: on the host where their numbers are here already, else as an op; subclasses are asked by it."""
+    if any(type(tensor) is not Tensor for tensor in batch):
+        return fg.stack(tuple(batch))
     if not any(tensor.requires_grad for tensor in batch):
         rows = rows_on_host([tensor._current().value for tensor in batch])
         if rows is not None:

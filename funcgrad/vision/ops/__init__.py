@@ -1,4 +1,4 @@
-"""torchvision.ops: boxes, and layers that models share."""
+"""torchvision.ops: boxes, what lies in them, and layers that models share."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from funcgrad.vision.ops.misc import (
     StochasticDepth,
     stochastic_depth,
 )
+from funcgrad.vision.ops.regions import RoIAlign, roi_align
 
 __all__ = [
     "MLP",
     "Conv2dNormActivation",
     "FrozenBatchNorm2d",
     "Permute",
+    "RoIAlign",
     "SqueezeExcitation",
     "StochasticDepth",
     "batched_nms",
@@ -38,6 +40,7 @@ __all__ = [
     "generalized_box_iou",
     "nms",
     "remove_small_boxes",
+    "roi_align",
     "sigmoid_focal_loss",
     "stochastic_depth",
 ]
