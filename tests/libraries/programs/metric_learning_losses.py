@@ -21,9 +21,6 @@ own = {
     "supervised": losses.SupConLoss(0.1),
     "circle": losses.CircleLoss(0.4, 40, embedding_regularizer=regularizers.LpRegularizer()),
     "n pairs": losses.NPairsLoss(),
-    "fast ap": losses.FastAPLoss(5),
-    "margin": losses.MarginLoss(0.2, beta=1.1),
-    "tuplet": losses.TupletMarginLoss(),
     "angular": losses.AngularLoss(),
 }
 for name, loss_function in own.items():
