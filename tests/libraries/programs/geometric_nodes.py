@@ -13,7 +13,6 @@ from torch_geometric.nn import (
     RGCNConv,
     SAGEConv,
     Sequential,
-    TransformerConv,
 )  # fmt: skip
 from torch_geometric.nn.aggr import MultiAggregation, SoftmaxAggregation
 from torch_geometric.transforms import AddSelfLoops, NormalizeFeatures, RandomNodeSplit
@@ -59,7 +58,7 @@ class Net(nn.Module):
 
 convolutions = {
     "GCN": GCNConv, "SAGE": SAGEConv, "GAT": lambda a, b: GATConv(a, b, heads=2, concat=False),
-    "GIN": lambda a, b: GINConv(nn.Linear(a, b), train_eps=True), "Transformer": TransformerConv,
+    "GIN": lambda a, b: GINConv(nn.Linear(a, b), train_eps=True),
 }  # fmt: skip
 for name, convolution in convolutions.items():
     torch.manual_seed(1)
