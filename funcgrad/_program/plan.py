@@ -20,6 +20,7 @@ from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
+from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, line_of
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
@@ -162,7 +163,7 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
         if isinstance(served, Served):
             return _plan_of_served(served)
         if _may_be_taken_apart(part.avals):
-            chosen = _not_as_a_whole(line, found, short, part.avals)
+            chosen = _not_as_a_whole(line, found, short, part.avals, varies=isinstance(served, Refusal))
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
         execute, note = chosen
@@ -171,8 +172,8 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
         made = Plan(InPieces(short, results, settings.piece), (), leaves, order, fixed=fixed)
     else:
         made = _plan_of_whole(whole, part, fixed)
-        if len(line) > SHORT:
-            note_plan(made, len(line))
+        if len(line) > FEW:
+            note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
         made.note = f"each length is compiled: {served.reason}"
     return made
@@ -197,11 +198,12 @@ def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
 
 
 def _not_as_a_whole(
-    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval]
-) -> tuple[InSteps | InParts, str] | None:
+    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval],
+    *, varies: bool,
+) -> tuple[InSteps | InParts, str] | None:  # fmt: skip
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 
-    short: the line with its long loops rolled.
+    short: the line with its long loops rolled. varies: it came in other lengths, and no executable serves them.
     """
     if len(line) <= FEW:
         return None
@@ -212,10 +214,12 @@ def _not_as_a_whole(
             return InParts(parted, results, leaf_avals), ""
     if is_loop:
         why = "it is a few turns of a loop"
-    elif seldom_come_back():
+    elif seldom_come_back(is_long=len(line) > SHORT):
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"
+    elif varies and len(line) <= SHORT:
+        why = "its lengths are others each time"
     else:
         return None
     return InSteps(line, found, len(leaf_avals)), f"run an instruction at a time, since {why}"

@@ -7,6 +7,7 @@ never earned back; one at a time nothing is compiled that has been seen before.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -110,8 +111,10 @@ def _is_given(argument: Argument) -> bool:
     return type(argument) in (int, Ref, Hole) or is_open(argument)
 
 
-def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
+def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
     """Return the instruction's function of its arrays and numbers."""
+    if _joins_on_host(step):
+        return functools.partial(_joined, step)
     key = _kind(step)
     _, fixed, kinds = key
     op, statics = step.op, step.statics
@@ -129,6 +132,19 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[jax.Array]]:
         return jax.jit(run, compiler_options=_QUICK if _is_small(step) else None)
 
     return _EXECUTABLES.found(key, made)
+
+
+def _joins_on_host(step: Step) -> bool:
+    """Tell whether an instruction only puts arrays together, which numpy does on a CPU without a compile."""
+    if getattr(step.op, "joins", None) is None or jax.default_backend() != "cpu":
+        return False
+    return len({len(known.shape) for known in step.token[2]}) == 1  # torch leaves out what is empty and has one
+
+
+def _joined(step: Step, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
+    join = np.stack if step.op.name == "stack" else np.concatenate
+    known = step.avals[0]
+    return [join(list(map(np.asarray, arrays)), *step.statics).astype(known.dtype.numpy, copy=False)]
 
 
 def _is_small(step: Step) -> bool:
@@ -149,7 +165,7 @@ def _kind(step: Step) -> Any:
 
 def are_known(line: Sequence[Step | Loop]) -> bool:
     """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
-    return all(isinstance(step, Step) and _kind(step) in _EXECUTABLES for step in line)
+    return all(isinstance(step, Step) and (_joins_on_host(step) or _kind(step) in _EXECUTABLES) for step in line)
 
 
 def has_turns(line: Sequence[Step | Loop]) -> bool:
@@ -166,25 +182,25 @@ def has_turns(line: Sequence[Step | Loop]) -> bool:
 
 
 _BACK = 2  # runs: what was run more often came back
-_recent: deque[tuple[Any, int]] = deque(maxlen=RECENT)
+_recent: tuple[deque[tuple[Any, int]], ...] = tuple(deque(maxlen=RECENT) for _ in range(2))  # short programs, long ones
 
 
-def note_plan(plan: Any, instructions: int) -> None:
-    """Remember a long program that was compiled whole. plan: has a count of runs."""
-    _recent.append((plan, instructions))
+def note_plan(plan: Any, instructions: int, *, is_long: bool) -> None:
+    """Remember a program that was compiled whole. plan: has a count of runs."""
+    _recent[is_long].append((plan, instructions))
 
 
 def note_return(execute: Any) -> None:
     """Remember that what was compiled of late is run by another plan too."""
-    for plan, _ in _recent:
+    for plan, _ in (*_recent[False], *_recent[True]):
         if plan.execute is execute:
             plan.spare -= _BACK + 1  # as if that had run it
 
 
-def seldom_come_back() -> bool:
-    """Tell whether the long programs compiled of late were run once or twice and not again."""
+def seldom_come_back(*, is_long: bool) -> bool:
+    """Tell whether the long programs, or the short ones, compiled of late were run once or twice and not again."""
     total = 0
-    for count, (plan, instructions) in enumerate(reversed(_recent), 1):
+    for count, (plan, instructions) in enumerate(reversed(_recent[is_long]), 1):
         total += instructions
         if plan.runs > _BACK:
             return False
@@ -195,5 +211,6 @@ def seldom_come_back() -> bool:
 
 def forget_plans() -> None:
     """Begin anew: nothing was compiled of late, nor any instruction by itself."""
-    _recent.clear()
+    for plans in _recent:
+        plans.clear()
     _EXECUTABLES.clear()

@@ -15,7 +15,7 @@ from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.call import call, call_in_place, write_out
-from funcgrad._tensor.near import ON_HOST, call_near
+from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
@@ -71,7 +71,8 @@ class Form:
         head, spread = self._head()
         inputs, statics = self._inputs(), self._statics(spread)
         in_place = "call_in_place_near" if self.op in IN_PLACE else "call_in_place"
-        function = in_place if self.in_place else "call_near" if self.op in ON_HOST else "call"
+        near = "call_near" if self.op in ON_HOST else "call_near_if_whole" if self.op in OF_WHOLE_NUMBERS else "call"
+        function = in_place if self.in_place else near
         lines = [f"def made({head}):"]
         if "axis" in self.renamed:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
@@ -248,5 +249,14 @@ _SCOPE.update(_checks_and_converters(), DType=dtypes.dtype, VIEW_DTYPE=TABLE["vi
 _SCOPE.update((condition.instruction.name, condition) for condition in BY_INSTRUCTION.values())
 _SCOPE.update(
     (f.__name__, f)
-    for f in (call, call_in_place, call_in_place_near, call_near, write_out, asked_late, are_overriding_late)
+    for f in (
+        call,
+        call_in_place,
+        call_in_place_near,
+        call_near,
+        call_near_if_whole,
+        write_out,
+        asked_late,
+        are_overriding_late,
+    )
 )

@@ -25,6 +25,7 @@ from funcgrad._tensor.interop import host_numbers, is_on_host
 from funcgrad._tensor.tensor import Tensor
 
 _SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
+_WIDEST = 1 << 63
 _MANY = 8  # so many pieces are a batch put together of samples
 
 Numbers = np.ndarray[Any, Any]
@@ -57,6 +58,9 @@ ON_HOST: dict[Op, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]]
     TABLE["to_dtype"]: _in_dtype, TABLE["cat"]: _joined, TABLE["stack"]: _stacked,
     **dict.fromkeys((TABLE[name] for name in ("view", "reshape", "squeeze", "unsqueeze", "flatten")), _in_shape),
 }  # fmt: skip
+OF_WHOLE_NUMBERS: dict[Op, Callable[[Numbers, Any], Numbers]] = {
+    TABLE["add"]: np.add, TABLE["sub"]: np.subtract, TABLE["mul"]: np.multiply,
+}  # fmt: skip
 _JOINING = frozenset((TABLE["cat"], TABLE["stack"]))
 
 
@@ -82,6 +86,30 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if op.write_back is not None:
         made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
+
+
+def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
+    """Do what `call` does: by numpy where small whole numbers that the host has meet others of their shape, or one.
+
+    Samples are joined so (`torch.cat([edges + begin for ...])`), and with floats numpy might round otherwise.
+    """
+    one = _whole_numbers(inputs[0])
+    if one is not None and len(inputs) == 2 and not settings.eager:
+        other = inputs[1]
+        numbers = other if type(other) is int and abs(other) < _WIDEST else _whole_numbers(other)
+        if numbers is not None and np.shape(numbers) in ((), one.shape):
+            return Tensor._of(Variable(of_array(OF_WHOLE_NUMBERS[op](one, numbers))))
+    return call(op, inputs, statics)
+
+
+def _whole_numbers(x: Any) -> Numbers | None:
+    """Return the numbers of a small int64 tensor that has dimensions, where the host has them at hand; else None."""
+    if type(x) is not Tensor or type(x._variable.value.array) is not np.ndarray:
+        return None
+    value = x._current().value
+    array = value.array
+    fits = type(value) is Value and type(array) is np.ndarray and array.dtype == np.int64
+    return array if fits and array.ndim and array.nbytes <= _SMALL else None
 
 
 def _are_near(op: Op, variables: Sequence[Variable | None]) -> bool:

@@ -224,6 +224,57 @@ def trees(torch: Any) -> Iterator[float]:
         yield loss.item()
 
 
+def graphs(torch: Any) -> Iterator[float]:
+    """Batches of 16 random graphs of 8 to 24 nodes, joined as one; two graph convolutions with loops, 96 steps."""
+    torch.manual_seed(0)
+    nn, first, last, head = torch.nn, torch.nn.Linear(8, 32), torch.nn.Linear(32, 32), torch.nn.Linear(32, 2)
+    optimizer = torch.optim.Adam([*first.parameters(), *last.parameters(), *head.parameters()], lr=1e-2)
+    chance = np.random.default_rng(0)
+    sizes = [(int(n), int(n * chance.uniform(2, 4))) for n in chance.integers(8, 25, 256)]
+    known = [(torch.randn(n, 8), torch.randint(0, n, (2, edges)), n % 2) for n, edges in sizes]
+
+    def convolved(layer: Any, x: Any, pairs: Any) -> Any:
+        source, target = torch.cat([pairs, torch.arange(len(x)).repeat(2, 1)], 1)
+        scale = torch.zeros(len(x)).scatter_add_(0, target, torch.ones(len(target))).pow(-0.5)
+        messages = layer(x)[source] * (scale[source] * scale[target])[:, None]
+        return torch.zeros(len(x), 32).index_add_(0, target, messages).relu()
+
+    for _ in range(96):
+        drawn = [known[i] for i in chance.permutation(256)[:16].tolist()]
+        begins = np.cumsum([0, *[len(x) for x, _, _ in drawn]]).tolist()
+        x = torch.cat([x for x, _, _ in drawn])
+        pairs = torch.cat([pairs + begin for (_, pairs, _), begin in zip(drawn, begins, strict=False)], 1)
+        graph = torch.cat([torch.full((len(x),), i) for i, (x, _, _) in enumerate(drawn)])
+        found = convolved(last, convolved(first, x, pairs), pairs)
+        logits = head(torch.zeros(16, 32).index_add_(0, graph, found))
+        loss = nn.functional.cross_entropy(logits, torch.tensor([kind for _, _, kind in drawn]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+def experts(torch: Any) -> Iterator[float]:
+    """A mixture of six experts, of which a gate chooses two for each of 128 rows: six counts that vary, 80 steps."""
+    torch.manual_seed(0)
+    nn = torch.nn
+    gate, head = nn.Linear(16, 6), nn.Linear(16, 3)
+    each = nn.ModuleList([nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16)) for _ in range(6)])
+    optimizer = torch.optim.Adam([*gate.parameters(), *each.parameters(), *head.parameters()], lr=1e-2)
+    for _ in range(80):
+        x = torch.randn(128, 16)
+        shares, chosen = gate(x).softmax(-1).topk(2, -1)
+        found = torch.zeros_like(x)
+        for i, expert in enumerate(each):
+            rows, which = torch.where(chosen == i)
+            found.index_add_(0, rows, expert(x[rows]) * shares[rows, which, None])
+        loss = nn.functional.cross_entropy(head(found), (x[:, 0] > 0).long() + (x[:, 1] > 0).long())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
 def boxes(torch: Any) -> Iterator[float]:
     """Suppression of overlapping boxes in a Python loop, as detectors write it: 12 images of 20 to 90 boxes."""
     torch.manual_seed(0)
@@ -243,7 +294,8 @@ def boxes(torch: Any) -> Iterator[float]:
 
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
     "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "translation": translation, "policy": policy,
-    "generation": generation, "augmented": augmented, "trees": trees, "boxes": boxes,
+    "generation": generation, "augmented": augmented, "trees": trees, "graphs": graphs, "experts": experts,
+    "boxes": boxes,
 }  # fmt: skip
 
 

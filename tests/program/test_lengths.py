@@ -379,6 +379,83 @@ def test_two_lengths_that_vary_independently_share_an_executable(
     np.testing.assert_allclose(losses, train(_BOTH_VARY), rtol=1e-4)
 
 
+def _graphs(sizes: list[tuple[int, int]]) -> list[float]:
+    """Train a graph convolution with loops added, so that edges and nodes come together; graphs of other sizes."""
+    fg.manual_seed(0)
+    first, last, generator = nn.Linear(6, 8), nn.Linear(8, 3), np.random.default_rng(0)
+    optimizer = fg.optim.SGD([*first.parameters(), *last.parameters()], lr=0.1)
+    losses = []
+    for nodes, edges in sizes:
+        x = fg.from_numpy(generator.standard_normal((nodes, 6), np.float32))
+        pairs, graph = (fg.from_numpy(generator.integers(0, most, shape)) for most, shape in
+                        ((nodes, (2, edges)), (4, nodes)))  # fmt: skip
+        source, target = fg.cat([pairs, fg.arange(nodes).repeat(2, 1)], 1)
+        scale = fg.zeros(nodes).scatter_add_(0, target, fg.ones(len(target))).pow(-0.5)
+        messages = first(x)[source] * (scale[source] * scale[target])[:, None]
+        seen = fg.zeros(nodes, 8).index_add_(0, target, messages).relu()
+        logits = last(fg.zeros(4, 8).index_add_(0, graph, seen))
+        loss = F.cross_entropy(logits, fg.tensor([0, 1, 2, 0]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def _experts(sizes: list[tuple[int, int]]) -> list[float]:
+    """Train a mixture of six experts, each of which gets as many rows as the gate happens to choose it for."""
+    fg.manual_seed(0)
+    gate, head = nn.Linear(6, 6), nn.Linear(6, 3)
+    experts = nn.ModuleList([nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6)) for _ in range(6)])
+    optimizer = fg.optim.SGD([*gate.parameters(), *experts.parameters(), *head.parameters()], lr=0.1)
+    generator, losses = np.random.default_rng(0), []
+    for _ in sizes:
+        x = fg.from_numpy(generator.standard_normal((64, 6), np.float32))
+        shares, chosen = gate(x).softmax(-1).topk(2, -1)
+        found = fg.zeros_like(x)
+        for i, expert in enumerate(experts):
+            rows, which = fg.where(chosen == i)
+            found.index_add_(0, rows, expert(x[rows]) * shares[rows, which, None])
+        loss = F.cross_entropy(head(found), (x[:, 0] > 0).long())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14)])
+def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
+    train: Callable[..., list[float]], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(1)
+    sizes = [tuple(generator.integers((20, 70), (60, 200)).tolist()) for _ in range(14)]
+    with counted() as seen:
+        losses = train(sizes)
+    assert seen.compiles <= most
+    _without_forms(monkeypatch)
+    np.testing.assert_allclose(losses, train(sizes), rtol=1e-4)
+
+
+def test_data_of_many_lengths_is_joined_without_a_compile() -> None:
+    generator = np.random.default_rng(0)
+    parts = [fg.from_numpy(generator.integers(0, 9, (2, size))) for size in range(8, 18)]
+
+    def joined() -> tuple[fg.Tensor, fg.Tensor]:
+        chosen = [parts[i] for i in generator.integers(0, 10, 6)]
+        found = fg.cat([part + 7 * i for i, part in enumerate(chosen)], 1)
+        return found, fg.stack([part[:, :8] for part in chosen], 1)
+
+    for _ in range(24):
+        for found in joined():
+            found.numpy()
+    with counted() as seen:
+        found, stacked = (found.numpy() for found in joined())
+    assert seen.compiles == 0
+    assert found.shape[0] == 2 and found.max() > 34
+    assert stacked.shape == (2, 6, 8) and stacked.max() < 9
+
+
 def test_a_batch_that_is_short_once_an_epoch_while_lengths_vary() -> None:
     model = nn.Linear(6, 3)
     optimizer = fg.optim.SGD(model.parameters(), lr=0.1)

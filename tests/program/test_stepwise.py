@@ -73,8 +73,8 @@ def test_how_many_programs_are_looked_back_at(lengths: list[int], runs: int, sel
     for length in lengths:
         made = plan.Plan(lambda *given: [], (), (), ())
         made.spare -= runs
-        stepwise.note_plan(made, length)
-    assert stepwise.seldom_come_back() is seldom
+        stepwise.note_plan(made, length, is_long=True)
+    assert stepwise.seldom_come_back(is_long=True) is seldom
     stepwise.forget_plans()
 
 
@@ -135,7 +135,7 @@ def steps(weights: torch.Tensor) -> float:
 def test_a_program_that_does_come_back_is_compiled_whole(
     others: int, compiled_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "seldom_come_back", lambda: True)
+    monkeypatch.setattr(plan, "seldom_come_back", lambda **_: True)
     monkeypatch.setattr(stepwise, "COMPILE", 19.5 * stepwise._CALL)  # worth it after 20 runs
     monkeypatch.setattr(forest, "_roots", {})
     weights = torch.arange(30.0).sin()
@@ -161,7 +161,7 @@ def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight
         return x.sum().item()
 
     with monkeypatch.context() as patched:
-        patched.setattr(plan, "seldom_come_back", lambda: True)
+        patched.setattr(plan, "seldom_come_back", lambda **_: True)
         steps(0)
     with counted() as seen:
         found = steps(1)

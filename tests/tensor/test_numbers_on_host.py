@@ -157,3 +157,30 @@ def test_errors_are_those_of_the_row() -> None:
         torch.stack([torch.tensor([1.0]), torch.tensor([1.0, 2.0])])
     with pytest.raises(RuntimeError, match="invalid for input of size"):
         torch.tensor([1.0, 2.0]).view(3)
+
+
+def test_whole_numbers_are_added_on_the_host() -> None:
+    edges, table = torch.tensor([[0, 1, 2], [2, 0, 1]]), torch.tensor([[7, 8, 9], [1, 2, 3]])
+    row = table[0]
+    with torch.explain.counted() as seen:
+        assert (edges + 3).tolist() == [[3, 4, 5], [5, 3, 4]]
+        assert (edges * table - edges).tolist() == [[0, 7, 16], [0, 0, 2]]
+        assert torch.cat([edges + 3 * i for i in range(2)], 1).tolist() == [[0, 1, 2, 3, 4, 5], [2, 0, 1, 5, 3, 4]]
+    assert (seen.runs, seen.misses) == (0, 0)
+    table[0, 0] = 5
+    assert (row - 1).tolist() == [4, 7, 8]
+    widest = torch.tensor([2**63 - 1, -(2**63)])
+    assert (widest + 1).tolist() == [-(2**63), -(2**63) + 1]
+
+
+def test_other_numbers_are_left_to_programs() -> None:
+    whole = torch.tensor([1, 2])
+    assert (whole + 0.5).dtype is torch.float32
+    assert (whole + torch.tensor([True, False])).tolist() == [2, 2]
+    assert torch.add(whole, 3, alpha=2).tolist() == [7, 8]
+    assert (whole + torch.tensor([[1], [2]])).tolist() == [[2, 3], [3, 4]]
+    assert (whole + torch.tensor(1, dtype=torch.int32)).dtype is torch.int64
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        whole + torch.tensor([1, 2, 3])
+    with torch.no_grad():
+        assert (whole.requires_grad, (whole + 1).requires_grad) == (False, False)

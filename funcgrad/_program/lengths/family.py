@@ -1,7 +1,7 @@
 """Programs that differ by a length: after two lengths that were compiled as they are, one executable serves many.
 
 Two programs are of one family if they are the same calls of the same results, whatever the shapes. From three of a
-family whose shapes and options differ by one integer alone, or by up to three that vary independently, a form is made:
+family whose shapes and options differ by one integer alone, or by up to ten that vary independently, a form is made:
 the program with these integers open. Its executables have room for 4, 8, 16, ... and take the true lengths as inputs.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program.lengths.fit import Fit, Varies, fits
+from funcgrad._program.lengths.fit import Fit, Varies, fits, summands
 from funcgrad._program.lengths.symbol import NAMES, Bounds, at, between, is_symbolic, narrow, room_for, wide
 from funcgrad._program.line import Instruction, Recorded
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
@@ -266,4 +266,7 @@ def _of_leaves(samples: Sequence[Sample]) -> list[Place]:
             columns.append(sizes)
             if len(columns) > len(NAMES):
                 raise Varies
+    for i in reversed(range(len(places))):  # edges and nodes, not edges and both together
+        if summands(columns[i], [*columns[:i], *columns[i + 1 :]]):
+            del places[i], columns[i]
     return places

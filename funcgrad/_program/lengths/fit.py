@@ -84,6 +84,8 @@ class Fit:
         for size in self._dimensions:
             if all(at(size, lengths) == actual for lengths, actual in zip(self._rows, sizes, strict=True)):
                 return size
+        if parts := summands(sizes, self.columns):
+            return sum([self.symbols[i] for i in parts[1:]], self.symbols[parts[0]])
         for (a, n), (b, m) in itertools.combinations(zip(self.columns, self.symbols, strict=True), 2):
             factor = sizes[0] // (a[0] * b[0])
             if factor and all(size == factor * x * y for size, x, y in zip(sizes, a, b, strict=True)):
@@ -100,6 +102,15 @@ class Fit:
         if type(found[0]) is Signature:
             return Signature(*map(self.of, *map(_content, found)))
         return found[0].made_anew(*self.of(*[a.made_of() for a in found]))
+
+
+def summands(sizes: Sequence[int], columns: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the places of two columns or more whose sum `sizes` is, the fewest that do; nothing if there are none."""
+    for count in range(2, len(columns) + 1):
+        for chosen in itertools.combinations(range(len(columns)), count):
+            if all(size == sum(parts) for size, *parts in zip(sizes, *[columns[i] for i in chosen], strict=True)):
+                return chosen
+    return ()
 
 
 def _slope(column: Sequence[int], sizes: Sequence[int]) -> int:

@@ -9,11 +9,23 @@ from funcgrad._base.config import settings
 from funcgrad._program.lengths.family import Form, Sample, family_of, let_go
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
-from funcgrad._program.lengths.symbol import NEAR, Bounds, Refusal, at, attempted, is_symbolic, narrow, room_for, wide
+from funcgrad._program.lengths.symbol import (
+    NEAR,
+    Bounds,
+    Refusal,
+    at,
+    attempted,
+    is_symbolic,
+    narrow,
+    open_up_to,
+    room_for,
+    wide,
+)
 from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
 
+FEW = 3  # lengths that vary: where more do, an executable serves everything shorter
 WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 
 
@@ -37,6 +49,8 @@ def for_many_lengths(
         family.waited += 1
         return None
     found = attempted(family.form_for, sample) if family else None
+    if found is None and family is not None and family.tried:
+        return Refusal("its sizes do not follow from a few lengths")
     if found is None or isinstance(found, Refusal):
         return found
     form, lengths = found
@@ -75,7 +89,7 @@ def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
     One length has rooms for n from 17 to 32, say, or where an op asks more of n (a window over the last 20) for n from
     the least that was seen there; up to 16 one executable serves all. Where several vary there would be many such
     pairs; then one executable serves lengths from a quarter of its rooms on, and the rooms are those for all that was
-    seen.
+    seen. Where many do, one serves all that are shorter.
     """
     rooms = tuple(map(room_for, lengths))
     if len(rooms) == 1:
@@ -84,11 +98,16 @@ def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
             yield wide((NEAR,))
         yield narrow(rooms)
         yield ((min(n for n in (*form.columns[0], *lengths) if room_for(n) == room), room),)
-    else:
+    elif len(rooms) <= FEW:
         far = [seen if seen // 4 < length <= seen else room
                for seen, length, room in zip(form.longest, lengths, rooms, strict=True)]  # fmt: skip
         yield wide(tuple(far))
         yield narrow(rooms)
+    else:
+        longest = [max(*seen, length) for seen, length in zip(form.columns, lengths, strict=True)]
+        ample = [room_for(length + length // 4) for length in longest]  # of many, one soon is longer than ever before
+        made = [tuple([most for _, most in bounds]) for bounds in form.executables]
+        yield open_up_to(tuple(map(max, zip(ample, *made, strict=True))))
 
 
 def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:

@@ -19,7 +19,7 @@ from funcgrad._program.value import Aval, aval
 T = TypeVar("T")
 _LEAST_ROOM = 4
 NEAR = 16  # rooms up to here serve everything shorter
-NAMES = ("n", "m", "k")  # of the lengths that may vary independently in one program
+NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v")  # of the lengths that may vary independently in one program
 Bounds: TypeAlias = tuple[tuple[int, int], ...]  # of each length: the least, the most
 
 
@@ -48,6 +48,11 @@ def narrow(rooms: tuple[int, ...]) -> Bounds:
 def wide(rooms: tuple[int, ...]) -> Bounds:
     """Return bounds that leave out only what is much shorter than these rooms."""
     return tuple([(2 if room <= NEAR else room // 4 + 1, room) for room in rooms])
+
+
+def open_up_to(rooms: tuple[int, ...]) -> Bounds:
+    """Return the bounds of all lengths for which there is room."""
+    return tuple([(2, room) for room in rooms])
 
 
 def is_symbolic(dimension: Any) -> bool:
