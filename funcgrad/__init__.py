@@ -72,6 +72,8 @@ from funcgrad._tensor.global_settings import (
 from funcgrad._tensor.interop import from_jax
 from funcgrad._tensor.placement import get_default_device, set_default_device
 from funcgrad._tensor.printing import set_printoptions
+from funcgrad.random.functions import _sample_dirichlet as _sample_dirichlet
+from funcgrad.random.functions import _standard_gamma as _standard_gamma
 from funcgrad.random.functions import (
     bernoulli,
     binomial,

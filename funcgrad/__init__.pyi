@@ -179,6 +179,7 @@ from funcgrad.cuda import (
     Stream as Stream,
 )
 from funcgrad.func import vmap as vmap
+from funcgrad.futures import Future as Future
 from funcgrad.jit import ScriptFunction as ScriptFunction, ScriptModule as ScriptModule, fork as fork, wait as wait
 from funcgrad.linalg.low_rank import lobpcg as lobpcg, pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from funcgrad.nn.files import load as load

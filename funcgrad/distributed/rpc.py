@@ -14,6 +14,6 @@ def is_available() -> bool:
 
 def __getattr__(name: str) -> Any:
     raise AttributeError(
-        f"module 'torch.distributed.rpc' has no attribute {name!r}: funcgrad has no remote procedure calls; "
-        "the collectives of torch.distributed work between processes"
+        f"module 'torch.distributed.rpc' has no attribute {name!r}: funcgrad drives every device from one "
+        "process, and calls no functions in others"
     )

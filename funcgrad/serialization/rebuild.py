@@ -145,6 +145,7 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "_rebuild_meta_tensor_no_storage": _unsupported("meta"),
     "_rebuild_wrapper_subclass": _unsupported("wrapper subclass"),
 }
+globals().update(FUNCTIONS)  # where plain pickles look for them, as torch._utils
 
 
 def _made(

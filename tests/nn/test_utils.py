@@ -19,7 +19,7 @@ from funcgrad.nn.utils.rnn import (
     pad_sequence,
     unpack_sequence,
 )
-from funcgrad.nn.utils.stateless import functional_call
+from funcgrad.nn.utils.stateless import _reparametrize_module, functional_call
 
 
 def _with_gradients(*gradients: list[float]) -> list[nn.Parameter]:
@@ -115,6 +115,16 @@ class Scaled(nn.Module):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """weight scale factor input."""
         return input * self.weight * self.scale * getattr(self, "factor", 1.0)
+
+
+def test_a_module_has_other_parameters_inside_a_block() -> None:
+    net, zeros = nn.Linear(2, 1), {"weight": torch.zeros(1, 2)}
+    own = net.weight
+    with _reparametrize_module(net, zeros, tie_weights=True):
+        assert torch.equal(net(torch.ones(1, 2)), net.bias[None])
+    assert net.weight is own
+    with pytest.raises(RuntimeError, match="Missing key"), _reparametrize_module(net, zeros, strict=True):
+        pass
 
 
 def test_functional_call_replaces_plain_tensors_and_adds_new_names_for_the_call() -> None:

@@ -29,8 +29,18 @@ def functional_call(
     """
     given = _joined(parameters_and_buffers)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, _for_all_names(module, given, tie_weights, strict)):
+    with _reparametrize_module(module, given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
+
+
+@contextmanager
+def _reparametrize_module(
+    module: Module, parameters_and_buffers: dict[str, Tensor], tie_weights: bool = False, strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:  # fmt: skip
+    """Let `module` have these tensors in the places of its own inside the block, by dotted name."""
+    with _replaced(module, _for_all_names(module, parameters_and_buffers, tie_weights, strict)):
+        yield
 
 
 def _joined(parts: Any) -> dict[str, Tensor]:
