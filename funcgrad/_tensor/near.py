@@ -93,11 +93,11 @@ def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] =
 
     Samples are joined so (`torch.cat([edges + begin for ...])`), and with floats numpy might round otherwise.
     """
-    one = _whole_numbers(inputs[0])
-    if one is not None and len(inputs) == 2 and not settings.eager:
-        other = inputs[1]
+    first = inputs[0]
+    if type(first) is Tensor and type(first._variable.value.array) is np.ndarray and len(inputs) == 2:
+        one, other = _whole_numbers(first), inputs[1]
         numbers = other if type(other) is int and abs(other) < _WIDEST else _whole_numbers(other)
-        if numbers is not None and np.shape(numbers) in ((), one.shape):
+        if one is not None and numbers is not None and np.shape(numbers) in ((), one.shape) and not settings.eager:
             return Tensor._of(Variable(of_array(OF_WHOLE_NUMBERS[op](one, numbers))))
     return call(op, inputs, statics)
 
