@@ -19,6 +19,7 @@ import numpy as np
 from funcgrad._base.bounded import Bounded
 from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
+from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.trie import Constant, Hole, is_open
 
@@ -136,15 +137,11 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
 
 def _joins_on_host(step: Step) -> bool:
     """Tell whether an instruction only puts arrays together, which numpy does on a CPU without a compile."""
-    if getattr(step.op, "joins", None) is None or jax.default_backend() != "cpu":
-        return False
-    return len({len(known.shape) for known in step.token[2]}) == 1  # torch leaves out what is empty and has one
+    return getattr(step.op, "joins", None) is not None and jax.default_backend() == "cpu"
 
 
-def _joined(step: Step, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
-    join = np.stack if step.op.name == "stack" else np.concatenate
-    known = step.avals[0]
-    return [join(list(map(np.asarray, arrays)), *step.statics).astype(known.dtype.numpy, copy=False)]
+def _joined(step: Step, arrays: list[Any]) -> list[Numbers]:
+    return [BY_NUMPY[step.op.name](list(map(np.asarray, arrays)), step.statics, step.avals[0])]
 
 
 def _is_small(step: Step) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
+from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.record import end_where_it_grows, thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Value, of_array
@@ -27,8 +28,6 @@ from funcgrad._tensor.tensor import Tensor
 _SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
 _WIDEST = 1 << 63
 _MANY = 8  # so many pieces are a batch put together of samples
-
-Numbers = np.ndarray[Any, Any]
 
 
 def _in_shape(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
@@ -44,24 +43,14 @@ def _in_dtype(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval)
         return numbers.astype(kind)
 
 
-def _joined(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
-    """Join along a dimension; empty 1-D tensors are left out, as by the row."""
-    fitting = [array for array in arrays if array.shape != (0,)] or arrays
-    return np.concatenate(fitting, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
-
-
-def _stacked(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
-    return np.stack(arrays, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
-
-
 ON_HOST: dict[Op, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]] = {
-    TABLE["to_dtype"]: _in_dtype, TABLE["cat"]: _joined, TABLE["stack"]: _stacked,
+    TABLE["to_dtype"]: _in_dtype, **{TABLE[name]: join for name, join in BY_NUMPY.items()},
     **dict.fromkeys((TABLE[name] for name in ("view", "reshape", "squeeze", "unsqueeze", "flatten")), _in_shape),
 }  # fmt: skip
 OF_WHOLE_NUMBERS: dict[Op, Callable[[Numbers, Any], Numbers]] = {
     TABLE["add"]: np.add, TABLE["sub"]: np.subtract, TABLE["mul"]: np.multiply,
 }  # fmt: skip
-_JOINING = frozenset((TABLE["cat"], TABLE["stack"]))
+_JOINING = frozenset(TABLE[name] for name in BY_NUMPY)
 
 
 def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:

@@ -1,0 +1,25 @@
+"""Arrays that the host has put together by numpy, as the rows `cat` and `stack` do it: nothing has to be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad._program.value import Aval
+
+Numbers = np.ndarray[Any, Any]
+
+
+def _joined(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
+    """Join along a dimension; empty 1-D tensors are left out, as by the row."""
+    fitting = [array for array in arrays if array.shape != (0,)] or arrays
+    return np.concatenate(fitting, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
+
+
+def _stacked(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
+    return np.stack(arrays, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
+
+
+BY_NUMPY: dict[str, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]] = {"cat": _joined, "stack": _stacked}
