@@ -90,6 +90,9 @@ class Level:
         """Return the array behind a value at this level."""
         return array_of(below.value)
 
+    def admit(self, op: Any) -> None:
+        """Raise where no value at this level may enter an op."""
+
     def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
         """Apply what `op` means to the values below; return the results at this level, those that depend on it."""
         results = apply(op, self.below(inputs, own), statics)
@@ -223,6 +226,8 @@ def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> li
     if not levels:
         return apply(op, inputs, statics)
     level = max(levels, key=lambda one: one.age)
+    for entered in levels:
+        entered.admit(op)
     own = [level.is_own(x) for x in inputs]
     known = tuple([known_of(x.value if type(x) is Variable else x, exact=True) for x in inputs])
     signature = signature_of(op, known, statics)

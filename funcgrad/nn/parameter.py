@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+import inspect
+from typing import Any, ClassVar, NoReturn, Self
 
+from funcgrad._tape.shapeless import Shapeless
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.overriding import disabled
@@ -14,6 +16,16 @@ _NO_SHAPE = (
     "when trying to load an uninitialized parameter into an initialized one. "
     "Call `forward` to initialize the parameters before accessing their attributes."
 )
+_UNINITIALIZED = (
+    "Attempted to use an uninitialized parameter in {}. This error happens when you are using a `LazyModule` or "
+    "explicitly manipulating `torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy batch "
+    "to initialize the parameters before calling torch functions"
+)
+_READING = {"__len__", "__getitem__", "__setitem__", "__bool__", "__iter__", "__float__", "__int__", "__array__"}
+_ANSWERED = {  # what a tensor without a shape answers all the same
+    "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int", "long", "cuda",
+    "cpu", "to", "get_device", "size", "is_inference",
+}  # fmt: skip
 
 
 class Parameter(Tensor):
@@ -47,15 +59,42 @@ class Buffer(Tensor):
         return buffer
 
 
+def _refuse_parameter(name: str) -> NoReturn:
+    raise ValueError(_UNINITIALIZED.format(name, "UninitializedParameter"))
+
+
+def _refuse_buffer(name: str) -> NoReturn:
+    raise ValueError(_UNINITIALIZED.format(name, "UninitializedBuffer"))
+
+
 class _Uninitialized(Tensor):
-    """A tensor that has a device and a dtype, and gets its shape later, by `materialize`."""
+    """A tensor that has a device and a dtype, and gets its shape later, by `materialize`. No function takes it."""
 
     cls_to_become: type[Tensor]
+    _waiting: ClassVar[Shapeless]
     __torch_function__: ClassVar[Any] = disabled
+
+    @classmethod
+    def _made(cls, requires_grad: bool, device: Any, dtype: Any) -> Any:
+        return cls._leaf(cls._waiting.lift(fg.empty(0, device=device, dtype=dtype)._current()), requires_grad)
 
     @property
     def shape(self) -> Any:
         raise RuntimeError(_NO_SHAPE)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = copied = type(self)._made(self.requires_grad, self.device, self.dtype)
+        return copied
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+    def share_memory_(self, device: Any = None) -> Self:
+        """Refuse: there is nothing to share yet. RuntimeError: always."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
 
     def materialize(self, shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> None:
         """Give this very tensor a shape. Its numbers are zeros until somebody initialises them."""
@@ -72,20 +111,40 @@ class UninitializedParameter(_Uninitialized, Parameter):
     """A parameter of a lazy layer before the layer's first input."""
 
     cls_to_become = Parameter
+    _waiting = Shapeless(_refuse_parameter)
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         """Return a parameter without a shape."""
-        return _named_anew(cls, fg.empty(0, device=device, dtype=dtype), requires_grad)
+        return cls._made(requires_grad, device, dtype)
 
 
 class UninitializedBuffer(_Uninitialized):
     """A buffer of a lazy layer before the layer's first input."""
 
     cls_to_become = Tensor
+    _waiting = Shapeless(_refuse_buffer)
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Any:
         """Return a buffer without a shape."""
-        return _named_anew(cls, fg.empty(0, device=device, dtype=dtype), requires_grad)
+        return cls._made(requires_grad, device, dtype)
+
+
+def _refusing(name: str) -> Any:
+    def refused(self: _Uninitialized, *args: Any, **kwargs: Any) -> Any:
+        self._waiting.refuse(name)
+
+    return refused
+
+
+def _is_refused(name: str) -> bool:
+    """Tell whether a method of Tensor is not one that a tensor without a shape answers."""
+    is_public = not name.startswith("_") or name in _READING
+    return is_public and name not in _ANSWERED and inspect.isfunction(inspect.getattr_static(Tensor, name))
+
+
+for _name in filter(_is_refused, dir(Tensor)):
+    if _name not in vars(_Uninitialized):
+        setattr(_Uninitialized, _name, _refusing(_name))
 
 
 def is_lazy(tensor: Any) -> bool:
