@@ -33,6 +33,24 @@ def is_contiguous(tensor: Tensor) -> bool:
     return _agree(shape, strides_of(tensor), contiguous_strides(shape))
 
 
+def storage_order(tensor: Tensor) -> tuple[int, ...] | None:
+    """Return the dimensions, those with the longest steps in storage first; None where that is their order already."""
+    if is_contiguous(tensor):
+        return None
+    return _by_steps(tuple(tensor.shape), strides_of(tensor))
+
+
+@functools.lru_cache(maxsize=4096)
+def _by_steps(shape: Strides, strides: Strides) -> tuple[int, ...] | None:
+    """Return the dimensions by falling stride; those that repeat storage, or are one long, stay where they are."""
+    moving = [d for d, size in enumerate(shape) if size != 1]
+    if any(strides[d] == 0 for d in moving):
+        return None
+    falling = iter(sorted(moving, key=lambda d: -strides[d]))
+    order = tuple(next(falling) if d in moving else d for d in range(len(shape)))
+    return None if order == tuple(range(len(shape))) else order
+
+
 def offset_of(tensor: Tensor) -> int:
     """Return where in its storage the tensor begins. A place given by a tensor counts as 0: it is not known here."""
     alias = tensor._alias

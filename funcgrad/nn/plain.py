@@ -14,7 +14,7 @@ from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional
-from funcgrad.random.dropout import kept_mask
+from funcgrad.random.dropout import kept_like, kept_mask
 
 __all__ = [
     "_batch_norm_with_update", "_native_batch_norm_legit",
@@ -126,7 +126,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """Return the input with elements zeroed with probability p, the others scaled by 1 / (1 - p); and which stayed."""
     if train is False:
         return input * 1, ones_like(input, dtype=bool_)
-    mask = kept_mask(tuple(input.shape), 1 - p, input.device)
+    mask = kept_like(input, 1 - p)
     return input * mask * (0.0 if p == 1 else 1 / (1 - p)), mask.bool()
 
 

@@ -255,7 +255,7 @@ class TransformerEncoderLayer(_Layer):
         attended, _ = self.self_attn(
             x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
         )
-        return _dropped(self.dropout1, attended, self.self_attn.batch_first)
+        return self.dropout1(attended)
 
     def _ff_block(self, x: Tensor) -> Tensor:
         return self._through_linears(x, self.dropout2)
@@ -326,7 +326,7 @@ class TransformerDecoderLayer(_Layer):
         attended, _ = self.self_attn(
             x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False
         )
-        return _dropped(self.dropout1, attended, self.self_attn.batch_first)
+        return self.dropout1(attended)
 
     def _mha_block(
         self,
@@ -340,17 +340,10 @@ class TransformerDecoderLayer(_Layer):
             x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
             need_weights=False,
         )  # fmt: skip
-        return _dropped(self.dropout2, attended, self.multihead_attn.batch_first)
+        return self.dropout2(attended)
 
     def _ff_block(self, x: Tensor) -> Tensor:
         return self._through_linears(x, self.dropout3)
-
-
-def _dropped(dropout: Module, attended: Tensor, batch_first: bool) -> Tensor:
-    """Drop sequence first: so torch's result of an attention lies in memory, and masks are drawn as memory lies."""
-    if dropout.training and batch_first and attended.dim() == 3:
-        return dropout(attended.transpose(0, 1)).transpose(0, 1)
-    return dropout(attended)
 
 
 def _get_activation_fn(activation: str | Activation) -> Activation:

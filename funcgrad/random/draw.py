@@ -19,8 +19,10 @@ from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.aliases import refuse_repeated
 from funcgrad._tensor.call import call
+from funcgrad._tensor.functions import permute
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
+from funcgrad._tensor.strides import is_contiguous, storage_order
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import counting, keyed, sampling
 from funcgrad.random.generator import Generator, chosen
@@ -53,6 +55,7 @@ class Sampler(NamedTuple):
 
 UNIFORM = Sampler(sampling.uniform, Op(keyed.uniform))
 NORMAL = Sampler(sampling.normals, Op(keyed.normal))
+_SINGLE_NORMALS = Sampler(sampling.single_normals, NORMAL.op)
 LOG_NORMAL = Sampler(sampling.log_normal, Op(keyed.log_normal))
 INTEGERS = Sampler(sampling.integers, Op(keyed.integers))
 INTEGERS_OF_DTYPE = Sampler(sampling.integers_of_dtype, Op(keyed.integers_of_dtype))
@@ -85,6 +88,22 @@ def draw(
     if generator.stream is None:
         return by_key(sampler.op, generator, numbers, (tuple(shape), dtype))
     return from_host(draw_array(sampler, generator, shape, dtype, numbers), device=device)
+
+
+def draw_like(
+    sampler: Sampler, generator: Generator | None, tensor: Tensor, dtype: DType, numbers: tuple[Any, ...], device: Any
+) -> Tensor:
+    """Return a sample for each element of a tensor, drawn in the order in which the elements lie in storage."""
+    order = storage_order(tensor)
+    if order is None:
+        return draw(sampler, generator, tensor.shape, dtype, numbers, device)
+    sampler = _SINGLE_NORMALS if sampler is NORMAL else sampler
+    drawn = draw(sampler, generator, [tensor.shape[d] for d in order], dtype, numbers, device)
+    return permute(drawn, _inverse(order))
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(order.index(d) for d in range(len(order)))
 
 
 def _draw_in_batches(
@@ -121,8 +140,13 @@ def draw_into(
     refuse_repeated(tensor)
     generator = chosen(generator, tensor.device)
     if generator.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
-        return overwrite(tensor, draw(sampler, generator, tensor.shape, tensor.dtype, numbers, tensor.device), grad)
-    return assign_host(tensor, draw_array(sampler, generator, tensor.shape, tensor.dtype, numbers))
+        return overwrite(tensor, draw_like(sampler, generator, tensor, tensor.dtype, numbers, tensor.device), grad)
+    if is_contiguous(tensor):
+        return assign_host(tensor, draw_array(sampler, generator, tensor.shape, tensor.dtype, numbers))
+    order = storage_order(tensor) or tuple(range(tensor.ndim))
+    sampler = _SINGLE_NORMALS if sampler is NORMAL else sampler
+    drawn = draw_array(sampler, generator, [tensor.shape[d] for d in order], tensor.dtype, numbers)
+    return assign_host(tensor, drawn.transpose(_inverse(order)))
 
 
 def draw_each(sampler: Sampler, generator: Generator | None, parameters: Sequence[Tensor], grad: str | None) -> Tensor:

@@ -136,15 +136,17 @@ def kept_mask(shape: tuple[int, ...], keep: float, device: Any, generator: Gener
     return draw.draw(draw.BERNOULLI, generator, shape, dtypes.bool_, (keep,), device)
 
 
+def kept_like(input: Tensor, keep: float, generator: Generator | None = None) -> Tensor:
+    """Return what stays of a tensor, drawn in the order in which its elements lie in storage."""
+    return draw.draw_like(draw.BERNOULLI, generator, input, dtypes.bool_, (keep,), input.device)
+
+
 def _applied(input: Tensor, p: float, training: bool, inplace: bool, *, is_alpha: bool, by_channel: bool) -> Tensor:
     _check_probability(p)
     if p == 0 or not training or 0 in input.shape:
         return input
-    shape = tuple(input.shape)
-    if by_channel and p < 1:
-        if len(shape) < 2:
-            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        shape = (*shape[:2], *(1 for _ in shape[2:]))
+    if by_channel and p < 1 and len(input.shape) < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     is_tensor = isinstance(input, Tensor)
     if is_tensor and not input.dtype.is_differentiable and p < 1:
         raise RuntimeError(
@@ -155,9 +157,19 @@ def _applied(input: Tensor, p: float, training: bool, inplace: bool, *, is_alpha
         kept = from_host(np.zeros((), np.bool_), device=input.device) if is_tensor else np.zeros((), np.bool_)
         op, number = _DROPPED, 0.0
     else:
-        kept = kept_mask(shape, 1 - p, input.device) if is_tensor else _kept_array(shape, 1 - p)
+        kept = _kept(input, 1 - p, by_channel)
         op, number = (_ALPHA_DROPPED, p) if is_alpha else (_DROPPED, _scale(1 - p, input.dtype))
     return (call_in_place if inplace else call)(op, (input, kept, number))
+
+
+def _kept(input: Any, keep: float, by_channel: bool) -> Any:
+    """Return what stays of a tensor or a plain array: of each element, in storage's order, or of each channel."""
+    shape = (*input.shape[:2], *(1 for _ in input.shape[2:])) if by_channel else tuple(input.shape)
+    if not isinstance(input, Tensor):
+        return _kept_array(shape, keep)
+    if by_channel:
+        return kept_mask(shape, keep, input.device)
+    return kept_like(input, keep)
 
 
 def _kept_array(shape: tuple[int, ...], keep: float) -> np.ndarray[Any, Any]:

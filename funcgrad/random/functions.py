@@ -80,7 +80,7 @@ def _like(sampler: Sampler, kernel: str) -> Callable[..., Tensor]:
         kind = as_dtype(dtype) or input.dtype
         require_floating(kind, kernel, complex_too=True)
         where = input.device if device is None else device
-        return _made(sampler, generator, input.shape, kind, (0.0, 1.0), where, None, requires_grad)
+        return _made_like(sampler, generator, input, kind, (0.0, 1.0), where, requires_grad)
 
     return like
 
@@ -101,7 +101,7 @@ def randint_like(
     kind = as_dtype(dtype) or input.dtype
     require_range(kind, low, high)
     where = input.device if device is None else device
-    return _made(draw.INTEGERS, generator, input.shape, kind, (low, high), where, None, requires_grad)
+    return _made_like(draw.INTEGERS, generator, input, kind, (low, high), where, requires_grad)
 
 
 def normal(
@@ -244,6 +244,16 @@ def _made(
     made = draw.draw(sampler, generator, shape, dtype, numbers, where)
     if out is not None:
         return write_out(out, made)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _made_like(
+    sampler: Sampler, generator: Generator | None, input: Tensor, dtype: DType, numbers: tuple[Any, ...], device: Any,
+    requires_grad: bool,
+) -> Tensor:  # fmt: skip
+    if requires_grad and not dtype.is_differentiable:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made = draw.draw_like(sampler, generator, input, dtype, numbers, device)
     return made.requires_grad_() if requires_grad else made
 
 

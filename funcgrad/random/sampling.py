@@ -81,6 +81,13 @@ def normals(stream: MersenneTwister, count: int, kind: DType, mean: float = 0.0,
     return normal.normal_float32(stream, count, mean, std, kind.itemsize == 2).astype(kind, copy=False)
 
 
+def single_normals(stream: MersenneTwister, count: int, kind: DType, mean: float = 0.0, std: float = 1.0) -> Samples:
+    """Draw from N(mean, std^2) one by one, as into a tensor whose elements do not lie in storage in their order."""
+    if kind.kind == "c":
+        return single_normals(stream, 2 * count, _part(kind), mean, std / math.sqrt(2.0)).view(kind)
+    return rounded(normal.normal_pairs(stream, count) * std + mean, kind)
+
+
 def log_normal(stream: MersenneTwister, count: int, kind: DType, mean: float = 1.0, std: float = 2.0) -> Samples:
     """Draw exp(x), x from N(mean, std^2)."""
     return rounded(np.exp(normal.normal_pairs(stream, count) * std + mean), kind)
