@@ -11,7 +11,7 @@ _LAST = {
     "addcdiv": (2, "value"),
     "norm": (0, "p"),
 }  # what stands after so many, by its keyword
-_KEYWORDS = {"scalars": "value", "ord": "p"}
+_OPERANDS = ("tensors1", "tensor1", "tensor2", "other", "exponent", "src", "scalar", "scalars", "weight", "weights")
 
 
 def find(name: str) -> Any:
@@ -23,9 +23,11 @@ def find(name: str) -> Any:
 
     def each(self: Sequence[Any], *others: Any, **options: Any) -> tuple[Any, ...] | None:
         """Call the method on every tensor; lists among the other arguments are gone through with it."""
+        others += tuple(options.pop(name) for name in _OPERANDS if name in options)
+        if "ord" in options:
+            options["p"] = options.pop("ord")
         if bare == "pow" and isinstance(self, (int, float, complex)):  # the base is a number
             return tuple(self**exponent for exponent in others[0])
-        options = {_KEYWORDS.get(key, key): given for key, given in options.items()}
         count, keyword = _LAST.get(bare, (len(others), ""))
         if len(others) > count:
             others, options = others[:count], {keyword: others[count], **options}

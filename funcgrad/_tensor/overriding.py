@@ -7,11 +7,12 @@ Protocol: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-to
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import threading
 from collections.abc import Iterable, Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Self
 
 from funcgrad._tensor.registry import FUNCTIONS, METHODS
@@ -253,7 +254,7 @@ def _arm_one(function: FunctionType, public: Any) -> None:
 
     _asking.add(function)
     function.__dict__.setdefault("__wrapped__", itself)  # where `inspect` finds the signature
-    function.__code__ = _first_ask.__code__.replace(co_freevars=function.__code__.co_freevars)
+    function.__code__ = _code_over(function.__code__.co_freevars)
     function.__defaults__, function.__kwdefaults__ = None, {"_answer": answer}
 
 
@@ -264,6 +265,19 @@ def _spread(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _first_ask(*args: Any, _answer: Any, **kwargs: Any) -> Any:
     return _answer(args, kwargs)
+
+
+def _code_over(cells: tuple[str, ...]) -> CodeType:
+    """Return the code that asks first, for a function with these free variables.
+
+    It takes them as compiled code does: CPython crashes when a debugger reads the `f_locals` of a frame that has not.
+    """
+    code = _first_ask.__code__
+    if not cells:
+        return code
+    take = bytes([dis.opmap["COPY_FREE_VARS"], len(cells)])
+    nowhere = b"\xf8"  # in a table of lines, https://github.com/python/cpython/blob/3.11/Objects/locations.md
+    return code.replace(co_freevars=cells, co_code=take + code.co_code, co_linetable=nowhere + code.co_linetable)
 
 
 def asks(function: Any, public: Any = None) -> Any:

@@ -16,13 +16,17 @@ from funcgrad.serialization.loading import extra_files
 from funcgrad.serialization.saving import save_with_files
 
 __all__ = [
-    "Attribute", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork",
-    "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance",
+    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export",
+    "fork", "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance",
     "last_executed_optimized_graph", "load", "optimize_for_inference", "optimized_execution", "save", "script",
     "script_if_tracing", "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused",
     "wait",
 ]  # fmt: skip
 _isinstance = isinstance
+
+
+class Error(Exception):
+    """Named so that scripts can catch it: what fails in a scripted module raises its own exception here."""
 
 
 class TracerWarning(Warning):

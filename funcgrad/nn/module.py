@@ -144,6 +144,14 @@ class Module(Hooked, Stateful, Traversal, Members):
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Accept torch's call and change nothing: every recorded program is compiled already."""
 
+    def _replicate_for_data_parallel(self) -> Self:
+        """Return a copy that shares all attributes, and has its own dicts of buffers and modules, and no parameters."""
+        replica = type(self).__new__(type(self))
+        replica.__dict__.update(
+            self.__dict__, _parameters={}, _buffers=dict(self._buffers), _modules=dict(self._modules), _is_replica=True
+        )
+        return replica
+
     def extra_repr(self) -> str:
         """Return what `repr` says of this module beside its children: for subclasses to write."""
         return ""

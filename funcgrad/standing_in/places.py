@@ -82,6 +82,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.nn.parallel.distributed": ("funcgrad.nn.parallel",),
     "torch.nn.modules.batchnorm": ("funcgrad.nn.batchnorm", "funcgrad.nn"),
     "torch.tensor": ("funcgrad",),
+    "torch.testing._internal": ("funcgrad.testing",),
+    "torch.testing._internal.common_utils": ("funcgrad.testing.cases",),
     "torch.torch_version": ("funcgrad.version",),
     "torch.profiler.profiler": ("funcgrad.profiler",),
     "torch.utils.data._utils": ("funcgrad.utils.data",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -138,6 +140,23 @@ def test_what_decides_the_order_cannot_be_changed_later() -> None:
     loader = DataLoader(Squares(4))
     with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
         loader.batch_size = 3
+
+
+class Repeating(DataLoader):
+    """Draws each batch's places twice, and says by torch's name that it is being changed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._DataLoader__initialized = False
+        self.batch_sampler = [places for places in self.batch_sampler for _ in range(2)]
+        self._DataLoader__initialized = True
+
+
+def test_a_loader_may_exchange_its_own_sampler() -> None:
+    loader = Repeating(Squares(4), batch_size=2)
+    assert [batch.tolist() for batch in loader] == [[0, 1], [0, 1], [4, 9], [4, 9]]
+    with pytest.raises(ValueError, match="batch_sampler attribute should not be set after Repeating is initialized"):
+        loader.batch_sampler = []
 
 
 def test_loaders_and_datasets_take_a_type_of_sample() -> None:

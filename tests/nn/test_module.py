@@ -400,6 +400,15 @@ def test_batch_norms_can_be_freed_of_running_statistics() -> None:
     assert list(model.state_dict()) == ["0.weight", "0.bias"] and not model[0].track_running_stats
 
 
+def test_a_replica_shares_what_is_no_parameter() -> None:
+    model = nn.BatchNorm1d(2)
+    model.cache = {}
+    replica = model._replicate_for_data_parallel()
+    assert replica.cache is model.cache and list(replica.parameters()) == []
+    assert replica.running_mean is model.running_mean and replica._buffers is not model._buffers
+    assert type(replica) is nn.BatchNorm1d and replica._is_replica
+
+
 def test_causal_masks_of_unequal_lengths() -> None:
     bias = nn.attention.bias
     assert bias.causal_upper_left(2, 3).int().tolist() == [[1, 0, 0], [1, 1, 0]]

@@ -23,6 +23,19 @@ def test_scalars_are_one_number_a_list_or_a_tensor_of_them() -> None:
     assert lists(changed) == [[3.0, 0.0], [5.0]]
 
 
+def test_operands_are_given_by_torchs_names() -> None:
+    changed = pair()
+    torch._foreach_mul_(changed, scalar=2.0)
+    torch._foreach_add_(changed, other=pair(), alpha=3.0)
+    assert lists(changed) == [[5.0, -10.0], [15.0]]
+    assert lists(torch._foreach_lerp(pair(), tensors1=changed, weight=0.5)) == [[3.0, -6.0], [9.0]]
+    assert lists(torch._foreach_addcmul(pair(), tensor1=pair(), tensor2=pair(), scalars=[1.0, 2.0])) == [
+        [2.0, 2.0],
+        [21.0],
+    ]
+    assert lists(torch._foreach_maximum(pair(), scalars=[0.0, 4.0])) == [[1.0, 0.0], [4.0]]
+
+
 def test_the_larger_of_two_is_kept_in_place() -> None:
     kept = pair()
     torch._foreach_maximum_(kept, [torch.tensor([0.0, 5.0]), torch.tensor([1.0])])

@@ -313,3 +313,14 @@ def test_a_property_that_is_looked_up_again_asks_as_the_one_that_it_is() -> None
     Logged.asked.clear()
     assert given.mT.shape == (2, 2)
     assert overrides.resolve_name(Logged.asked[0]) == "torch.Tensor.mT.__get__"
+
+
+def test_a_debugger_may_read_the_variables_of_every_frame() -> None:
+    logged = torch.tensor([1.0]).as_subclass(Logged)
+    with pytest.raises(TypeError) as caught:
+        torch._foreach_mul_([logged], nothing=2.0)
+    frames, trace = {}, caught.tb
+    while trace is not None:
+        frames[trace.tb_frame.f_code.co_name] = trace.tb_frame.f_locals
+        trace = trace.tb_next
+    assert frames["_first_ask"]["kwargs"] == {"nothing": 2.0}

@@ -40,6 +40,8 @@ class DataLoader(Generic[Sample]):
     ahead of their use. `pin_memory` is accepted and changes nothing.
     """
 
+    __initialized = False  # by torch's name: loaders that exchange their sampler set it
+
     def __init__(
         self,
         dataset: Dataset[Sample],
@@ -80,7 +82,7 @@ class DataLoader(Generic[Sample]):
         self.collate_fn: Callable[[Any], Any] = collate_fn or standard
         self._reported_length: int | None = None
         self._iterator: _WorkersIterator | None = None
-        self._is_complete = True
+        self.__initialized = True
 
     def _default_sampler(self, shuffle: bool | None) -> Sampler[Any]:
         if self._is_stream:
@@ -89,7 +91,7 @@ class DataLoader(Generic[Sample]):
         return RandomSampler(dataset, generator=self.generator) if shuffle else SequentialSampler(dataset)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED and getattr(self, "_is_complete", False):
+        if name in _FIXED and self.__initialized:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
