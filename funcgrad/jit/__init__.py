@@ -129,7 +129,8 @@ def _decorator(function: Any = None, **_: Any) -> Any:
     return function if callable(function) else _decorator
 
 
-ignore = unused = export = script_method = interface = script_if_tracing = _overload = _overload_method = _decorator
+ignore = unused = export = script_method = interface = script_if_tracing = _decorator
+_overload = _overload_method = _copy_to_script_wrapper = _decorator
 
 
 def is_scripting() -> bool:

@@ -62,6 +62,8 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     from torch.utils.data.dataloader import default_collate
     from torch.utils.data.dataset import Dataset
     from torch.utils.data.distributed import DistributedSampler
+    from torch._jit_internal import _copy_to_script_wrapper
+    from torch.testing._internal.common_utils import TestCase
     from torchvision import datasets, models, transforms
     from torchvision.models.resnet import BasicBlock
     import funcgrad, sys
