@@ -11,14 +11,27 @@ from funcgrad._base.layouts import Word
 
 
 class quantized_dtype(dtype):  # noqa: N801 - as dtype
-    """A dtype of quantised tensors; `numpy` holds its integers, which lie between `lowest` and `highest`."""
+    """A dtype of quantised tensors; `integers` holds them, which lie between `lowest` and `highest`."""
 
-    __slots__ = ("highest", "lowest")
+    __slots__ = ("highest", "integers", "lowest")
 
-    def __init__(self, name: str, numpy: Any) -> None:
-        self.name, self.numpy, self.category = name, np.dtype(numpy), INTEGER
-        self.itemsize = self.numpy.itemsize
-        self.lowest, self.highest = int(np.iinfo(numpy).min), int(np.iinfo(numpy).max)
+    def __init__(self, name: str, integers: Any) -> None:
+        self.name, self.integers, self.category = name, np.dtype(integers), INTEGER
+        self.itemsize = self.integers.itemsize
+        self.lowest, self.highest = int(np.iinfo(integers).min), int(np.iinfo(integers).max)
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # pyright: ignore[reportIncompatibleVariableOverride] - there is none
+        """Refuse: integers without scale and zero point stand for nothing."""
+        raise RuntimeError(
+            f"torch.{self.name}: empty_strided not supported on quantized tensors yet; "
+            "a quantized tensor is made by torch.quantize_per_tensor(input, scale, zero_point, dtype)"
+        )
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it has negative numbers."""
+        return self.lowest < 0
 
 
 class qscheme(Word):  # noqa: N801 - torch's own spelling

@@ -226,7 +226,7 @@ def sign(input: Array) -> Array:
         raise RuntimeError("Unlike NumPy, torch.sign doesn't return the sign of the real part. Use torch.sgn.")
     if is_bool(input):
         return input
-    return lax.sign(input) if is_integer(input) else jnp.where(jnp.isnan(input), 0, lax.sign(input))
+    return lax.sign(input) if is_integer(input) else jnp.where(jnp.isnan(input) | (input == 0), 0, lax.sign(input))
 
 
 @op(grad="SgnBackward0", names="sgn .sgn .sgn_")

@@ -127,7 +127,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     zero = int(zero_point.item() if isinstance(zero_point, Tensor) else zero_point)
     inverse = float(np.float32(1) / np.float32(step))
     integers = ((input.detach() * inverse).round() + zero).clamp(dtype.lowest, dtype.highest)
-    return made_of(integers.to(of_numpy(dtype.numpy)), dtype, step, zero)
+    return made_of(integers.to(of_numpy(dtype.integers)), dtype, step, zero)
 
 
 def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -> QuantizedTensor:

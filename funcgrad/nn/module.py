@@ -14,6 +14,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.destinations import _parse_to
 from funcgrad.nn.hooks import Hooked
 from funcgrad.nn.members import Members
+from funcgrad.nn.own_init import name_own_init
 from funcgrad.nn.state_dict import Stateful
 from funcgrad.nn.traversal import Traversal
 
@@ -40,6 +41,10 @@ class Module(Hooked, Stateful, Traversal, Members):
     training: bool
     forward: Callable[..., Any] = _missing_forward  # any arguments: subclasses choose theirs
     _is_full_backward_hook: bool | None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_own_init(cls, Module)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:

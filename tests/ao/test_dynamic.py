@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,3 +91,11 @@ def test_what_is_refused_says_what_there_is() -> None:
     packed = nn.utils.rnn.pack_padded_sequence(torch.ones(3, 2, 4), [3, 2])
     with pytest.raises(NotImplementedError, match="not packed ones"):
         torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.GRU(4, 2)))(packed)
+
+
+@pytest.mark.parametrize("made", [torch.zeros, torch.ones, torch.empty, torch.arange])
+def test_integers_without_a_scale_are_no_quantised_tensor(made: Any) -> None:
+    with pytest.raises(RuntimeError, match="not supported on quantized tensors"):
+        made(2, dtype=torch.quint8)
+    with pytest.raises(RuntimeError, match="not supported on quantized tensors"):
+        made(2).to(torch.qint8)

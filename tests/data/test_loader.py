@@ -63,7 +63,8 @@ def test_a_plain_list_is_a_dataset() -> None:
 
 
 def test_pinning_is_accepted_and_changes_nothing() -> None:
-    assert values(DataLoader([1, 2], batch_size=2, pin_memory=True)) == [[1, 2]]
+    with pytest.warns(UserWarning, match="no accelerator is found, then device pinned memory won't be used"):
+        assert values(DataLoader([1, 2], batch_size=2, pin_memory=True)) == [[1, 2]]
 
 
 def test_an_error_in_a_dataset_reaches_the_loop() -> None:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from funcgrad._tensor.placement import get_default_device
 from funcgrad.random.generator import Generator
 from funcgrad.utils.data import draws
 from funcgrad.utils.data.collate import default_collate, default_convert
@@ -37,7 +38,9 @@ class DataLoader(Generic[Sample]):
     With `num_workers` the batches are made ahead by that many threads, or by processes when `multiprocessing_context`
     is "spawn" or "forkserver"; they arrive in order, and an exception in a worker is raised in the loop. A forked child
     cannot use XLA, so "fork" is refused. On an accelerator a worker's batches are sent to the device as they are made,
-    ahead of their use. `pin_memory` is accepted and changes nothing.
+    ahead of their use. `pin_memory` changes nothing.
+    Threads share Python's and numpy's own generators with the loop: a dataset that draws from `random` or `np.random`
+    gives torch's numbers with no workers or with multiprocessing_context="spawn", whose workers are seeded one by one.
     """
 
     __initialized = False  # by torch's name: loaders that exchange their sampler set it
@@ -105,6 +108,12 @@ class DataLoader(Generic[Sample]):
         return Fetch(self.dataset, self._is_stream, is_batched, self.collate_fn, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.pin_memory and get_default_device().type == "cpu":
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used.",
+                stacklevel=2,
+            )
         if self.num_workers == 0:
             return _HereIterator(self)
         if not self.persistent_workers:

@@ -1,0 +1,33 @@
+"""Arguments that do not fit are told with the name of the layer that was called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from funcgrad import nn
+
+
+@pytest.mark.parametrize(
+    ("layer", "args", "kwargs", "message"),
+    [
+        (nn.Conv2d, (3,), {}, "Conv2d.__init__() missing 2 required positional arguments: 'out_channels' and 'kernel"),
+        (nn.MaxPool2d, (), {}, "MaxPool2d.__init__() missing 1 required positional argument: 'kernel_size'"),
+        (nn.BCELoss, (), {"foo": 1}, "BCELoss.__init__() got an unexpected keyword argument 'foo'"),
+        (nn.CELU, (1, 2, 3), {}, "CELU.__init__() takes from 1 to 3 positional arguments but 4 were given"),
+        (nn.ReLU, (), {"foo": 1}, "ReLU.__init__() got an unexpected keyword argument 'foo'"),
+    ],
+)
+def test_the_layer_names_itself(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        layer(*args, **kwargs)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_layer_of_the_user_inherits_the_name() -> None:
+    class Mine(nn.Conv1d):
+        pass
+
+    with pytest.raises(TypeError, match=r"^Conv1d\.__init__\(\) missing"):
+        Mine(3)  # pyright: ignore[reportCallIssue]
