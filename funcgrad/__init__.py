@@ -13,7 +13,6 @@ tensor(2.)
 from __future__ import annotations
 
 import gc as _gc
-import importlib as _importlib
 import math as _math
 from typing import Any as _Any
 
@@ -47,6 +46,7 @@ from funcgrad._base.quantized_dtypes import (
     qscheme,
     quint8,
 )
+from funcgrad._base.rooms import imported as _imported
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions as _functions
 from funcgrad._tensor import legacy as _legacy
@@ -176,9 +176,9 @@ _of_table = _functions.lookup("")
 
 def __getattr__(name: str) -> _Any:
     if name in _ROOMS:
-        return _importlib.import_module(f"funcgrad.{name}")
+        return _imported(f"funcgrad.{name}")
     if name in _ELSEWHERE:
-        return getattr(_importlib.import_module(f"funcgrad.{_ELSEWHERE[name]}"), name)
+        return getattr(_imported(f"funcgrad.{_ELSEWHERE[name]}"), name)
     globals()[name] = found = _of_table(name)
     return found
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.nn.module import Module
 
-_OWN = frozenset(("_orig_mod", "_modules", "_parameters", "_buffers"))
+_OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffers"))
 
 
 def compile(model: Any = None, **options: Any) -> Any:
@@ -16,19 +16,42 @@ def compile(model: Any = None, **options: Any) -> Any:
     return OptimizedModule(model) if isinstance(model, Module) else model
 
 
+class OptimizeContext:
+    """What torch would compile a function with: it is returned as it is."""
+
+    def __call__(self, fn: Any) -> Any:
+        return fn
+
+
 class OptimizedModule(Module):
-    """What torch.compile makes of a module: calls it, shares its parameters, prefixes its state with "_orig_mod."."""
+    """What torch.compile makes of a module: calls it, shares its parameters, prefixes its state with "_orig_mod.".
+
+    What else is asked of it, set or deleted is asked of the module.
+    """
 
     _orig_mod: Module
 
     def __init__(self, module: Module) -> None:
         super().__init__()
         self._orig_mod = module
-        self.training = module.training
+        self.dynamo_ctx = OptimizeContext()
 
     def forward(self, *inputs: Any, **options: Any) -> Any:
         """Call the module."""
         return self._orig_mod(*inputs, **options)
+
+    @property
+    def training(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride] - it is the module's
+        """Whether the module is in training mode."""
+        return self._orig_mod.training
+
+    @training.setter
+    def training(self, mode: bool) -> None:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
+        self._orig_mod.training = mode
+
+    @property
+    def _torchdynamo_orig_callable(self) -> Any:
+        return self._orig_mod.__call__
 
     def __getattr__(self, name: str) -> Any:
         if name in _OWN:
@@ -36,6 +59,16 @@ class OptimizedModule(Module):
         return getattr(self._orig_mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if "_modules" in self.__dict__ and "_orig_mod" in self._modules and name != "_orig_mod":
+        if name in _OWN or hasattr(type(self), name):
+            super().__setattr__(name, value)
+        else:
             setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in _OWN or name in self.__dict__:
+            super().__delattr__(name)
+        else:
+            delattr(self._orig_mod, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})

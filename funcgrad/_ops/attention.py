@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import c_name, scalar_name
 from funcgrad._ops.table import Array, op
 
 
@@ -98,20 +98,27 @@ def _heads_per(query: Array, other: Array) -> int:
 def _check(query: Array, key: Array, value: Array, attn_mask: Array | None) -> None:
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
-            "Expected query, key, and value to have the same dtype, but got "
-            f"query.dtype: {scalar_name(query)}, key.dtype: {scalar_name(key)} and value.dtype: {scalar_name(value)}"
+            f"Expected query, key, and value to have the same dtype, but got query.dtype: {c_name(query)} key.dtype: "
+            f"{c_name(key)} and value.dtype: {c_name(value)} instead."
         )
+    if query.dtype == bool or query.dtype.kind in "iu":
+        raise RuntimeError(f"expected scalar type Float but found {scalar_name(query)}")
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(
-            "Expected query, key, and value to all be at least 2 dimensional, but got "
-            f"query.dim: {query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim}"
+            "Expected query, key, and value to all be  at least 2 dimensional, but got "
+            f"query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        batch = math.prod(query.shape[:-2])
+        wanted, given = (
+            (query.shape[-1], key.shape[-1]) if query.shape[-1] != key.shape[-1] else (key.shape[-2], value.shape[-2])
+        )
         raise RuntimeError(
-            f"attention: query {list(query.shape)} and key {list(key.shape)} must agree in the last dimension, "
-            f"key and value {list(value.shape)} in the last but one"
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {wanted}] but got: "
+            f"[{batch}, {given}]."
         )
     if attn_mask is not None and attn_mask.dtype != bool and attn_mask.dtype.kind in "iu":
         raise RuntimeError(
-            f"Expected attn_mask dtype to be bool or float or to match query dtype, but got {scalar_name(attn_mask)}"
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{c_name(attn_mask)} and  query.dtype: {c_name(query)} instead."
         )

@@ -135,12 +135,12 @@ def _convolution(
 ) -> Array:  # fmt: skip
     batched = _batched(name, count, input, weight)
     steps, gaps = _spread_steps(count, stride, dilation)
-    _check_channels(batched, weight, bias, groups, weight.shape[0], weight.shape[1] * groups, "")
-    if weight.shape[0] % groups:
+    if groups > 0 and weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
-            f"but got weight of size {list(weight.shape)} instead"
+            f"but got weight of size [{list(weight.shape)}] instead"
         )
+    _check_channels(batched, weight, bias, groups, weight.shape[0], weight.shape[1] * groups, "")
     pads = _pads(padding, count, steps, gaps, weight.shape[2:])
     _check_kernel_fits(batched.shape[2:], weight.shape[2:], pads, gaps)
     result = _plus_bias(correlate(batched, weight, steps, pads, gaps, groups), bias)

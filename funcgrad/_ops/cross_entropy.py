@@ -199,6 +199,8 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
     expected = (*input.shape[:axis], *input.shape[axis + 1 :])
     if target.shape != expected:
         batch = target.shape[0] if target.ndim else 0
+        if input.ndim == 1 and target.ndim == 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_one_index(input)}")

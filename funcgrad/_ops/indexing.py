@@ -162,6 +162,12 @@ def _check_source(input: Array, dim: int, index: Array, source: Array, name: str
             f"for dim: {dim}"
         )
     if source.ndim and source.shape[:dim] + source.shape[dim + 1 :] != input.shape[:dim] + input.shape[dim + 1 :]:
+        if name == "index_copy":
+            slices = [" ".join(map(str, x.shape[:dim] + x.shape[dim + 1 :])) for x in (input, source)]
+            raise RuntimeError(
+                "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0."
+            )
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(input.shape)} source.shape = {list(source.shape)}"

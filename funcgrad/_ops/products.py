@@ -312,6 +312,14 @@ def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alph
 
     Shape: input broadcasts to (n, p), batch1 (b, n, m), batch2 (b, m, p), result (n, p).
     """
+    if batch1.ndim == batch2.ndim == 3:
+        if batch1.shape[0] != batch2.shape[0]:
+            raise RuntimeError(
+                f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}"
+            )
+        if batch1.shape[2] != batch2.shape[1]:
+            sizes = ["x".join(map(str, batch.shape[1:])) for batch in (batch1, batch2)]
+            raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes[0]} and {sizes[1]})")
     _is_batch(batch1, batch2)
     summed = lax.dot_general(batch1, batch2, (((0, 2), (0, 1)), ((), ())))
     return _added(input, summed, beta, alpha)

@@ -87,6 +87,11 @@ def windows(
     for n, k, s, p, d in zip(sizes, kernels, steps, pads, gaps, strict=True):
         reach = d * (k - 1) + 1
         if not 0 <= p <= reach // 2:
+            if name == "max_pool1d":
+                raise RuntimeError(
+                    "max_pool1d() padding should be at most half of kernel size, "
+                    f"but got padding={p} and kernel_size={k}"
+                )
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, "
                 f"but got pad={p}, kernel_size={k} and dilation={d}"
@@ -95,6 +100,8 @@ def windows(
         c = (math.ceil(span / s) if ceil_mode else span // s) + 1
         counts.append(c - 1 if ceil_mode and (c - 1) * s >= n + p else c)
     if min(counts) < 1 or 0 in input.shape[1:]:
+        if name == "max_pool1d":
+            raise RuntimeError(f"max_pool1d() Invalid computed output size: {counts[0]}")
         given, made = ("x".join(map(str, (input.shape[1], *these))) for these in (sizes, counts))
         raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return Windows(sizes, kernels, steps, pads, gaps, tuple(counts))
@@ -103,8 +110,15 @@ def windows(
 def batched(name: str, input: Array, count: int) -> Array:
     """Return (N, C, *) from that or from (C, *). RuntimeError for other numbers of dimensions."""
     if input.ndim not in (count + 1, count + 2):
+        if name.startswith("adaptive") and count > 1:
+            raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but got {list(input.shape)}")
+        if count == 1 and name != "max_pool1d":
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
+                f"(while checking arguments for {name})"
+            )
         raise RuntimeError(
-            f"{name}: Expected {count + 1}D or {count + 2}D (batch mode) tensor expected for input, "
+            f"{name}: non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input, "
             f"but got {list(input.shape)}"
         )
     return input if input.ndim == count + 2 else input[None]

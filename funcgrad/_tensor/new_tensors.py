@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base import dtypes
 from funcgrad._base.size import Size
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dtype
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.registry import METHODS, method
+from funcgrad._tensor.registry import METHODS, function, method
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
 
@@ -27,6 +28,12 @@ def _new(factory: Any) -> Any:
 
 for _factory in (creation.zeros, creation.ones, creation.empty, creation.full, creation.empty_strided):
     METHODS[f"new_{_factory.__name__}"] = _new(_factory)
+
+
+@function("_shape_as_tensor")
+def shape_as_tensor(input: Tensor) -> Tensor:
+    """Return the sizes of a tensor. Shape: input (*), result (input.ndim,) of int64."""
+    return from_data(list(input.shape), dtypes.int64, None, False)
 
 
 @method()

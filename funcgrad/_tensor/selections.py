@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
 from funcgrad._tensor.call import write_out
@@ -105,6 +106,8 @@ def unique_consecutive(
 @both()
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
+    if input.is_floating_point() or input.is_complex():
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type_name(input.dtype)}'")
     array = to_host(input)
     if weights is not None and weights.shape != input.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")

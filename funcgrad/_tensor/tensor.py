@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
@@ -54,13 +54,13 @@ class Tensor(metaclass=_Methods):
     __slots__ = ("__dict__", "__weakref__", "_alias", "_last_seen", "_made_in_inference", "_slot", "_variable")
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
     _prints_plainly = True  # as "tensor(...)"; subclasses print under their own names
-    _variable: Variable
-    _alias: View | Cell | None
-    _slot: GradSlot | None
-    _made_in_inference: bool
-    _last_seen: Any  # `facts` sets it when a version is asked for
-
-    make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
+    if TYPE_CHECKING:  # at run time `typing.get_type_hints` would look for these names where torch's stand
+        _variable: Variable
+        _alias: View | Cell | None
+        _slot: GradSlot | None
+        _made_in_inference: bool
+        _last_seen: Any  # `facts` sets it when a version is asked for
+        make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
         made = cls.make(cls, *data, device=device)

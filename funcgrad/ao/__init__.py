@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
+
+from funcgrad._base.rooms import imported
 
 _ROOMS = ("nn", "quantization")
 
 
 def __getattr__(name: str) -> ModuleType:
     if name in _ROOMS:
-        return importlib.import_module(f"{__name__}.{name}")
+        return imported(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.ao' has no attribute {name!r}")

@@ -31,12 +31,20 @@ def scaled_dot_product_attention(
 
     Shape: query (*, L, E), key (*, S, E), value (*, S, F), attn_mask (*, L, S) of bool (True: may be seen) or added
     numbers, result (*, L, F). `scale` is 1 / sqrt(E) unless given.
+    RuntimeError: a mask beside is_causal where torch has no kernel for both,
+    dropout_p outside [0, 1], or shapes and dtypes that do not fit.
     """
+    in_one_kernel = query.dim() == 4 and dropout_p == 0 and query.shape[-1] == value.shape[-1]
+    if is_causal and attn_mask is not None and not in_one_kernel:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     kept = None
     if dropout_p > 0:
         batch = fg.broadcast_shapes(query.shape[:-2], key.shape[:-2])
         shape = (*batch, query.shape[-2], key.shape[-2])
-        kept = kept_mask(shape, 1 - dropout_p, query.device).to(query.dtype) * (1 / (1 - dropout_p))
+        factor = 1 / (1 - dropout_p) if dropout_p < 1 else 0.0
+        kept = kept_mask(shape, 1 - dropout_p, query.device).to(query.dtype) * factor
     return call(_ATTENTION, (query, key, value, attn_mask, kept), (is_causal, scale, enable_gqa))
 
 
@@ -206,6 +214,12 @@ def _is_batched(
             f"For {kind} ({dims}-D) `query`, expected `key_padding_mask` to be `None` or {dims - 1}-D "
             f"but found {padding.dim()}-D tensor instead"
         )
+    if padding is not None and dims == 3:
+        for place, wanted in enumerate((query.shape[1], key.shape[0])):
+            if padding.shape[place] != wanted:
+                raise AssertionError(
+                    f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {padding.shape[place]}"
+                )
     if mask is not None:
         _check_mask(mask, (query.shape[0], key.shape[0]), heads * (query.shape[1] if dims == 3 else 1))
     return dims == 3

@@ -41,6 +41,7 @@ class Module(Hooked, Stateful, Traversal, Members):
     training: bool
     forward: Callable[..., Any] = _missing_forward  # any arguments: subclasses choose theirs
     _is_full_backward_hook: bool | None
+    _compiled_call_impl: Callable[..., Any] | None = None  # torch's place for what `compile` makes: nothing here
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

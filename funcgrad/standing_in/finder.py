@@ -11,6 +11,7 @@ from importlib.metadata import DistributionFinder
 from types import ModuleType
 from typing import Any
 
+from funcgrad._base.rooms import imported
 from funcgrad.standing_in.metadata import StandIn, distributions_named
 from funcgrad.standing_in.naming import take_torchs_names
 from funcgrad.standing_in.places import TOPS, VIEWS
@@ -29,8 +30,9 @@ class View(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         for room in self._rooms:
+            module = imported(room)
             try:
-                found = getattr(importlib.import_module(room), name)
+                found = getattr(module, name)
             except AttributeError:
                 continue
             if isinstance(found, ModuleType):

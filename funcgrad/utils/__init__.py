@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 
+from funcgrad._base.rooms import imported
 from funcgrad._tensor.swapping import swap_tensors
 from funcgrad.utils import data
 
@@ -17,5 +17,5 @@ _ROOMS = (
 
 def __getattr__(name: str) -> ModuleType:
     if name in _ROOMS:
-        return importlib.import_module(f"{__name__}.{name}")
+        return imported(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")

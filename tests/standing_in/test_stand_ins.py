@@ -43,6 +43,21 @@ def test_a_compiled_module_is_the_module_with_torchs_prefix() -> None:
     assert (net.training, net.extra, compiled._orig_mod is net) == (False, 5, True)
 
 
+def test_a_compiled_module_asks_the_module_for_everything_else() -> None:
+    net: Any = Net()
+    compiled = torch.compile(net)
+    assert callable(compiled.dynamo_ctx)
+    assert not hasattr(net, "dynamo_ctx")
+    compiled.extra = 5
+    net.extra = 7
+    assert compiled.extra == 7
+    del compiled.extra
+    assert not hasattr(net, "extra")
+    assert "twice" in dir(compiled)
+    net.eval()
+    assert not compiled.training
+
+
 def test_compile_decorates_functions() -> None:
     @torch.compile(fullgraph=True)
     def double(x: Any) -> Any:

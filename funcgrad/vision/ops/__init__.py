@@ -8,11 +8,19 @@ from funcgrad.vision.ops.boxes import (
     box_convert,
     box_iou,
     clip_boxes_to_image,
+    complete_box_iou,
+    distance_box_iou,
     generalized_box_iou,
+    masks_to_boxes,
     nms,
     remove_small_boxes,
 )
-from funcgrad.vision.ops.losses import sigmoid_focal_loss
+from funcgrad.vision.ops.losses import (
+    complete_box_iou_loss,
+    distance_box_iou_loss,
+    generalized_box_iou_loss,
+    sigmoid_focal_loss,
+)
 from funcgrad.vision.ops.misc import (
     MLP,
     Conv2dNormActivation,
@@ -37,7 +45,13 @@ __all__ = [
     "box_convert",
     "box_iou",
     "clip_boxes_to_image",
+    "complete_box_iou",
+    "complete_box_iou_loss",
+    "distance_box_iou",
+    "distance_box_iou_loss",
     "generalized_box_iou",
+    "generalized_box_iou_loss",
+    "masks_to_boxes",
     "nms",
     "remove_small_boxes",
     "roi_align",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -36,6 +38,58 @@ def generalized_box_iou(boxes1: Tensor, boxes2: Tensor) -> Tensor:
     sides = fg.max(boxes1[:, None, 2:], boxes2[:, 2:]) - fg.min(boxes1[:, None, :2], boxes2[:, :2])
     hull = sides.clamp(min=0)[..., 0] * sides.clamp(min=0)[..., 1]
     return inter / union - (hull - union) / hull
+
+
+def distance_box_iou(boxes1: Tensor, boxes2: Tensor, eps: float = 1e-7) -> Tensor:
+    """Return IoU less the squared distance of the centres over the hull's diagonal. Shape: (N, 4), (M, 4) -> (N, M).
+
+    Source: https://arxiv.org/abs/1911.08287.
+    """
+    return box_iou(boxes1, boxes2) - centre_distance(boxes1[:, None], boxes2, eps)
+
+
+def complete_box_iou(boxes1: Tensor, boxes2: Tensor, eps: float = 1e-7) -> Tensor:
+    """Return `distance_box_iou` less what the boxes differ in their sides' ratio. Shape: (N, 4), (M, 4) -> (N, M).
+
+    Source: https://arxiv.org/abs/1911.08287.
+    """
+    iou = box_iou(boxes1, boxes2)
+    return iou - centre_distance(boxes1[:, None], boxes2, eps) - ratio_penalty(boxes1[:, None], boxes2, iou, eps)
+
+
+def centre_distance(boxes1: Tensor, boxes2: Tensor, eps: float) -> Tensor:
+    """Return the squared distance of the centres, as a share of the hull's squared diagonal. Shape: (*, 4) -> (*,)."""
+    hull = (fg.max(boxes1[..., 2:], boxes2[..., 2:]) - fg.min(boxes1[..., :2], boxes2[..., :2])).clamp(min=0)
+    apart = (boxes1[..., :2] + boxes1[..., 2:] - boxes2[..., :2] - boxes2[..., 2:]) / 2
+    return apart.square().sum(-1) / (hull.square().sum(-1) + eps)
+
+
+def ratio_penalty(boxes1: Tensor, boxes2: Tensor, iou: Tensor, eps: float) -> Tensor:
+    """Return alpha v: v says how the ratios of the sides differ, alpha (without gradient) how much that counts."""
+    angles = [fg.atan((b[..., 2] - b[..., 0]) / (b[..., 3] - b[..., 1])) for b in (boxes1, boxes2)]
+    differing = (4 / math.pi**2) * (angles[0] - angles[1]).square()
+    with no_grad():
+        weight = differing / (1 - iou + differing + eps)
+    return weight * differing
+
+
+def masks_to_boxes(masks: Tensor) -> Tensor:
+    """Return the box around what is not zero in each mask, with inclusive ends. Shape: masks (N, H, W), result (N, 4).
+
+    A mask of zeros gives the whole picture.
+    """
+    if masks.numel() == 0:
+        return fg.zeros((0, 4), device=masks.device)
+    filled = masks != 0
+    left, right = _ends(filled.any(1))
+    top, bottom = _ends(filled.any(2))
+    return fg.stack((left, top, right, bottom), 1).float()
+
+
+def _ends(filled: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the first and the last true place of each row."""
+    places = filled.int()
+    return places.argmax(1), filled.shape[1] - 1 - places.flip(1).argmax(1)
 
 
 def nms(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:

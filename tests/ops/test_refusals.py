@@ -1,0 +1,63 @@
+"""What torch refuses is refused, in torch's words. The words are recorded from torch 2.13.0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad.nn import functional as F
+
+attend = F.scaled_dot_product_attention
+
+
+def ones(*shape: int) -> Any:
+    return torch.ones(*shape)
+
+
+REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: attend(*[ones(2, 3, 4)] * 3, attn_mask=ones(3, 3), is_causal=True), RuntimeError,
+     "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"),
+    (lambda: attend(*[ones(2, 3, 4)] * 3, dropout_p=1.5), RuntimeError,
+     "dropout probability has to be between 0 and 1, but got 1.5"),
+    (lambda: attend(ones(2, 3, 4), ones(2, 3, 5), ones(2, 3, 4)), RuntimeError,
+     "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 5]."),
+    (lambda: attend(*[ones(2, 3, 4).long()] * 3), RuntimeError, "expected scalar type Float but found Long"),
+    (lambda: torch.addbmm(ones(3, 4), ones(2, 3, 5), ones(2, 4, 4)), RuntimeError,
+     "Incompatible matrix sizes for bmm (3x5 and 4x4)"),
+    (lambda: torch.addbmm(ones(3, 4), ones(2, 3, 5), ones(3, 5, 4)), RuntimeError,
+     "batch1 and batch2 must have same number of batches, got 2 and 3"),
+    (lambda: F.max_pool1d(ones(1, 1, 2), 3), RuntimeError, "max_pool1d() Invalid computed output size: 0"),
+    (lambda: F.max_pool1d(ones(1, 1, 4), 3, padding=2), RuntimeError,
+     "max_pool1d() padding should be at most half of kernel size, but got padding=2 and kernel_size=3"),
+    (lambda: F.avg_pool1d(ones(4), 3), RuntimeError,
+     "Expected 2 to 3 dimensions, but got 1-dimensional tensor for argument #1 'self' (while checking arguments for "
+     "avg_pool1d)"),
+    (lambda: F.adaptive_avg_pool2d(ones(4, 4), 2), RuntimeError,
+     "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [4, 4]"),
+    (lambda: F.conv2d(ones(1, 4, 5, 5), ones(4, 2, 3, 3), groups=3), RuntimeError,
+     "Given groups=3, expected weight to be divisible by 3 at dimension 0, but got weight of size [[4, 2, 3, 3]] "
+     "instead"),
+    (lambda: F.cross_entropy(ones(3), torch.tensor([0, 1])), ValueError,
+     "For 1D input, 1D target must have size 1, but got target size: 2"),
+    (lambda: ones(3, 3).index_copy(0, torch.tensor([0]), ones(1, 4)), RuntimeError,
+     "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: 3 at dimension 0 "
+     "and source slice shape: 4 at dimension 0."),
+    (lambda: torch.bincount(ones(2)), NotImplementedError, "\"bincount_cpu\" not implemented for 'Float'"),
+    (lambda: nn.MultiheadAttention(4, 2)(*[ones(2, 1, 4)] * 3, key_padding_mask=ones(2, 2)), AssertionError,
+     "Expected key_padded_mask.shape[0] to be 1, but got 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), REFUSED, ids=[words[:40] for _, _, words in REFUSED])
+def test_it_is_refused_in_torchs_words(call: Callable[[], Any], kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=f"^{re.escape(words)}$"):
+        call()
+
+
+def test_attention_that_drops_everything_gives_zero() -> None:
+    assert attend(*[ones(1, 2, 2)] * 3, dropout_p=1.0).abs().sum().item() == 0.0
