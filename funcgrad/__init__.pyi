@@ -487,6 +487,7 @@ def _segment_reduce(
     initial: _complex | None = None,
     out: Any = None,
 ) -> Tensor: ...
+def _shape_as_tensor(input: Tensor) -> Tensor: ...
 def _softmax_backward_data(
     grad_output: Tensor,
     output: Tensor,

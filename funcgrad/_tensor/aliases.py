@@ -55,12 +55,15 @@ class View:
 
 
 class Cell:
-    """One value under several names with different histories: a tensor, what it was detached to, its `.data`."""
+    """One value under several names with different histories: a tensor, what it was detached to, its `.data`.
 
-    __slots__ = ("value",)
+    is_shared: whether `share_memory_` was called on one of them.
+    """
+
+    __slots__ = ("is_shared", "value")
 
     def __init__(self, value: Value) -> None:
-        self.value = value
+        self.value, self.is_shared = value, False
 
     def refresh(self, tensor: Tensor) -> None:
         """Take over what another name has written; the history stays this name's own."""

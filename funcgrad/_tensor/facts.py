@@ -9,7 +9,7 @@ from funcgrad._base.layouts import contiguous_format, fits, strided
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
-from funcgrad._tensor.aliases import View
+from funcgrad._tensor.aliases import Cell, View, cell_of
 from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
 from funcgrad._tensor.tensor import Tensor
@@ -79,11 +79,31 @@ def _always(answer: Any) -> Any:
     return lambda self: answer
 
 
+@method()
+def share_memory_(self: Tensor, device: Any = None) -> Tensor:
+    """Mark the storage as shared: threads see writes as ever. A process that is given the tensor gets a copy."""
+    cell_of(_base_of(self)).is_shared = True
+    return self
+
+
+@method()
+def is_shared(self: Tensor) -> bool:
+    """Tell whether `share_memory_` was called on a tensor of this storage."""
+    alias = _base_of(self)._alias
+    return type(alias) is Cell and alias.is_shared
+
+
+def _base_of(tensor: Tensor) -> Tensor:
+    while type(tensor._alias) is View:
+        tensor = tensor._alias.base
+    return tensor
+
+
 METHODS["dim"] = METHODS["ndimension"] = lambda self: len(self.shape)
 METHODS["numel"] = METHODS["nelement"] = lambda self: self.shape.numel()
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["is_pinned"] = lambda self, device=None: False
-METHODS["share_memory_"] = METHODS["pin_memory"] = lambda self, device=None: self
+METHODS["pin_memory"] = lambda self, device=None: self
 METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["dequantize"] = lambda self: self
 METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
@@ -99,7 +119,7 @@ METHODS["is_xla"] = property(lambda self: self.device.type in ("xla", "tpu"))
 METHODS["_is_view"] = lambda self: type(self._alias) is View
 for _word in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan", "xpu"):
     METHODS[f"is_{_word}"] = property(_always(False))
-METHODS["is_shared"] = METHODS["is_coalesced"] = METHODS["has_names"] = _always(False)
+METHODS["is_coalesced"] = METHODS["has_names"] = _always(False)
 
 
 @both()

@@ -52,6 +52,10 @@ class UntypedStorage:
         """Return the address of the array."""
         return data_ptr(self._whole)
 
+    def is_shared(self) -> bool:
+        """Tell whether `share_memory_` was called on a tensor of this storage."""
+        return self._whole.is_shared()
+
     def size(self) -> int:
         """Return the number of elements: of an untyped storage, bytes."""
         return self.nbytes()

@@ -126,7 +126,7 @@ def tensor_stub() -> str:
         fields = dict.fromkeys(TABLE[row].results or (), "Tensor")
         _declare_class(stub, f"{kind.__name__}({stub.name_of(NamedTuple)})", fields)
     _declare_class(stub, "_Methods(type)", tensor._Methods.__annotations__)
-    _declare_class(stub, "Tensor", Tensor.__annotations__)
+    _declare_class(stub, "Tensor", _annotations_of("Tensor"))
     _declare_members(stub)
     stub.line(f"ALIAS: {stub.name_of(Any)}")
     stub.line(f"VARIABLE: {stub.name_of(Any)}")
@@ -141,11 +141,20 @@ def _declare_class(stub: Stub, head: str, attributes: dict[str, str]) -> None:
     stub.line()
 
 
+def _annotations_of(name: str) -> dict[str, str]:
+    """Return the annotations in a class of `tensor`, those included that stand there for type checkers only."""
+    file = ast.parse(inspect.getsource(tensor))
+    (found,) = (node for node in file.body if isinstance(node, ast.ClassDef) and node.name == name)
+    blocks = [found, *(node for node in ast.iter_child_nodes(found) if isinstance(node, ast.If))]
+    fields = [node for block in blocks for node in ast.iter_child_nodes(block) if isinstance(node, ast.AnnAssign)]
+    return {ast.unparse(node.target): ast.unparse(node.annotation) for node in fields}
+
+
 def _declare_members(stub: Stub) -> None:
     """Declare Tensor's properties and methods: its own, those installed on it, and the table's."""
     own = {name: value for name, value in vars(Tensor).items() if not _is_made(name, value)}
     rows = {place[1:] for place in front.places() if place.startswith(".")} - set(own)
-    for name in sorted(rows | set(own) - {"__getattr__", *Tensor.__annotations__}):
+    for name in sorted(rows | set(own) - {"__getattr__", *_annotations_of("Tensor")}):
         if name in rows:
             mark = "property" if name in methods.PROPERTIES else ""
             _declare_methods(stub, name, row_signatures(f".{name}"), _SCOPE, mark)

@@ -144,8 +144,8 @@ class Module(Hooked, Stateful, Traversal, Members):
         return self._cast(dtypes.bfloat16)
 
     def share_memory(self) -> Self:
-        """Return the module: JAX's arrays are never changed, so threads share them as they are."""
-        return self
+        """Mark all parameters and buffers as shared: threads see writes as ever, processes are given copies."""
+        return self._apply(lambda tensor: tensor.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Accept torch's call and change nothing: every recorded program is compiled already."""
