@@ -19,7 +19,8 @@ PARAMETERS = {
     "efficientnet_b7": 66347960, "mobilenet_v2": 3504872, "mobilenet_v3_large": 5483032,
     "mobilenet_v3_small": 2542856, "resnet101": 44549160, "resnet152": 60192808, "resnet18": 11689512,
     "resnet34": 21797672, "resnet50": 25557032, "resnext101_32x8d": 88791336, "resnext50_32x4d": 25028904,
-    "squeezenet1_0": 1248424, "squeezenet1_1": 1235496, "vgg11": 132863336, "vgg11_bn": 132868840,
+    "squeezenet1_0": 1248424, "squeezenet1_1": 1235496, "swin_b": 87768224, "swin_s": 49606258, "swin_t": 28288354,
+    "vgg11": 132863336, "vgg11_bn": 132868840,
     "vgg13": 133047848, "vgg16": 138357544, "vgg16_bn": 138365992, "vgg19": 143667240, "vit_b_16": 86567656,
     "vit_b_32": 88224232, "vit_l_16": 304326632, "wide_resnet101_2": 126886696, "wide_resnet50_2": 68883240,
 }  # fmt: skip
@@ -45,6 +46,11 @@ KEYS = {
         "layer3.5.conv3.weight", "layer4.2.bn3.bias", "fc.bias",
     ],
     "squeezenet1_1": ["features.3.squeeze.weight", "features.12.expand3x3.bias", "classifier.1.weight"],
+    "swin_t": [
+        "features.0.0.weight", "features.0.2.weight", "features.1.0.attn.relative_position_bias_table",
+        "features.1.1.attn.relative_position_index", "features.2.reduction.weight", "features.5.5.mlp.3.bias",
+        "features.7.1.norm2.weight", "norm.weight", "head.bias",
+    ],
     "vgg16_bn": ["features.0.weight", "features.1.running_mean", "features.41.running_var", "classifier.6.bias"],
     "vit_b_16": [
         "class_token", "conv_proj.weight", "encoder.pos_embedding", "encoder.layers.encoder_layer_0.ln_1.weight",
@@ -88,6 +94,14 @@ def test_shapes_of_the_larger_ones_fit() -> None:
         assert model(torch.empty(1, 3, 224, 224, device="meta")).shape == (1, 5)
     training = without_numbers("googlenet", num_classes=5).train()
     assert [x.shape[1] for x in training(torch.empty(1, 3, 224, 224, device="meta"))] == [5, 5, 5]
+
+
+def test_windows_shift_and_pictures_are_filled_up_to_whole_windows() -> None:
+    model = models.SwinTransformer([4, 4], 8, (2, 1), (2, 2), [2, 2], num_classes=3, stochastic_depth_prob=0.0)
+    picture = torch.zeros(1, 3, 20, 24, requires_grad=True)
+    model(picture).square().sum().backward()
+    table = model.features[1][1].attn.relative_position_bias_table
+    assert table.shape == (9, 2) and table.grad is not None and table.grad.shape == (9, 2)
 
 
 def test_a_vision_transformer_may_begin_with_convolutions() -> None:

@@ -10,6 +10,7 @@ from funcgrad.vision.models import (
     mobilenet,
     resnet,
     squeezenet,
+    swin_transformer,
     vgg,
     vision_transformer,
 )
@@ -21,6 +22,7 @@ from funcgrad.vision.models.inception import Inception3, InceptionOutputs
 from funcgrad.vision.models.mobilenet import MobileNetV2, MobileNetV3
 from funcgrad.vision.models.resnet import ResNet
 from funcgrad.vision.models.squeezenet import SqueezeNet
+from funcgrad.vision.models.swin_transformer import SwinTransformer
 from funcgrad.vision.models.vgg import VGG
 from funcgrad.vision.models.vision_transformer import VisionTransformer
 from funcgrad.vision.models.weights import (
@@ -40,8 +42,9 @@ globals().update(ENUMS)
 
 __all__ = [
     "VGG", "AlexNet", "DenseNet", "EfficientNet", "GoogLeNet", "GoogLeNetOutputs", "Inception3", "InceptionOutputs",
-    "MobileNetV2", "MobileNetV3", "ResNet", "SqueezeNet", "VisionTransformer", "Weights", "WeightsEnum", "densenet",
-    "efficientnet", "feature_extraction", "get_model", "get_model_builder", "get_model_weights", "get_weight",
-    "inception", "list_models", "mobilenet", "resnet", "squeezenet", "vgg", "vision_transformer",
+    "MobileNetV2", "MobileNetV3", "ResNet", "SqueezeNet", "SwinTransformer", "VisionTransformer", "Weights",
+    "WeightsEnum", "densenet", "efficientnet", "feature_extraction", "get_model", "get_model_builder",
+    "get_model_weights", "get_weight", "inception", "list_models", "mobilenet", "resnet", "squeezenet",
+    "swin_transformer", "vgg", "vision_transformer",
 ]  # fmt: skip
 __all__ += [*BUILDERS, *ENUMS]
