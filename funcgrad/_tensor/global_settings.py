@@ -10,6 +10,7 @@ import jax
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
+from funcgrad._program.record import fresh_program
 from funcgrad._program.run import flush
 from funcgrad._tensor.placement import set_default_device
 
@@ -26,6 +27,7 @@ def set_default_dtype(d: dtypes.dtype) -> None:
     """Set the dtype that Python floats and float factories get; only a floating one is taken."""
     flush()  # what is recorded keeps the meaning that it was recorded with
     dtypes.set_default_dtype(d)
+    fresh_program()  # the same instructions mean something else from here
 
 
 def set_default_tensor_type(t: Any) -> None:

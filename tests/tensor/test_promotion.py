@@ -32,3 +32,18 @@ def test_integers_wrap_around_also_when_a_number_changes() -> None:
 def test_floats_are_cut_off_and_wrap_around_in_small_integers() -> None:
     assert torch.tensor([3.7, -3.7, 300.0]).to(torch.uint8).tolist() == [3, 253, 44]
     assert torch.tensor([3.7, -3.7]).int().tolist() == [3, -3]
+
+
+def test_the_default_dtype_counts_from_the_next_line_on_each_time_it_changes() -> None:
+    def kinds() -> list[torch.dtype]:
+        whole = torch.arange(-1, 2)
+        return [x.dtype for x in (1j * whole, whole / 2, torch.sqrt(whole * whole))]
+
+    try:
+        for _ in range(2):
+            torch.set_default_dtype(torch.float32)
+            assert kinds() == [torch.complex64, torch.float32, torch.float32]
+            torch.set_default_dtype(torch.float64)
+            assert kinds() == [torch.complex128, torch.float64, torch.float64]
+    finally:
+        torch.set_default_dtype(torch.float32)
