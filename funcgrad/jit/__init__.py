@@ -26,7 +26,7 @@ _isinstance = isinstance
 
 
 class Error(Exception):
-    """Named so that scripts can catch it: what fails in a scripted module raises its own exception here."""
+    """An assertion in a scripted module that does not hold, as in torch; what else fails keeps its exception."""
 
 
 class TracerWarning(Warning):
@@ -35,6 +35,13 @@ class TracerWarning(Warning):
 
 class ScriptModule(Module):
     """A module that was scripted or traced, or the base of one that is written to be: it can be saved as a whole."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module. Raises `Error` for an assertion that does not hold."""
+        try:
+            return super().__call__(*args, **kwargs)
+        except AssertionError as error:
+            raise Error(f"AssertionError: {error}") from error
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module, its class by name: `jit.load` needs the class where it reads the file."""

@@ -71,6 +71,19 @@ def test_compile_decorates_functions() -> None:
     assert compiler.config.nobody_set_this is None
 
 
+class Narrow(nn.Module):
+    def forward(self, x: Any) -> Any:
+        assert x.shape[-1] == 3, "three, please"
+        return x
+
+
+def test_an_assertion_of_a_scripted_module_is_an_error_of_jit() -> None:
+    scripted = jit.script(Narrow())
+    assert scripted(torch.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(jit.Error, match="AssertionError: three, please"):
+        scripted(torch.ones(4))
+
+
 @pytest.mark.parametrize("make", [jit.script, lambda net: jit.trace(net, torch.ones(1, 3))])
 def test_a_scripted_module_is_saved_whole(make: Any, tmp_path: Path) -> None:
     net = Net()
