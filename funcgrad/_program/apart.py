@@ -1,22 +1,24 @@
-"""A program in two: what comes before the first call with a history, and the rest.
+"""A program in parts: what comes before the first call with a history, what a loss needs, and the rest.
 
 What sets a loop up, or prepares its data, is recorded in front of the step that reads it: labels that are computed
 once, an image that is flipped or not as a coin falls, a state that begins with zeros. Compiled together with the step
 each of these would be another large program. Apart, the step is the same one after all of them.
+
+Who reads the loss of a step waits for what computes it. If that is a program of its own, XLA goes on with the backward
+pass and the update while Python records the next step.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from funcgrad._ops.conditions import BY_INSTRUCTION
-from funcgrad._program.line import Hole, Instruction, Recorded, token_of
-from funcgrad._program.stepwise import COMPILE
+from funcgrad._program.line import Hole, Instruction, Recorded, needed_calls, token_of
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
-
-_CALL = 60e-6  # seconds that a program more is taken to cost each run
 
 
 class Part(NamedTuple):
@@ -76,8 +78,8 @@ def _is_slice(call: Call) -> bool:
 
 
 def parts_of(
-    before: Sequence[Call],
-    after: Sequence[Call],
+    before: Sequence[Recorded],
+    after: Sequence[Recorded],
     wanted: Sequence[int],
     free: Sequence[int],
     leaf_avals: Sequence[Aval],
@@ -114,7 +116,7 @@ class _Names:
         self.numbers: dict[int, int] = {}
         self.results: dict[int, int] = {}
 
-    def renamed(self, call: Call) -> Instruction:
+    def renamed(self, call: Recorded) -> Instruction:
         """Return a call by the part's own names."""
         arguments = tuple(map(self._renamed, call.arguments))
         first = len(self.results)
@@ -132,58 +134,113 @@ class _Names:
         return self.results[argument]
 
 
-class InTwo:
-    """Called as a plan is: (given leaves, kept leaves, numbers) -> results, in the order of those wanted.
+class InStages:
+    """A program as several that run one after the other; each reads leaves and what earlier ones gave.
 
-    parts: each with its plan. given, kept: which leaves of the whole go into which list. rents: whether the second part
-    has no executable of its own yet. What the first part gives is kept where it depends on nothing.
+    stages: parts, each with its plan. What the first gives is kept where it depends on nothing. spare: how often it may
+    run until it is worth a compile as a whole; below 0: it stays as it is. rents: whether the last part has no
+    executable of its own yet.
     """
 
-    def __init__(self, parts: Sequence[tuple[Part, Any]], wanted: Sequence[int], leaves: int) -> None:
-        self.parts, self.rents = parts, parts[-1][1].spare > 0
-        donated = {part.inputs[i] for part, plan in parts for i in plan.given}
-        self.given = [leaf for leaf in range(leaves) if -1 - leaf in donated]
-        self.kept = [leaf for leaf in range(leaves) if -1 - leaf not in donated]
-        places = {-1 - leaf: place for place, leaf in enumerate((*self.given, *self.kept))}
+    def __init__(
+        self, stages: Sequence[tuple[Part, Any]], wanted: Sequence[int], leaves: int, *, spare: int = -1
+    ) -> None:
+        self.stages = tuple(stages)
+        places: dict[Any, int] = {-1 - leaf: leaf for leaf in range(leaves)}
         self.reads: list[tuple[list[int], list[int]]] = []
-        for part, plan in parts:
-            self.reads.append(
-                ([places[part.inputs[i]] for i in plan.given], [places[part.inputs[i]] for i in plan.kept])
-            )
+        for part, plan in stages:
+            given, kept = [[places[part.inputs[i]] for i in read] for read in (plan.given, plan.kept)]
+            self.reads.append((given, kept))
             for place in plan.order:
                 places[part.results[place]] = len(places)
         self.wanted = [places[slot] for slot in wanted]
-        first = parts[0][0]
-        self._is_constant = first.is_constant and not set(first.results) & set(wanted)
-        self._constants: list[Any] = []
-        second, plan = parts[-1]
-        self._from_first = {place for place in plan.given if self._is_constant and second.inputs[place] >= 0}
+        self.donated = sum(place < leaves for given, _ in self.reads for place in given)
+        first, plan = stages[0]
+        is_constant = first.is_constant and not set(first.results) & set(wanted)
+        self._lasting = range(leaves, leaves + len(plan.order) if is_constant else leaves)
+        self._constants: Sequence[Any] = ()
+        self.last: Any = stages[-1][1].execute
+        self.rents = stages[-1][1].spare > 0
+        self.spare: int = stages[-1][1].spare if self.rents else spare
 
-    def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Any]:
-        """Run both parts, one after the other."""
-        values = [*given, *kept]
-        values += self._constants or self._run(0, values, numbers, ())
-        if self._is_constant:
-            self._constants = values[len(given) + len(kept) :]
-        values += self._run(1, values, numbers, self._from_first)
+    def run(
+        self, begun: list[Sequence[Any]], leaves: Sequence[Any], numbers: Sequence[float], shared: Container[int]
+    ) -> list[Any]:
+        """Run the stages that have not run yet; return what is wanted of all.
+
+        begun: what each stage gave, so that nothing is lost when the next is interrupted. shared: leaves that others
+        hold too.
+        """
+        values = [*leaves, *chain.from_iterable(begun)]
+        for turn in range(len(begun), len(self.stages)):
+            if turn == 0 and self._constants:
+                begun.append(self._constants)
+            else:
+                part, plan = self.stages[turn]
+                reads, kept = self.reads[turn]
+                held = [i for i, place in zip(plan.given, reads, strict=True) if self._is_held(place, shared)]
+                given = plan.with_copies([values[place] for place in reads], held)
+                own = plan.numbers([numbers[i] for i in part.numbers])
+                plan.spare -= 1
+                # map: no Python bytecode, so no Ctrl-C, between the run and keeping its outcome
+                begun.extend(map(plan.execute, [given], [[values[place] for place in kept]], [own]))
+            if turn == 0 and self._lasting:
+                self._constants = begun[0]
+            values += begun[turn]
         return [values[place] for place in self.wanted]
 
-    def _run(self, turn: int, values: list[Any], numbers: Any, shared: Container[int]) -> Sequence[Any]:
-        """Run one part. shared: its leaves that are needed again, so that copies of them are donated."""
-        part, plan = self.parts[turn]
-        given, kept = [[values[place] for place in places] for places in self.reads[turn]]
-        plan.spare -= 1
-        own = plan.numbers([float(numbers[i]) for i in part.numbers])
-        return plan.execute(plan.with_copies(given, shared), kept, own)
+    def _is_held(self, place: int, shared: Container[int]) -> bool:
+        return place in shared or place in self._lasting
 
-    @property
-    def last(self) -> Any:
-        """What runs the second part."""
-        return self.parts[-1][1].execute
+    def unread(self, begun: Sequence[Sequence[Any]], leaves: Sequence[Any]) -> list[Any]:
+        """Return the leaves that the stages which have not run yet read."""
+        left = self.reads[len(begun) :]
+        return [leaves[place] for both in left for read in both for place in read if place < len(leaves)]
 
-    @property
-    def spare(self) -> int:
-        """How often it may run until a compile is worth it."""
-        if self.rents:
-            return self.parts[-1][1].spare
-        return int(COMPILE * sum(len(part.calls) for part, _ in self.parts) / _CALL)
+
+def flattened(part: Part, stages: Sequence[tuple[Part, Any]]) -> list[tuple[Part, Any]]:
+    """Return the stages of a part as stages of the whole."""
+    names = dict(zip(part.wanted, part.results, strict=True))
+    inside = object()  # the name, with a result's number, of what the stages hand on among themselves
+
+    def named(a: Any) -> Any:
+        return part.inputs[-1 - a] if type(a) is int and a < 0 else names.get(a, (inside, a))
+
+    return [
+        (
+            one._replace(
+                inputs=[named(a) for a in one.inputs],
+                numbers=[part.numbers[i] for i in one.numbers],
+                results=[named(slot) for slot in one.results],
+            ),
+            plan,
+        )
+        for one, plan in stages
+    ]
+
+
+def loss_first(part: Part, loss: int, least: int) -> tuple[Part, Part] | None:
+    """Return a training step as what its loss needs, and the rest; None where the rest is too little to gain by it.
+
+    Numbers that hardly need more than the loss come with it (how many answers are right). least: elements that the rest
+    writes.
+    """
+    updates = [call for call in part.calls if hasattr(call.op, "replaced")]
+    first = needed_calls(part.calls, [loss])
+    if not updates or updates[0] in first:
+        return None
+    losses, enough = [loss], 1.1 * work(first)
+    for call in part.calls:
+        for slot, aval in enumerate(call.avals, call.first):
+            if slot in part.wanted and aval.shape == () and call not in updates:
+                needed = needed_calls(part.calls, [*losses, slot])
+                if work(needed) <= enough:
+                    first, losses = needed, [*losses, slot]
+    early = {call.first for call in first}
+    rest = [call for call in part.calls if call.first not in early]
+    return None if work(rest) < least else parts_of(first, rest, part.wanted, part.free, part.avals)
+
+
+def work(calls: Sequence[Recorded]) -> int:
+    """Return how many elements calls write."""
+    return sum(math.prod(aval.shape) for call in calls for aval in call.avals)

@@ -6,8 +6,8 @@ is given), a Hole in the program's numbers, a Constant, a Carried number, or Non
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from funcgrad._program.trie import Call, Hole, Signature, is_open
 from funcgrad._program.value import Aval
@@ -51,6 +51,7 @@ class Instruction(NamedTuple):
 
 
 Recorded: TypeAlias = Call | Instruction
+CallT = TypeVar("CallT", Call, Instruction, Recorded)
 
 
 class Step:
@@ -132,6 +133,18 @@ def line_of(calls: Sequence[Recorded], wanted: Sequence[int]) -> tuple[list[Step
     return steps, [places[slot] for slot in wanted]
 
 
+def needed_calls(calls: Sequence[CallT], wanted: Iterable[int]) -> list[CallT]:
+    """Return the calls that the wanted results depend on, in order."""
+    alive = set(wanted)
+    needed = []
+    for call in reversed(calls):
+        if any(slot in alive for slot in range(call.first, call.first + len(call.avals))):
+            needed.append(call)
+            alive.update(a for a in call.arguments if type(a) is int and a >= 0)
+    needed.reverse()
+    return needed
+
+
 def token_of(signature: Any) -> Any:
     """Return what is equal for calls that differ in what they read and in numbers only."""
     known = tuple(type(a.number) if is_open(a) else a for a in signature.arguments)
@@ -146,5 +159,5 @@ def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
 
 __all__ = [
     "Argument", "Carried", "Hole", "Instruction", "Loop", "Recorded", "Ref", "Step", "arguments_of", "line_of",
-    "token_of",
+    "needed_calls", "token_of",
 ]  # fmt: skip

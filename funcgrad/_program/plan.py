@@ -6,7 +6,7 @@ planned is the path of Calls in the trie; nothing of tensors, the tape or the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -15,17 +15,17 @@ import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._program.alike import forget_numbers, with_changing_numbers_open
-from funcgrad._program.apart import InTwo, Part, parts_of, without_and_with_history
+from funcgrad._program.apart import InStages, Part, flattened, loss_first, parts_of, without_and_with_history
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
-from funcgrad._program.line import Argument, Loop, Step, line_of
+from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
-from funcgrad._program.stepwise import InSteps, are_known, has_turns, note_plan, note_return, seldom_come_back
+from funcgrad._program.stepwise import COMPILE, InSteps, are_known, has_turns, note_plan, note_return, seldom_come_back
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
@@ -33,26 +33,27 @@ from funcgrad._program.whole import Whole, donations
 
 SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
 LOOP = 48  # instructions: a line of more that is turns of a loop is not compiled at first sight
+CALL = 60e-6  # seconds that a program more is taken to cost each run
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 # runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
-Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]]
+Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]] | InStages
 
 
 class Plan:
     """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
 
     given, kept: which leaves go into which list. copied: the places in the first of those that somebody holds, of which
-    copies are given. order: for each result that comes back, its place among those wanted. used: when it was last run,
-    as a count of runs. spare: how often it may run until the program is worth a compile of its own (below 0: it has
-    one). is_new: whether there was something to compile. note: what to say of the lengths that vary in it. fixed:
-    numbers that are inputs of what is executed, but not of the program.
+    copies are given. donated: how many leaves are. order: for each result that comes back, its place among those
+    wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
+    compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
+    lengths that vary in it. fixed: numbers that are inputs of what is executed, but not of the program.
     """
 
     __slots__ = (
-        "_array", "_numbers", "_on_host", "copied", "execute", "fixed", "given", "is_new", "kept", "note", "order",
-        "spare", "used",
+        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "fixed", "given", "is_new", "kept", "note",
+        "order", "spare", "used",
     )  # fmt: skip
 
     def __init__(
@@ -69,22 +70,23 @@ class Plan:
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
+        self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
         self.used, self.is_new, self.note, self.fixed = 0, is_new, note, fixed or []
-        self.spare = execute.spare if isinstance(execute, InTwo) else _OFTEN.get(type(execute), -1)
+        self.spare = execute.spare if isinstance(execute, InStages) else _OFTEN.get(type(execute), -1)
         self._on_host = self.spare > 0  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
 
     def is_common(self) -> bool:
         """Tell whether a program that has run as often as it might is worth a compile of its own; else it runs on."""
-        execute = self.execute.last if isinstance(self.execute, InTwo) else self.execute
+        execute = self.execute.last if isinstance(self.execute, InStages) else self.execute
         self.spare = execute.more_runs() if isinstance(execute, InSteps) else 0
         return not self.spare
 
     @property
-    def rents_second(self) -> bool:
-        """Whether it runs in two parts, of which the second has no executable of its own."""
-        return isinstance(self.execute, InTwo) and self.execute.rents
+    def rents_last(self) -> bool:
+        """Whether it runs in stages, of which the last has no executable of its own."""
+        return isinstance(self.execute, InStages) and self.execute.rents
 
     @property
     def runs(self) -> int:
@@ -117,34 +119,43 @@ def plan(
     leaf_avals: Sequence[Aval],
     *,
     history: int | None = None,
+    read: int | None = None,
     before: Plan | None = None,
 ) -> Plan:
     """Return how to run the program that ends with `last`.
 
     wanted: the numbers of the results to return. free: the numbers of the leaves that nobody needs afterwards, whose
-    memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. before: how
-    it was run until now, so often that a compile is worth it.
+    memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. read: the
+    result that somebody waits for. before: how it was run until now, so often that a compile is worth it.
     """
     calls = needed_calls(last.path(), wanted)
-    if history and (before is None or before.rents_second) and _may_be_taken_apart(leaf_avals):
+    leaves = range(-1, -1 - len(leaf_avals), -1)
+    whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
+    if history and (before is None or before.rents_last) and _may_be_taken_apart(leaf_avals):
         early, late = without_and_with_history(calls, history)
         if early and len(late) > SHORT:
             one, other = parts_of(early, late, wanted, free, leaf_avals)
-            plans = [(one, _planned(one)), (other, _planned(other, is_common=before is not None))]
-            both, is_new = InTwo(plans, wanted, len(leaf_avals)), any(made.is_new for _, made in plans)
-            note = plans[-1][1].note
-            return Plan(both, both.given, both.kept, range(len(wanted)), is_new=is_new, note=note)
-    leaves = range(-1, -1 - len(leaf_avals), -1)
-    whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
-    return _planned(whole, is_common=before is not None)
+            inside = other.wanted[other.results.index(read)] if read in other.results else None
+            stages = [(one, _planned(one)), (other, _planned(other, inside, is_common=before is not None))]
+            return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
+    return _planned(whole, read, is_common=before is not None)
+
+
+def _in_stages(stages: Sequence[tuple[Part, Plan]], whole: Part, *, spare: int = -1) -> Plan:
+    flat: list[tuple[Part, Plan]] = []
+    for part, made in stages:
+        flat += flattened(part, made.execute.stages) if isinstance(made.execute, InStages) else [(part, made)]
+    execute = InStages(flat, whole.wanted, len(whole.avals), spare=spare)
+    leaves, order = range(len(whole.avals)), range(len(whole.wanted))
+    return Plan(execute, (), leaves, order, is_new=any(made.is_new for _, made in stages), note=stages[-1][1].note)
 
 
 def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
     return settings.turns > 0 and all(aval.placement is None for aval in leaf_avals)
 
 
-def _planned(part: Part, *, is_common: bool = False) -> Plan:
-    """Return how to run these calls. is_common: they are compiled as they are, and as a whole."""
+def _planned(part: Part, read: int | None = None, *, is_common: bool = False) -> Plan:
+    """Return how to run these calls. read: a result that somebody waits for. is_common: compile them as a whole."""
     line, found = line_of(part.calls, part.wanted)
     fixed = list[float]()
     if len(line) > SHORT:
@@ -168,15 +179,30 @@ def _planned(part: Part, *, is_common: bool = False) -> Plan:
     if chosen is not None:
         execute, note = chosen
         made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note, fixed=fixed)
+    elif (halves := _with_loss_first(part, read, short)) is not None:
+        made = halves
     elif whole is None:
         made = Plan(InPieces(short, results, settings.piece), (), leaves, order, fixed=fixed)
     else:
         made = _plan_of_whole(whole, part, fixed)
-        if len(line) > FEW:
-            note_plan(made, len(line), is_long=len(line) > SHORT)
+    if chosen is None and whole is not None and len(line) > FEW:
+        note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
         made.note = f"each length is compiled: {served.reason}"
     return made
+
+
+def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:
+    """Return how to run a training step whose loss is read in two stages; None if it had better be one.
+
+    Convolutions had: what they hand on would be written in torch's order of dimensions, which is not XLA's. Loops had:
+    what they hand on is one array for all turns. On other devices than a CPU it was not measured.
+    """
+    is_on_cpu = jax.default_backend() == "cpu" and _may_be_taken_apart(part.avals)
+    if not is_on_cpu or any(isinstance(step, Loop) for step in short) or _convolves_on_cpu(short, part.avals):
+        return None
+    halves = None if read is None or not settings.ahead else loss_first(part, read, settings.ahead)
+    return halves and _in_stages([(half, _planned(half, is_common=True)) for half in halves], part)
 
 
 def _plan_of_served(served: Served) -> Plan:
@@ -232,18 +258,6 @@ def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -
     placed = (aval.placement for aval in leaf_avals if aval.placement is not None)
     device = next((next(iter(placement.device_set)) for placement in placed), None)
     return (jax.default_backend() if device is None else device.platform) == "cpu"
-
-
-def needed_calls(calls: list[Call], wanted: Iterable[int]) -> list[Call]:
-    """Return the calls that the wanted results depend on, in order."""
-    alive = set(wanted)
-    needed = []
-    for call in reversed(calls):
-        if any(slot in alive for slot in range(call.first, call.first + len(call.avals))):
-            needed.append(call)
-            alive.update(a for a in call.arguments if type(a) is int and a >= 0)
-    needed.reverse()
-    return needed
 
 
 def forget_executables() -> None:

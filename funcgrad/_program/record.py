@@ -45,8 +45,8 @@ class Program:
     """
 
     __slots__ = (
-        "closed", "cursor", "failure", "grown", "history", "leaf_slots", "leaves", "lock", "numbers", "outcome",
-        "pinned", "placement", "promised", "results", "shadow", "shared",
+        "begun", "closed", "cursor", "failure", "grown", "history", "key", "leaf_slots", "leaves", "lock",
+        "numbers", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -68,7 +68,9 @@ class Program:
         self.results: list[ref[Value]] = []
         self.numbers: list[float] = []
         self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `end_where_it_grows`
+        self.key: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # results wanted, leaves that nobody holds
         self.promised: list[Value] = []
+        self.begun: tuple[Any, list[Any]] | None = None  # its plan, and what the stages gave that have run
         self.outcome: list[Any] = []
 
 
@@ -77,6 +79,7 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.program = Program()
+        self.waiting: Program | None = None  # is run by whoever reads it first, or when another is recorded
 
 
 thread = _Thread()
@@ -145,7 +148,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
             return call.signature, promised  # type: ignore[return-value]  # only a root has no signature
     except _Again as again:
         if again.args:
-            force(again.args[0])
+            force(again.args[0], is_read=False)
         elif program.closed:
             thread.program = Program()
         else:
@@ -204,7 +207,7 @@ def copy_of(value: Value) -> Value:
     return Value(value.array, None, SHARED, value.aval)
 
 
-def force(value: Value) -> None:
+def force(value: Value, *, is_read: bool = True) -> None:
     """Make a promised Value be here. `run` puts its own in this place: recording does not know how programs are run."""
     raise AssertionError("funcgrad._program.run is not imported")
 
@@ -236,6 +239,7 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     """Make `value` a leaf of the program, or an instruction where it is a constant."""
     if value.array is None:
         if value.program is not CONSTANT:
+            _withdraw(program, key)
             raise _Again(value)
         recipe = value.slot
         (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]

@@ -17,7 +17,7 @@ from funcgrad._program.trie import is_open
 LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
 FARTHEST = 4  # turns back that a carry may come from
 BEGINNINGS = 256  # that are tried for one candidate
-HEAVY, MANY = 2**14, 1024  # bytes of arrays from outside that each turn has for itself; instructions
+HEAVY = 2**14  # bytes of arrays from outside that each turn has for itself
 
 
 def rolled(
@@ -55,7 +55,7 @@ class _Candidate:
         Where each turn has parameters of its own these must be stacked: that costs each step more than it saves, and
         the compile is no quicker until there are very many of them.
         """
-        return sum(self.weights.values()) < HEAVY or self.turns * self.period >= MANY
+        return sum(self.weights.values()) < HEAVY
 
     @property
     def handed_on(self) -> int:

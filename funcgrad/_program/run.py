@@ -10,14 +10,16 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax.extend.core import get_opaque_trace_state
 
+from funcgrad._base.config import settings
 from funcgrad._base.errors import FlushError, ForkedProcessError
 from funcgrad._program import cache, record
+from funcgrad._program.apart import InStages, work
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
@@ -25,8 +27,6 @@ from funcgrad._program.reasons import reason
 from funcgrad._program.record import Program, fresh_program, thread
 from funcgrad._program.trie import Call, forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
-
-Key: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # results wanted, leaves that nobody holds
 
 
 class Finished(NamedTuple):
@@ -49,32 +49,58 @@ class _Process:
 
 def flush() -> None:
     """Run what this thread has recorded; XLA computes while Python goes on."""
+    if thread.waiting is not None:
+        run(thread.waiting)
     if thread.program.cursor.parent is not None:
         run(fresh_program())
 
 
-def force(value: Value) -> None:
-    """Make a promised Value be here."""
+def end_step() -> None:
+    """Run what this thread has recorded; but if that is large and new, let it wait for who reads it first.
+
+    How a program is run best depends on what is read of it: the loss should be there before the step is done.
+    """
+    program = thread.program
+    is_large = settings.ahead and not program.cursor.plans and work(program.cursor.path()) >= settings.ahead
+    if not is_large:
+        flush()
+        return
+    if thread.waiting is not None:
+        run(thread.waiting)
+    thread.waiting = fresh_program()
+    with program.lock:
+        program.closed = True
+        _look_who_holds(program)
+
+
+def force(value: Value, *, is_read: bool = True) -> None:
+    """Make a promised Value be here. is_read: somebody waits for it; else it is recorded what becomes of it."""
     program = value.program
     if program is CONSTANT:
         _make_constant(value)
         return
     if program is thread.program:
         fresh_program()
-    run(program)
+    run(program, value.slot if is_read else None)
 
 
-def run(program: Program) -> None:
-    """Run a program once. Interrupted or failed, it stays as it was; the next reader of its results runs it again."""
+def run(program: Program, read: int | None = None) -> None:
+    """Run a program once. Interrupted or failed, it stays as it was; the next reader of its results runs it again.
+
+    read: the result that somebody waits for.
+    """
     check_process()
+    if program is thread.waiting:
+        thread.waiting = None
     with program.lock:
         program.closed = True
         if program.failure is not None:
             raise FlushError("a tensor was lost when the program that computes it failed") from program.failure
         if not program.outcome:
-            program.promised = [value for place in program.results if (value := place()) is not None]
+            if program.key is None:
+                _look_who_holds(program)
             if program.promised:
-                _execute(program)
+                _execute(program, read)
                 for observer in _observers:
                     leaves = [array for array, _, _ in program.leaves]
                     observer(Finished(program.cursor, leaves, list(program.numbers), program.outcome[0]))
@@ -112,27 +138,30 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
         return jax.device_put(array, device, may_alias=False)
 
 
-def _execute(program: Program) -> None:
-    call, leaves = program.cursor, program.leaves
-    free = () if _observers else tuple([i for i, (_, place, _) in enumerate(leaves) if place() is None])
-    key: Key = (tuple([value.slot for value in program.promised]), free)
-    planned, compiled, start = call.plans.get(key), None, 0.0
-    if planned is None or (planned.spare == 0 and planned.is_common()):
-        start = time.perf_counter()
-        planned, compiled = _planned(program, key, planned)
-    planned.spare -= 1
-    given, kept = [leaves[i][0] for i in planned.given], [leaves[i][0] for i in planned.kept]
-    program.promised = [program.promised[i] for i in planned.order]
-    counters.runs = planned.used = counters.runs + 1
-    counters.donated += len(given) - len(planned.copied)
-    if Journal.watching:
-        Journal.runs.append(Run(user_line(), call.depth))
+def _look_who_holds(program: Program) -> None:
+    """Find what a program must give, and what of its leaves it may reuse."""
+    program.promised = [value for place in program.results if (value := place()) is not None]
+    free = () if _observers else tuple([i for i, (_, place, _) in enumerate(program.leaves) if place() is None])
+    program.key = tuple([value.slot for value in program.promised]), free
+
+
+def _execute(program: Program, read: int | None) -> None:
+    planned, compiled, start = _chosen(program, read) if program.begun is None else (program.begun[0], None, 0.0)
+    given, kept = [program.leaves[i][0] for i in planned.given], [program.leaves[i][0] for i in planned.kept]
+    execute = planned.execute
     try:
         with jax.enable_x64(True), _outside_traces():
-            eaten = [planned.with_copies(given, program.shared)]
-            # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its outcome
-            program.outcome.extend(map(planned.execute, eaten, [kept], [planned.numbers(program.numbers)]))
+            if isinstance(execute, InStages):
+                program.begun = program.begun or (planned, [])
+                program.outcome.append(execute.run(program.begun[1], kept, program.numbers, program.shared))
+            else:
+                eaten, numbers = planned.with_copies(given, program.shared), planned.numbers(program.numbers)
+                # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its
+                # outcome
+                program.outcome.extend(map(execute, [eaten], [kept], [numbers]))
     except BaseException as error:
+        if isinstance(execute, InStages) and program.begun is not None:
+            given = execute.unread(program.begun[1], kept)
         if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for leaf in given):
             program.failure = error
         raise
@@ -140,12 +169,29 @@ def _execute(program: Program) -> None:
         Journal.compiles.append(compiled._replace(seconds=time.perf_counter() - start))
 
 
-def _planned(program: Program, key: Key, before: Plan | None) -> tuple[Plan, Compile | None]:
-    call, (wanted, free) = program.cursor, key
+def _chosen(program: Program, read: int | None) -> tuple[Plan, Compile | None, float]:
+    """Return how to run a program, what is to be said of it if it is compiled now, and when that began."""
+    call, key = program.cursor, program.key
+    planned, compiled, start = call.plans.get(key), None, 0.0
+    if planned is None or (planned.spare == 0 and planned.is_common()):
+        start = time.perf_counter()
+        planned, compiled = _planned(program, read, planned)
+    planned.spare -= 1
+    program.promised = [program.promised[i] for i in planned.order]
+    counters.runs = planned.used = counters.runs + 1
+    counters.donated += planned.donated
+    if Journal.watching:
+        Journal.runs.append(Run(user_line(), call.depth))
+    return planned, compiled, start
+
+
+def _planned(program: Program, read: int | None, before: Plan | None) -> tuple[Plan, Compile | None]:
+    assert program.key is not None, "what a program must give is known before it is planned"
+    call, (wanted, free) = program.cursor, program.key
     avals = [aval for _, _, aval in program.leaves]
     why = "it is run often" if before is not None else reason(call, avals)
-    made = plan(call, wanted, free, avals, history=program.history, before=before)
-    forest.add(call, key, made)
+    made = plan(call, wanted, free, avals, history=program.history, read=read, before=before)
+    forest.add(call, program.key, made)
     if not made.is_new:
         return made, None
     counters.compiles += 1

@@ -17,10 +17,10 @@ import jax
 import numpy as np
 
 from funcgrad._base.bounded import Bounded
-from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
+from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, Hole, is_open
 
 RECENT = 5  # plans that are looked back at: programs seldom come back if all of these were hardly run
@@ -117,20 +117,11 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
     if _joins_on_host(step):
         return functools.partial(_joined, step)
     key = _kind(step)
-    _, fixed, kinds = key
-    op, statics = step.op, step.statics
-
-    def run(given: list[Any]) -> Sequence[jax.Array]:
-        rest = iter(given)
-        arguments = [
-            known[0] if known else next(rest) if kind is None else Number(next(rest), kind)
-            for known, kind in zip(fixed, kinds, strict=True)
-        ]
-        return op.call(arguments, statics)
+    *_, fixed, kinds = key
 
     def made() -> Callable[..., Any]:
         counters.parts += 1
-        return jax.jit(run, compiler_options=_QUICK if _is_small(step) else None)
+        return jax.jit(function_of(step, fixed, kinds), compiler_options=_QUICK if _is_small(step) else None)
 
     return _EXECUTABLES.found(key, made)
 
@@ -154,10 +145,10 @@ def _elements(step: Step) -> int:
 
 
 def _kind(step: Step) -> Any:
-    """Return what an instruction computes: its token, the arguments that are part of it, the types of its numbers."""
+    """Return what an instruction computes: token, results, the arguments that are part of it, types of its numbers."""
     fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
     kinds = tuple([a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments])
-    return step.token, fixed, kinds
+    return step.token, tuple(step.avals), fixed, kinds
 
 
 def are_known(line: Sequence[Step | Loop]) -> bool:

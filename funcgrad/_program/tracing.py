@@ -1,19 +1,22 @@
-"""Computes a line while it is traced: calls one by one, loops as `lax.scan`."""
+"""Computes a line while it is traced: instructions one by one, loops as `lax.scan`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._ops.table import Number
 from funcgrad._program.fission import scanned
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
+from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant
 
+_FUNCTIONS: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
 Parts = Mapping[Any, bool]  # of a loop: the results that are read, and whether of any turn but the last
 
 
@@ -29,10 +32,13 @@ def parts_read(steps: Sequence[Step | Loop], wanted: Iterable[Argument]) -> dict
 
 
 class Tracing:
-    """The values of a line so far. `leaves`: what it is given, by number from 0; `numbers`: the program's."""
+    """The values of a line so far. `leaves`: what it is given, by number from 0; `numbers`: the program's.
 
-    def __init__(self, leaves: Any, numbers: Any, read: Mapping[int, Parts]) -> None:
-        self.leaves, self.numbers, self.read = leaves, numbers, read
+    once: whether instructions of one kind are traced once.
+    """
+
+    def __init__(self, leaves: Any, numbers: Any, read: Mapping[int, Parts], *, once: bool = True) -> None:
+        self.leaves, self.numbers, self.read, self.once = leaves, numbers, read, once
         self.values: dict[int, Any] = {}
 
     def run(self, steps: Sequence[Step | Loop], first: int = 0) -> None:
@@ -41,7 +47,8 @@ class Tracing:
             if isinstance(step, Loop):
                 self.values[i] = self._turned(step, self.read[i])
             else:
-                self.values[i] = step.op.call([self.get(a) for a in step.arguments], step.statics)
+                arguments = [self.get(a) for a in step.arguments]
+                self.values[i] = _computed(step, arguments) if self.once else step.op.call(arguments, step.statics)
 
     def get(self, argument: Argument) -> Any:
         """Return what an argument stands for."""
@@ -68,7 +75,7 @@ class Tracing:
         inner = parts_read(loop.body, outside)
 
         def turn(carry: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
-            body = Tracing([*constants, *carry[: loop.carries], *now], self.numbers, inner)
+            body = Tracing([*constants, *carry[: loop.carries], *now], self.numbers, inner, once=self.once)
             body.run(loop.body)
             results = [body.get(argument) for argument in outside]
             count = loop.carries + len(last)
@@ -108,6 +115,25 @@ class Tracing:
         if direction > 0:
             return whole[first.turn : first.turn + length]
         return whole[first.turn - length + 1 : first.turn + 1][::-1]
+
+
+def _computed(step: Step, arguments: Sequence[Any]) -> Sequence[Any]:
+    """Compute an instruction. The program has one function for all of its kind, which XLA puts in place of each call.
+
+    So JAX traces a layer of a deep net once, and not each (`python -m tests.benchmarks.loops --workloads blocks-20`).
+    """
+    given = [_is_given(a) for a in arguments]
+    kinds = tuple([a.kind if type(a) is Number else None for a in arguments])
+    fixed = tuple([None if g else (a,) for a, g in zip(arguments, given, strict=True)])
+    exactly = tuple([known and repr(known) for known in fixed])  # 0.0 == -0.0 == False
+    key = step.token, tuple(step.avals), exactly, kinds
+    execute = _FUNCTIONS.found(key, lambda: jax.jit(function_of(step, fixed, kinds)))
+    return execute([a.value if type(a) is Number else a for a, g in zip(arguments, given, strict=True) if g])
+
+
+def _is_given(argument: Any) -> bool:
+    """Tell whether an argument is an array, or a number that an array holds; all else is part of the function."""
+    return type(argument) is Number or hasattr(argument, "shape")
 
 
 def stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:

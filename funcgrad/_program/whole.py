@@ -17,6 +17,7 @@ class Whole:
     """A line as one function of its leaves: `step`, with its leaves and results in the order that JAX donates in.
 
     JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order.
+    once: whether instructions of one kind are traced once, which needs shapes that are known.
     """
 
     def __init__(
@@ -26,7 +27,10 @@ class Whole:
         wanted: Sequence[int],
         partners: dict[int, int],
         leaves: int,
+        *,
+        once: bool = True,
     ) -> None:
+        self.once = once
         places = {slot: place for place, slot in enumerate(wanted)}
         self.line, self.given = line, sorted(partners)
         self.kept = [i for i in range(leaves) if i not in partners]
@@ -45,7 +49,7 @@ class Whole:
     def step(self, given: list[jax.Array], kept: list[jax.Array], numbers: jax.Array) -> list[jax.Array]:
         """Compute the results."""
         leaves = dict(zip(self.given, given, strict=True)) | dict(zip(self.kept, kept, strict=True))
-        tracing = Tracing(leaves, numbers, self.read)
+        tracing = Tracing(leaves, numbers, self.read, once=self.once)
         tracing.run(self.line)
         return [tracing.get(result) for result in self.results]
 

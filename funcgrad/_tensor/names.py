@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from funcgrad._program.record import record as record_values
+from funcgrad._program.run import end_step as end_program_of_step
 from funcgrad._program.run import flush as run_what_is_recorded
 from funcgrad._program.value import InsideTransform, of_array
 from funcgrad._tape.apply import only_record
@@ -47,6 +48,11 @@ def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
         for tensor, variable in zip(tensors, new, strict=True):
             if tensor._alias is not None:
                 tensor._alias.write(tensor, variable)
+
+
+def end_step() -> None:
+    """Run what this thread has recorded; the first time it waits for who reads it, so that it is run as suits that."""
+    end_program_of_step()
 
 
 def flush() -> None:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from funcgrad._ops.table import Number
-from funcgrad._program.plan import needed_calls
+from funcgrad._program.line import needed_calls
 from funcgrad._program.run import flush
 from funcgrad._program.trie import NUMBER, Call, Constant, Hole, forest
 from funcgrad._program.value import Aval

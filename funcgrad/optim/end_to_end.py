@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import jax.numpy as jnp
+from jax import lax
 
 from funcgrad._ops.table import Array, Arrays
 from funcgrad._program.value import Aval
 
+_ALIKE = 8  # arrays of a shape that was there before, from which on a kernel for each is worth avoiding
 SMALL = 2048  # elements (`python -m tests.benchmarks.steps --workloads tiny deep`: many small parameters)
 
 
@@ -44,12 +46,16 @@ class EndToEnd:
         """Return those that lie alone, then the flat arrays."""
         return [*[arrays[place] for place in self.alone], *[joined([arrays[i] for i in run]) for run in self.runs]]
 
-    def unpack(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return all arrays in order, from those that lie alone and the flat ones."""
+    def unpack(self, arrays: Sequence[Array], *, stay_apart: bool = False) -> list[Array]:
+        """Return all arrays in order, from those that lie alone and the flat ones.
+
+        stay_apart: whether they are read one by one, and not put end to end again.
+        """
         found: dict[int, Array] = dict(zip(self.alone, arrays, strict=False))
         for run, flat in zip(self.runs, arrays[len(self.alone) :], strict=True):
-            for place, start in self.pieces(run):
-                found[place] = part(flat, start, self.shapes[place])
+            shapes, starts = [self.shapes[place] for place in run], [start for _, start in self.pieces(run)]
+            alike = stay_apart and len(run) - len(set(shapes)) >= _ALIKE
+            found.update(zip(run, (_parts_alike if alike else _parts)(flat, starts, shapes), strict=True))
         return [found[place] for place in range(len(self.shapes))]
 
 
@@ -61,3 +67,26 @@ def joined(arrays: Arrays) -> Array:
 def part(flat: Array, start: int, shape: tuple[int, ...]) -> Array:
     """Return the array that begins at `start`. Shape: flat (n), result `shape`."""
     return flat[start : start + math.prod(shape)].reshape(shape)
+
+
+def _parts(flat: Array, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    return [part(flat, *each) for each in zip(starts, shapes, strict=True)]
+
+
+def _parts_alike(flat: Array, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Return the same as `_parts`, on a CPU by slices that begin where XLA does not know when it compiles.
+
+    It makes one kernel for equal slices, and those of equal size are equal only if their beginning is no part of them
+    (`python -m tests.benchmarks.steps --workloads deep`, the first step: 4.2 s and, with a kernel for each, 5.0 s).
+    """
+
+    def known(_: Array) -> list[Array]:
+        return [jnp.int32(start) for start in starts]
+
+    def at_unknown(flat: Array) -> list[Array]:
+        begins = lax.cond(flat[0] == 0, known, known, flat)
+        sizes = [math.prod(shape) for shape in shapes]
+        found = [lax.dynamic_slice(flat, [begin], [size]) for begin, size in zip(begins, sizes, strict=True)]
+        return [array.reshape(shape) for array, shape in zip(found, shapes, strict=True)]
+
+    return lax.platform_dependent(flat, cpu=at_unknown, default=lambda flat: _parts(flat, starts, shapes))

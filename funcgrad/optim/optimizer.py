@@ -20,7 +20,7 @@ from funcgrad._ops.table import Arrays, Op
 from funcgrad._tape.modes import set_grad_enabled
 from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.interop import from_host, to_host
-from funcgrad._tensor.names import flush, rebind, record
+from funcgrad._tensor.names import end_step, flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
@@ -316,7 +316,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             hook(self, args, kwargs)
         if self._opt_called is False:
             self._opt_called = True
-        flush()
+        end_step()
         return result
 
     hooked_step.hooked = True  # type: ignore[attr-defined]  # read above and by schedulers

@@ -66,7 +66,7 @@ class PackedOp(RuleOp):
         packing, layout, *options = statics
         count = sum(layout.cohorts)
         first, end = 2 * count, 2 * count + packing.width
-        states = packing.unpack(inputs[first:end])
+        states = packing.unpack(inputs[first:end], stay_apart=not layout.joins)
         results = self.rule.call([*inputs[:first], *states, *inputs[end:]], (layout, *options))
         return (*results[:count], *packing.pack(results[count:]))
 

@@ -75,7 +75,8 @@ class Layout(NamedTuple):
         lie = EndToEnd(params)
         packed = {name: lie.pack(state[name]) for name in self.slots}
         params, state = rule(lie.pack(params), lie.pack(grads), state | packed)
-        return [lie.unpack(row) for row in (params, *[state[name] for name in self.slots])], state
+        slots = [lie.unpack(state[name]) for name in self.slots]
+        return [lie.unpack(params, stay_apart=True), *slots], state
 
 
 class RuleOp(Op):

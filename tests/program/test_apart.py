@@ -13,7 +13,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._program import plan, stepwise
-from funcgrad._program.apart import InTwo
+from funcgrad._program.apart import InStages
 from funcgrad._program.counters import counted
 from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
@@ -96,7 +96,7 @@ def test_parameters_are_donated_to_the_second_part() -> None:
 
 
 def test_a_step_that_is_always_prepared_alike_is_compiled_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(InTwo, "spare", 3)
+    monkeypatch.setattr(plan, "CALL", 0.12)  # worth a compile after a few runs
     losses = trained(flipped(*[True, False] * 5))
     assert large() == 2
     monkeypatch.setattr(settings, "turns", 0)
@@ -180,13 +180,13 @@ def test_a_copy_made_between_reading_and_changing_keeps_its_numbers() -> None:
 
 def test_what_depends_on_nothing_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
-    run = InTwo._run
+    run = InStages.run
 
-    def counted_run(self: InTwo, turn: int, *rest: Any) -> Any:
-        turns.append(turn)
-        return run(self, turn, *rest)
+    def counted_run(self: InStages, begun: list[Any], *rest: Any) -> Any:
+        turns.extend(turn for turn in range(2) if turn or not self._constants)
+        return run(self, begun, *rest)
 
-    monkeypatch.setattr(InTwo, "_run", counted_run)
+    monkeypatch.setattr(InStages, "run", counted_run)
     x = torch.linspace(-1, 1, 12).reshape(3, 4)
     losses = trained((x + torch.ones(3, 4).cumsum(0), 1.0) for _ in range(3))
     assert turns == [0, 1, 0, 1, 0, 1]  # the sum reads x

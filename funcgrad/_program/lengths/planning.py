@@ -118,7 +118,7 @@ def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence
     if len(line) > settings.piece:
         raise Unmaskable("the program is too long to be compiled in one piece")
     fixed = [i for i in free if not any(map(is_symbolic, leaves[i].shape))]
-    whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves))
+    whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves), once=False)
     given, kept = [leaves[i] for i in whole.given], [leaves[i] for i in whole.kept]
     roomy = Roomy(whole.step, given, kept, len(form.numbers), tuple([most for _, most in bounds]))
     let_go(calls)
