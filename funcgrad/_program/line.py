@@ -146,9 +146,12 @@ def needed_calls(calls: Sequence[CallT], wanted: Iterable[int]) -> list[CallT]:
 
 
 def token_of(signature: Any) -> Any:
-    """Return what is equal for calls that differ in what they read and in numbers only."""
+    """Return what is equal for calls that differ in what they read and in numbers only.
+
+    What they give is part of it: it may depend on the default dtype.
+    """
     known = tuple(type(a.number) if is_open(a) else a for a in signature.arguments)
-    return signature.op, signature.statics, known
+    return signature.op, signature.statics, known, signature.avals
 
 
 def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:

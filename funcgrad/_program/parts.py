@@ -113,7 +113,7 @@ def _compiled_piece(
     for step, arguments in steps:
         slots.append(slots[-1] + len(calls[-1].avals) if calls else 0)
         read = tuple([slots[a.step] + a.part if type(a) is Ref else a for a in arguments])
-        op, statics, known = step.token
+        op, statics, known, _ = step.token
         calls.append(Instruction(Signature(op, known, statics, tuple(step.avals)), read, slots[-1]))
     wanted = [slots[step] + part for step, part in returned]
     served = for_many_lengths(Sample(calls, shapes), wanted, (), may_wait=lambda: False)
@@ -239,7 +239,7 @@ def _joins(step: Step | Loop) -> bool:
     """Tell whether an instruction does nothing but put many arrays together, or take them apart."""
     if isinstance(step, Loop):
         return False
-    op, _, known = step.token
+    op, _, known, _ = step.token
     return are_joined(op, known) or getattr(op, "takes_apart", None) is not None
 
 

@@ -25,7 +25,17 @@ from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
-from funcgrad._program.stepwise import COMPILE, InSteps, are_known, has_turns, note_plan, note_return, seldom_come_back
+from funcgrad._program.stepwise import (
+    COMPILE,
+    InSteps,
+    are_known,
+    has_turns,
+    is_novel,
+    note_kinds,
+    note_plan,
+    note_return,
+    seldom_come_back,
+)
 from funcgrad._program.transposes import with_waiting_transposes
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
@@ -175,6 +185,7 @@ def _planned(part: Part, read: int | None = None, *, is_common: bool = False) ->
             return _plan_of_served(served)
         if _may_be_taken_apart(part.avals):
             chosen = _not_as_a_whole(line, found, short, part.avals, varies=isinstance(served, Refusal))
+            note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
         execute, note = chosen
@@ -240,7 +251,7 @@ def _not_as_a_whole(
             return InParts(parted, results, leaf_avals), ""
     if is_loop:
         why = "it is a few turns of a loop"
-    elif seldom_come_back(is_long=len(line) > SHORT):
+    elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"

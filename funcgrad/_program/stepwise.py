@@ -39,6 +39,7 @@ _QUICK = {
 }
 
 _EXECUTABLES: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
+_SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
 
 
 class InSteps:
@@ -148,12 +149,28 @@ def _kind(step: Step) -> Any:
     """Return what an instruction computes: token, results, the arguments that are part of it, types of its numbers."""
     fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
     kinds = tuple([a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments])
-    return step.token, tuple(step.avals), fixed, kinds
+    return step.token, fixed, kinds
 
 
 def are_known(line: Sequence[Step | Loop]) -> bool:
     """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
     return all(isinstance(step, Step) and (_joins_on_host(step) or _kind(step) in _EXECUTABLES) for step in line)
+
+
+def is_novel(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether too many instructions are of kinds that no program had before, which may not come back either.
+
+    Each needs an executable of its own, which takes as long to compile as four instructions of a whole program.
+    """
+    kinds = {_kind(step) for step in line if isinstance(step, Step) and not _joins_on_host(step)}
+    return 4 * sum(kind not in _EXECUTABLES and kind not in _SEEN for kind in kinds) > len(line)
+
+
+def note_kinds(line: Sequence[Step | Loop]) -> None:
+    """Remember which kinds of instructions a program has."""
+    for step in line:
+        if isinstance(step, Step):
+            _SEEN.found(_kind(step), lambda: None)
 
 
 def has_turns(line: Sequence[Step | Loop]) -> bool:
@@ -202,3 +219,4 @@ def forget_plans() -> None:
     for plans in _recent:
         plans.clear()
     _EXECUTABLES.clear()
+    _SEEN.clear()

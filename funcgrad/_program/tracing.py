@@ -126,7 +126,7 @@ def _computed(step: Step, arguments: Sequence[Any]) -> Sequence[Any]:
     kinds = tuple([a.kind if type(a) is Number else None for a in arguments])
     fixed = tuple([None if g else (a,) for a, g in zip(arguments, given, strict=True)])
     exactly = tuple([known and repr(known) for known in fixed])  # 0.0 == -0.0 == False
-    key = step.token, tuple(step.avals), exactly, kinds
+    key = step.token, exactly, kinds
     execute = _FUNCTIONS.found(key, lambda: jax.jit(function_of(step, fixed, kinds)))
     return execute([a.value if type(a) is Number else a for a, g in zip(arguments, given, strict=True) if g])
 

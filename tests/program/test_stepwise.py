@@ -78,6 +78,36 @@ def test_how_many_programs_are_looked_back_at(lengths: list[int], runs: int, sel
     stepwise.forget_plans()
 
 
+def test_kinds_that_no_program_had_are_compiled_with_their_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    stepwise.forget_plans()
+    monkeypatch.setattr(plan, "seldom_come_back", lambda *, is_long: True)
+    functions = torch.sin, torch.cos, torch.tanh, torch.exp, torch.sigmoid, torch.relu, torch.abs, torch.neg
+
+    def parts_of(size: int, order: int) -> int:
+        x = torch.ones(size)
+        with counted() as seen:
+            for function in functions[order:] + functions[:order]:
+                x = function(x)
+            x.tolist()
+        return seen.parts
+
+    assert parts_of(11, 0) == 0
+    assert parts_of(11, 3) == 9  # another order of the same kinds; and the ones that they begin with
+    assert parts_of(13, 0) == 0
+    stepwise.forget_plans()
+
+
+def test_a_default_dtype_is_part_of_a_kind() -> None:
+    def root(dtype: torch.dtype) -> Any:
+        torch.set_default_dtype(dtype)
+        try:
+            return torch.sqrt(torch.arange(1, 4)).numpy().dtype
+        finally:
+            torch.set_default_dtype(torch.float32)
+
+    assert [root(torch.float32), root(torch.float64)] == ["float32", "float64"]
+
+
 def turned(turns: int) -> float:
     """Take a step of a small recurrent net over so many turns; return the loss."""
     torch.manual_seed(0)
