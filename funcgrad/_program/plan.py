@@ -58,12 +58,13 @@ class Plan:
     copies are given. donated: how many leaves are. order: for each result that comes back, its place among those
     wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
     compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
-    lengths that vary in it. fixed: numbers that are inputs of what is executed, but not of the program.
+    lengths that vary in it. fixed: numbers that are inputs of what is executed, but not of the program. read: the
+    result that somebody waited for when it was made.
     """
 
     __slots__ = (
         "_array", "_numbers", "_on_host", "copied", "donated", "execute", "fixed", "given", "is_new", "kept", "note",
-        "order", "spare", "used",
+        "order", "read", "spare", "used",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +84,7 @@ class Plan:
         self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
         self.used, self.is_new, self.note, self.fixed = 0, is_new, note, fixed or []
         self.spare = execute.spare if isinstance(execute, InStages) else _OFTEN.get(type(execute), -1)
+        self.read: int | None = None
         self._on_host = self.spare > 0  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None

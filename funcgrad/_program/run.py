@@ -60,17 +60,19 @@ def end_step() -> None:
 
     How a program is run best depends on what is read of it: the loss should be there before the step is done.
     """
-    program = thread.program
-    is_large = settings.ahead and not program.cursor.plans and work(program.cursor.path()) >= settings.ahead
-    if not is_large:
-        flush()
-        return
     if thread.waiting is not None:
         run(thread.waiting)
-    thread.waiting = fresh_program()
+    if thread.program.cursor.parent is None:
+        return
+    program = fresh_program()
     with program.lock:
         program.closed = True
         _look_who_holds(program)
+    is_known = program.key in program.cursor.plans or not settings.ahead
+    if is_known or work(program.cursor.path()) < settings.ahead:
+        run(program)
+    else:
+        thread.waiting = program
 
 
 def force(value: Value, *, is_read: bool = True) -> None:
@@ -175,7 +177,7 @@ def _chosen(program: Program, read: int | None) -> tuple[Plan, Compile | None, f
     planned, compiled, start = call.plans.get(key), None, 0.0
     if planned is None or (planned.spare == 0 and planned.is_common()):
         start = time.perf_counter()
-        planned, compiled = _planned(program, read, planned)
+        planned, compiled = _planned(program, read if planned is None else planned.read, planned)
     planned.spare -= 1
     program.promised = [program.promised[i] for i in planned.order]
     counters.runs = planned.used = counters.runs + 1
@@ -191,6 +193,7 @@ def _planned(program: Program, read: int | None, before: Plan | None) -> tuple[P
     avals = [aval for _, _, aval in program.leaves]
     why = "it is run often" if before is not None else reason(call, avals)
     made = plan(call, wanted, free, avals, history=program.history, read=read, before=before)
+    made.read = read
     forest.add(call, program.key, made)
     if not made.is_new:
         return made, None

@@ -13,6 +13,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._base.errors import FlushError
+from funcgrad._program import plan
 from funcgrad._program.apart import InStages
 from funcgrad._program.counters import counted
 from funcgrad._program.record import fresh_program
@@ -31,8 +32,8 @@ def stages() -> list[InStages]:
     flat = [forest.root(torch.get_default_dtype())]
     for call in flat:
         flat.extend(call.children.values())
-    plans = [plan for call in flat for plan in call.plans.values()]
-    return [plan.execute for plan in plans if isinstance(plan.execute, InStages)]
+    plans = [made for call in flat for made in call.plans.values()]
+    return [made.execute for made in plans if isinstance(made.execute, InStages)]
 
 
 def net() -> nn.Sequential:
@@ -140,6 +141,20 @@ def test_a_step_that_nobody_reads_is_run_by_the_next_one() -> None:
         torch.cuda.synchronize()
     assert seen.runs == 1
     assert not stages()
+
+
+def test_the_loss_comes_first_also_when_the_data_joins_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "CALL", 0.12)  # worth a compile after a few runs
+    model = nn.Sequential(*[part for _ in range(8) for part in (nn.Linear(4, 4), nn.Tanh())])
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    for _ in range(8):
+        optimizer.zero_grad()
+        loss = (model(x.flip(0).cumsum(0)) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+    assert 2 in {len(one.stages) for one in stages()}
 
 
 def interrupted(error: BaseException) -> Callable[..., Any]:
