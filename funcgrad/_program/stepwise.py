@@ -160,7 +160,7 @@ def are_known(line: Sequence[Step | Loop]) -> bool:
 def is_novel(line: Sequence[Step | Loop]) -> bool:
     """Tell whether too many instructions are of kinds that no program had before, which may not come back either.
 
-    Each needs an executable of its own, which takes as long to compile as four instructions of a whole program.
+    Each needs an executable of its own, which is taken to cost as much as four instructions of a whole program.
     """
     kinds = {_kind(step) for step in line if isinstance(step, Step) and not _joins_on_host(step)}
     return 4 * sum(kind not in _EXECUTABLES and kind not in _SEEN for kind in kinds) > len(line)
