@@ -93,6 +93,9 @@ def set_stance(*_: Any, **__: Any) -> Iterator[None]:
     yield
 
 
+disable_cache_limit = set_stance
+
+
 class TransformGetItemToIndex(nullcontext[None]):
     """Within it what is mapped by `vmap` may be indexed by tensors without dimensions; here it always may."""
 

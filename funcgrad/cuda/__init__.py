@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -70,6 +71,12 @@ def init() -> None:
 def is_initialized() -> bool:
     """Tell whether there is a GPU to be used."""
     return is_available()
+
+
+def _lazy_call(function: Callable[[], Any], **_: Any) -> None:
+    """Call a function that needs a GPU: at once where there is one, never where there is none."""
+    if is_available():
+        function()
 
 
 def current_device() -> int:

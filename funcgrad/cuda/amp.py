@@ -7,10 +7,16 @@ from typing import Any
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.dtypes import float16
+from funcgrad._tensor.placement import available
 from funcgrad.amp import autocast_mode, grad_scaler
 from funcgrad.amp.autocast_mode import warn_of_old_name
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+
+def amp_definitely_not_available() -> bool:
+    """Tell whether JAX sees no GPU."""
+    return not available("cuda")
 
 
 class autocast(autocast_mode.autocast):  # noqa: N801 - torch's own spelling

@@ -5,7 +5,7 @@ A script that is started once (without torchrun, or with one process) runs to it
 
 from __future__ import annotations
 
-from funcgrad.distributed import algorithms, checkpoint, device_mesh, elastic, fsdp, nn, optim, rpc, tensor
+from funcgrad.distributed import algorithms, autograd, checkpoint, device_mesh, elastic, fsdp, nn, optim, rpc, tensor
 from funcgrad.distributed.collectives import (
     Work,
     all_gather,
@@ -74,7 +74,8 @@ __all__ = [
     "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
     "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work", "algorithms",
     "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
-    "barrier", "broadcast", "broadcast_object_list", "checkpoint", "destroy_process_group", "device_mesh", "elastic",
+    "autograd", "barrier", "broadcast", "broadcast_object_list", "checkpoint", "destroy_process_group", "device_mesh",
+    "elastic",
     "fsdp", "gather", "gather_object", "get_backend", "get_default_backend_for_device", "get_global_rank",
     "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh",
     "init_process_group", "irecv", "is_available", "is_gloo_available", "is_initialized", "is_mpi_available",
@@ -82,3 +83,5 @@ __all__ = [
     "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_tensor", "rpc", "scatter",
     "scatter_object_list", "send", "tensor",
 ]  # fmt: skip
+
+_get_global_rank = get_global_rank

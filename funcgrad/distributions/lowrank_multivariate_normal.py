@@ -54,7 +54,7 @@ class LowRankMultivariateNormal(AroundLoc, Distribution):
     def variance(self) -> Tensor:  # type: ignore[override]  # computed once
         """The diagonal of the covariance."""
         variance = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
-        return variance.expand(self._extended_shape())
+        return variance.expand(self._batch_shape + self._event_shape)
 
     @lazy_property
     def scale_tril(self) -> Tensor:

@@ -58,7 +58,7 @@ class MultivariateNormal(AroundLoc, GivenMatrix, Distribution):
     @property
     def variance(self) -> Tensor:
         """The diagonal of the covariance."""
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw loc + L N(0, 1)."""

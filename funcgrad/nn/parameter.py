@@ -67,7 +67,7 @@ def _refuse_buffer(name: str) -> NoReturn:
     raise ValueError(_UNINITIALIZED.format(name, "UninitializedBuffer"))
 
 
-class _Uninitialized(Tensor):
+class UninitializedTensorMixin(Tensor):
     """A tensor that has a device and a dtype, and gets its shape later, by `materialize`. No function takes it."""
 
     cls_to_become: type[Tensor]
@@ -107,7 +107,7 @@ class _Uninitialized(Tensor):
     __str__ = __repr__
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter of a lazy layer before the layer's first input."""
 
     cls_to_become = Parameter
@@ -118,7 +118,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return cls._made(requires_grad, device, dtype)
 
 
-class UninitializedBuffer(_Uninitialized):
+class UninitializedBuffer(UninitializedTensorMixin):
     """A buffer of a lazy layer before the layer's first input."""
 
     cls_to_become = Tensor
@@ -130,7 +130,7 @@ class UninitializedBuffer(_Uninitialized):
 
 
 def _refusing(name: str) -> Any:
-    def refused(self: _Uninitialized, *args: Any, **kwargs: Any) -> Any:
+    def refused(self: UninitializedTensorMixin, *args: Any, **kwargs: Any) -> Any:
         self._waiting.refuse(name)
 
     return refused
@@ -143,13 +143,13 @@ def _is_refused(name: str) -> bool:
 
 
 for _name in filter(_is_refused, dir(Tensor)):
-    if _name not in vars(_Uninitialized):
-        setattr(_Uninitialized, _name, _refusing(_name))
+    if _name not in vars(UninitializedTensorMixin):
+        setattr(UninitializedTensorMixin, _name, _refusing(_name))
 
 
 def is_lazy(tensor: Any) -> bool:
     """Tell whether a tensor still waits for its shape."""
-    return isinstance(tensor, _Uninitialized)
+    return isinstance(tensor, UninitializedTensorMixin)
 
 
 def empty_parameter(shape: Any, device: Any = None, dtype: Any = None) -> Parameter:

@@ -304,3 +304,15 @@ def test_an_autoencoders_step_is_compiled_once() -> None:
         compiled.append(explain.counters.compiles)
     assert losses[-1] < losses[0]
     assert compiled[-1] == compiled[3]
+
+
+def test_the_variance_of_a_subclass_with_other_samples_has_the_shape_of_its_mean() -> None:
+    class Matrix(D.MultivariateNormal):
+        def _extended_shape(self, sample_shape: Any = ()) -> Any:
+            return torch.Size(sample_shape) + torch.Size([3, 2])
+
+        @property
+        def variance(self) -> Any:
+            return super().variance.view(3, 2)
+
+    assert Matrix(torch.zeros(6), torch.eye(6)).variance.tolist() == [[1, 1]] * 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.distributed.tensor import parallel
+from funcgrad.distributed.tensor import experimental, parallel
 from funcgrad.distributed.tensor.dtensor import (
     DTensor,
     distribute_module,
@@ -17,6 +17,7 @@ from funcgrad.distributed.tensor.dtensor import (
 from funcgrad.distributed.tensor.placements import Partial, Placement, Replicate, Shard
 
 __all__ = [
-    "DTensor", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor", "empty", "full",
+    "DTensor", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor", "empty",
+    "experimental", "full",
     "ones", "parallel", "rand", "randn", "zeros",
 ]  # fmt: skip

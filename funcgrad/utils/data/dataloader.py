@@ -20,6 +20,7 @@ from funcgrad.utils.data.worker import ENDED, Failure, get_worker_info
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 Sample = TypeVar("Sample", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]  # under torch's own name, which libraries annotate with
 
 _FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
 

@@ -1,0 +1,52 @@
+"""torch._dynamo.exc: the errors of torch's own compiler, for code that catches them; nothing here raises one."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BackendCompilerFailed", "FailOnRecompileLimitHit", "InternalTorchDynamoError", "InvalidBackend", "RecompileError",
+    "ResetRequired", "SkipFrame", "TorchDynamoException", "TorchRuntimeError", "Unsupported", "UserError",
+]  # fmt: skip
+
+
+class TorchDynamoException(RuntimeError):  # noqa: N818 - torch's own spelling
+    """What torch's compiler raises."""
+
+
+class InternalTorchDynamoError(TorchDynamoException):
+    """A fault of the compiler itself."""
+
+
+class TorchRuntimeError(TorchDynamoException):
+    """A fault of a function while its shapes were traced."""
+
+
+class BackendCompilerFailed(TorchDynamoException):
+    """What a backend raised."""
+
+
+class InvalidBackend(TorchDynamoException):
+    """A backend whose name is not known."""
+
+
+class ResetRequired(TorchDynamoException):
+    """Compiled frames have to be forgotten first."""
+
+
+class SkipFrame(TorchDynamoException):
+    """A frame that is run as it is."""
+
+
+class Unsupported(TorchDynamoException):
+    """Code that the compiler does not follow."""
+
+
+class UserError(TorchDynamoException):
+    """Code that cannot be compiled as it is."""
+
+
+class RecompileError(TorchDynamoException):
+    """A second compile where none is allowed."""
+
+
+class FailOnRecompileLimitHit(Exception):  # noqa: N818 - torch's own spelling
+    """Too many compiles where that counts as a fault."""
