@@ -14,6 +14,7 @@ from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 
 if TYPE_CHECKING:
+    from funcgrad._tensor.mirrors import Mirrors
     from funcgrad._tensor.tensor import Tensor
 
 
@@ -57,16 +58,22 @@ class View:
 class Cell:
     """One value under several names with different histories: a tensor, what it was detached to, its `.data`.
 
-    is_shared: whether `share_memory_` was called on one of them.
+    is_shared: whether `share_memory_` was called on one of them. mirrors: numpy's arrays that show the value too.
+    is_for_numpy: whether a tensor has it for them alone, under its one name.
     """
 
-    __slots__ = ("is_shared", "value")
+    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value")
 
     def __init__(self, value: Value) -> None:
-        self.value, self.is_shared = value, False
+        self.value, self.is_shared, self.is_for_numpy = value, False, False
+        self.mirrors: Mirrors | None = None
 
     def refresh(self, tensor: Tensor) -> None:
-        """Take over what another name has written; the history stays this name's own."""
+        """Take over what another name, or numpy, has written; the history stays this name's own."""
+        if self.mirrors is not None:
+            self.mirrors.look(self)
+            if self.mirrors is None and self.is_for_numpy:
+                tensor._alias = None
         variable = tensor._variable
         if variable.value is not self.value:
             tensor._variable = Variable(self.value, variable.node, variable.index)
@@ -75,6 +82,8 @@ class Cell:
         """Bind this name anew, and let the others see the value."""
         tensor._variable = new
         self.value = new.value
+        if self.mirrors is not None:
+            self.mirrors.show(self)
 
 
 def refuse_repeated(tensor: Tensor) -> None:
@@ -102,5 +111,7 @@ def cell_of(tensor: Tensor) -> Cell:
     """Return the cell that further names of this tensor's value share. The tensor is no view."""
     if tensor._alias is None:
         tensor._alias = Cell(tensor._variable.value)
-    assert type(tensor._alias) is Cell
-    return tensor._alias
+    cell = tensor._alias
+    assert type(cell) is Cell
+    cell.is_for_numpy = False
+    return cell

@@ -20,6 +20,7 @@ from funcgrad._tensor.arguments import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
@@ -39,10 +40,13 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Return `data` as a tensor; a tensor of this dtype and device is returned as it is."""
+    """Return `data` as a tensor: as it is where it is one of this dtype and device; of numpy's arrays, from_numpy's."""
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=as_dtype(dtype))
-    return from_data(data, as_dtype(dtype), device, False)
+    kind = as_dtype(dtype)
+    if isinstance(data, np.ndarray) and (kind is None or kind.numpy == data.dtype):
+        return tensor_of(data, device)
+    return from_data(data, kind, device, False)
 
 
 def asarray(
@@ -52,7 +56,7 @@ def asarray(
 
     requires_grad: None keeps the history that a tensor has, False drops it.
     """
-    found = as_tensor(obj, dtype, device)
+    found = as_tensor(np.array(obj) if copy and isinstance(obj, np.ndarray) else obj, dtype, device)
     found = found.clone() if copy and found is obj else found
     if requires_grad is False and found.requires_grad:
         return found.detach()
@@ -60,17 +64,17 @@ def asarray(
 
 
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
-    """Return a tensor with a copy of a numpy array. (torch shares the memory; XLA's arrays never change.)"""
+    """Return a tensor that shares its numbers with a numpy array: what is written to either shows in both."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return from_host(ndarray)
+    return tensor_of(ndarray)
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """Return a tensor with a copy of the numbers in a buffer of bytes. Shape: result (n,)."""
+    """Return a tensor that shares its numbers with a buffer of bytes that can be written to. Shape: result (n,)."""
     kind = as_dtype(dtype, "frombuffer(): argument 'dtype'")
-    array = np.frombuffer(buffer, kind.numpy, count, offset)
-    return from_host(array, dtype=kind, requires_grad=requires_grad)
+    made = tensor_of(np.frombuffer(buffer, kind.numpy, count, offset))
+    return made.requires_grad_() if requires_grad else made
 
 
 def scalar_tensor(s: complex, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
 
 _PYTHON = {bool: bool, int: int, float: float, complex: complex}
@@ -28,6 +28,7 @@ def from_data(data: Any, dtype: DType | None, device: Any, requires_grad: bool) 
         return moved.requires_grad_() if requires_grad else moved
     if isinstance(data, (np.ndarray, np.generic, jax.Array)):
         array = np.asarray(data)
+        refuse_backwards(array)
         kind = dtype or dtypes.of_numpy(array.dtype)
     else:
         array, kind = _read(data, dtype)

@@ -40,6 +40,16 @@ def from_host(
     return Tensor._leaf(Variable(value_on(array, placement(device))), requires_grad)
 
 
+def refuse_backwards(array: np.ndarray[Any, Any]) -> None:
+    """ValueError for an array that numpy reads from its end."""
+    if min(array.strides, default=0) < 0:
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+
+
 def value_on(array: np.ndarray[Any, Any], placed: Any) -> Value:
     """Return the Value of a copy of a numpy array on a JAX device (None: the default one; META: without numbers)."""
     return meta(aval_of(array)) if placed is META else of_array(put(array, placed))

@@ -23,6 +23,7 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.indexing import get_item, set_item
 from funcgrad._tensor.interop import host_numbers, to_host, to_jax
+from funcgrad._tensor.mirrors import array_with
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
@@ -245,19 +246,21 @@ def rebuilt(kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: 
 
 @method()
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
-    """Return a numpy copy of the numbers.
+    """Return a numpy array that shares its numbers with the tensor: what is written to either shows in both.
 
     Raises RuntimeError for a tensor that requires grad where history is kept, unless `force`.
     """
     if self.requires_grad and thread.grad and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    return to_host(self)
+    return array_with(self)
 
 
 @method("__array__")
 def as_array(self: Tensor, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
-    """Give numpy the numbers."""
+    """Give numpy the numbers: shared, or a copy where it asks for one (`np.array(t)`)."""
     array = numpy(self)
+    if copy:
+        return array.astype(array.dtype if dtype is None else dtype)
     return array if dtype is None else array.astype(dtype, copy=False)
 
 

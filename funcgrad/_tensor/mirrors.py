@@ -1,0 +1,177 @@
+"""Arrays of numpy's that share their numbers with a tensor: `torch.from_numpy(a)`, `t.numpy()`.
+
+XLA's arrays never change, so the memory is not one: each side is brought up to date. What is written to the tensor is
+copied to the array at once, since nobody tells when numpy reads. What numpy wrote is found by comparing, when the
+tensor is next read: all of a small array, and of a large one numbers that lie all over it. An array that nobody holds
+any more costs nothing.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad._ops.table import Op
+from funcgrad._program.record import array_of
+from funcgrad._program.value import Value
+from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import Cell, View
+from funcgrad._tensor.interop import from_host, refuse_backwards, to_host, value_on
+from funcgrad._tensor.tensor import Tensor
+
+Numbers = np.ndarray[Any, Any]
+_Path = tuple[tuple[Op, tuple[Any, ...], tuple[Any, ...]], ...]
+
+_SMALL = 1 << 16  # bytes; up to here all are compared
+_SAMPLES = 512  # so many of a larger array, more or less
+
+
+class Mirrors:
+    """The arrays that show what a Cell, or a part of it, stands for."""
+
+    __slots__ = ("_mirrors",)
+
+    def __init__(self) -> None:
+        self._mirrors: list[Mirror] = []
+
+    def add(self, mirror: Mirror) -> None:
+        """Keep another array up to date."""
+        self._mirrors.append(mirror)
+
+    def array(self, path: _Path) -> Numbers | None:
+        """Return the array that shows this part already; None where there is none, or nobody holds it."""
+        found = next((mirror for mirror in self._mirrors if mirror.path == path), None)
+        return None if found is None else found.array()
+
+    def look(self, cell: Cell) -> None:
+        """Write to the cell what numpy wrote to one of the arrays."""
+        for mirror in tuple(self._mirrors):
+            array = mirror.array()
+            if array is None:
+                self._forget(mirror, cell)
+            elif mirror.sees(array):
+                numbers = np.asarray(array, order="C")
+                _part(cell, mirror.path)._write(Variable(value_on(numbers, cell.value.aval.placement)))
+
+    def show(self, cell: Cell) -> None:
+        """Copy to the arrays what was written to the cell."""
+        for mirror in tuple(self._mirrors):
+            array = mirror.array()
+            if array is None:
+                self._forget(mirror, cell)
+            elif type(cell.value) is Value:  # nothing can be shown of what is traced
+                np.copyto(array, _numbers(_part(cell, mirror.path)._current().value))
+                mirror.sees(array)
+
+    def _forget(self, mirror: Mirror, cell: Cell) -> None:
+        self._mirrors.remove(mirror)
+        if not self._mirrors:
+            cell.mirrors = None
+
+
+class Mirror:
+    """One array, and the views by which a tensor reads what it shows."""
+
+    __slots__ = ("_at", "_owner", "_places", "_seen", "path")
+
+    def __init__(self, array: Numbers, path: _Path = ()) -> None:
+        """Share `array`, which is kept alive only where its memory is not numpy's own."""
+        self.path = path
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        self._owner: Callable[[], Numbers | None] = weakref.ref(owner) if owner.base is None else lambda: owner
+        self._at = None if owner is array else array.__array_interface__
+        self._places = _places(array)
+        self._seen = array[self._places].tobytes()
+
+    def array(self) -> Numbers | None:
+        """Return the array, which can be written to; None where nobody holds its memory any more."""
+        owner = self._owner()
+        return owner if owner is None or self._at is None else np.asarray(_Memory(self._at, owner))
+
+    def sees(self, array: Numbers) -> bool:
+        """Tell whether the array changed since this was last asked."""
+        before, self._seen = self._seen, array[self._places].tobytes()
+        return before != self._seen
+
+
+class _Memory:
+    """A part of an array's memory, as numpy reads it, which keeps the whole alive."""
+
+    def __init__(self, interface: dict[str, Any], owner: Numbers) -> None:
+        self.__array_interface__, self.owner = interface, owner
+
+
+def _places(array: Numbers) -> Any:
+    """Return an index of the numbers that are compared: all, or in each dimension some at equal distances."""
+    if array.nbytes <= _SMALL:
+        return ...
+    step = round((array.size / _SAMPLES) ** (1 / array.ndim))
+    return tuple([slice(None, None, min(step, size)) for size in array.shape])
+
+
+def _part(cell: Cell, path: _Path) -> Tensor:
+    """Return a name for what a cell stands for, or for the part of it to which these views lead."""
+    name = Tensor._of(Variable(cell.value))
+    name._alias = cell
+    for op, inputs, statics in path:
+        part = Tensor._of(name._variable)
+        part._alias = View(name, op, inputs, statics, None)
+        name = part
+    return name
+
+
+def _numbers(value: Value) -> Numbers:
+    return value.array if type(value.array) is np.ndarray else np.asarray(array_of(value))
+
+
+def tensor_of(array: Numbers, device: Any = None) -> Tensor:
+    """Return a tensor that shares its numbers with the array, where it stays on the CPU and can be written to.
+
+    ValueError: the array is read from its end.
+    """
+    refuse_backwards(array)
+    made = from_host(array, device=device)
+    if array.flags.writeable and array.dtype.kind != "V" and _can_share(made):  # V: numpy knows them by name only
+        _share(made, array, ())
+    return made
+
+
+def array_with(tensor: Tensor) -> Numbers:
+    """Return an array that shares its numbers with the tensor."""
+    path: list[Any] = []
+    base = tensor
+    tensor._current()
+    while type(base._alias) is View:
+        if base.shape.numel() > base._alias.base.shape.numel():  # some are shown more than once
+            return to_host(tensor)
+        path.append((base._alias.op, base._alias.inputs, base._alias.statics))
+        base = base._alias.base
+    if not _can_share(tensor):
+        return to_host(tensor)
+    views = tuple(reversed(path))
+    mirrors = base._alias.mirrors if type(base._alias) is Cell else None
+    array = None if mirrors is None else mirrors.array(views)
+    if array is None:
+        array = to_host(tensor)
+        _share(base, array, views)
+    return array.view()
+
+
+def _can_share(tensor: Tensor) -> bool:
+    value = tensor._variable.value
+    return type(value) is Value and value.aval.shape.numel() > 0 and tensor.device.type == "cpu"
+
+
+def _share(base: Tensor, array: Numbers, path: _Path) -> None:
+    cell = base._alias
+    if type(cell) is not Cell:
+        cell = base._alias = Cell(base._variable.value)
+        cell.is_for_numpy = True
+    if cell.mirrors is None:
+        cell.mirrors = Mirrors()
+    cell.mirrors.add(Mirror(array, path))
