@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -23,6 +25,17 @@ def on_files(files: Files, config: Any) -> Files:
         for title, folder in SECTIONS.items()
     ]
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Name the files that the repository has beside the documentation, where a page links to them."""
+    here = Path(config["docs_dir"], page.file.src_uri).parent
+
+    def named(link: re.Match[str]) -> str:
+        words, target = link.groups()
+        return words if (here / target).is_file() else link[0]
+
+    return re.sub(r"\[([^\[\]]+)\]\(((?:\.\./)+(?:examples|tests)/[^)#]+)\)", named, markdown)
 
 
 def _index_first(path: str) -> tuple[bool, str]:
