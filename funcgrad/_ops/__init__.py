@@ -29,6 +29,7 @@ from funcgrad._ops import linear_cross_entropy as linear_cross_entropy
 from funcgrad._ops import loss_scaling as loss_scaling
 from funcgrad._ops import losses as losses
 from funcgrad._ops import margin_losses as margin_losses
+from funcgrad._ops import matrix_exponential as matrix_exponential
 from funcgrad._ops import moments as moments
 from funcgrad._ops import native_norms as native_norms
 from funcgrad._ops import normalization as normalization

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
-import jax.scipy.linalg
 import numpy as np
 from jax import lax
 
@@ -288,18 +287,6 @@ def lstsq(
         jnp.zeros((0,), np.int64) if driver == "gels" else rank,
         singular if driver in ("gelsd", "gelss") else empty,
     )
-
-
-@op(
-    grad="LinalgMatrixExpBackward0",
-    names="linalg.matrix_exp matrix_exp .matrix_exp",
-    keep="residuals",
-)
-def matrix_exp(A: Array) -> Array:
-    """Return the matrix exponentials: the sums of A^k / k!."""
-    given = A.astype(np.float32) if A.dtype.itemsize == 2 else A
-    _needs_square(given, "linalg.matrix_exp")
-    return jax.scipy.linalg.expm(given).astype(A.dtype)
 
 
 @op(grad="LinalgLuSolveBackward0", names="linalg.lu_solve", keep="residuals")
