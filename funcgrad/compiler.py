@@ -68,6 +68,11 @@ def is_compiling() -> bool:
 is_dynamo_compiling = is_exporting = is_compiling
 
 
+def is_dynamo_supported() -> bool:
+    """Tell that `compile` is there."""
+    return True
+
+
 def is_inductor_supported() -> bool:
     """Tell that torch's inductor is not there: XLA compiles."""
     return False

@@ -27,8 +27,13 @@ def get_dir() -> str:
     """Return the folder of models and checkpoints: what `set_dir` chose, $TORCH_HOME/hub, or ~/.cache/torch/hub."""
     if _folder:
         return _folder[0]
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home() -> str:
+    """Return $TORCH_HOME, or ~/.cache/torch."""
     home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.expanduser(home)
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

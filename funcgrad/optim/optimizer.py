@@ -22,6 +22,9 @@ from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import end_step, flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.tensor_groups import _default_to_fused_or_foreach as _default_to_fused_or_foreach
+from funcgrad.optim.tensor_groups import _get_capturable_supported_devices as _get_capturable_supported_devices
+from funcgrad.optim.tensor_groups import _group_tensors_by_device_and_dtype
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 StateDict: TypeAlias = dict[str, Any]
@@ -107,8 +110,18 @@ class Optimizer:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls._hook_step()
+
+    @classmethod
+    def _hook_step(cls) -> None:
         if not hasattr(cls.step, "hooked"):
             cls.step = _hooked(cls.step)  # type: ignore[method-assign]  # the same method with hooks around it
+
+    _patch_step_function = _hook_step  # torch's name, which wrappers of other optimizers call in place of `__init__`
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
+
+    def _cuda_graph_capture_health_check(self) -> None:
+        """Accepted: there are no graphs of kernels to be captured."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once. `closure` computes the loss anew and is what `step` returns."""
@@ -181,7 +194,8 @@ class Optimizer:
         places: dict[Any, int] = {}
         groups, start = [], 0
         for group in self.param_groups:
-            places.update((param, i) for i, param in enumerate(group["params"], start))
+            for i, param in enumerate(group["params"], start):
+                places.setdefault(param, i)  # of a parameter that comes again, the first
             start += len(group["params"])
             packed = {name: option for name, option in group.items() if name != "params"}
             packed["params"] = [places[param] for param in group["params"]]

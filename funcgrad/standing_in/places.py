@@ -89,7 +89,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.testing._internal.common_utils": ("funcgrad.testing.cases",),
     "torch.torch_version": ("funcgrad.version",),
     "torch.profiler.profiler": ("funcgrad.profiler",),
-    "torch.utils._foreach_utils": ("funcgrad.standing_in.tensor_groups",),
+    "torch.utils._foreach_utils": ("funcgrad.optim.tensor_groups",),
     "torch.utils.data._utils": ("funcgrad.utils.data",),
     "torch.utils.data._utils.collate": ("funcgrad.utils.data.collate",),
     "torch.utils.data._utils.worker": ("funcgrad.utils.data.worker",),

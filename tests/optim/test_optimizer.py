@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import funcgrad as torch
+from funcgrad.optim import tensor_groups
 from funcgrad.optim.optimizer import (
     Optimizer,
     _use_grad_for_differentiable,
@@ -482,3 +483,48 @@ def test_a_step_of_ones_own_keeps_history_where_its_default_says_so() -> None:
         plain = Plain([torch.ones(2, requires_grad=True)], differentiable)
         plain.step()
         assert (plain.seen, torch.is_grad_enabled()) == (differentiable, True)
+
+
+def test_tensors_are_grouped_by_device_and_dtype() -> None:
+    singles, double = [torch.zeros(2), torch.ones(3)], torch.zeros(1, dtype=torch.float64)
+    given = [[singles[0], double, singles[1]], [None, "b", "c"], []]
+    groups = tensor_groups._group_tensors_by_device_and_dtype(given, with_indices=True)
+    lists, places = groups[torch.device("cpu"), torch.float32]
+    assert [x is y for x, y in zip(lists[0], singles, strict=True)] == [True, True]
+    assert (lists[1:], places) == ([[None, "c"], []], [0, 2])
+    assert groups[torch.device("cpu"), torch.float64][1] == [1]
+    assert tensor_groups._group_tensors_by_device_and_dtype([[double]])[double.device, double.dtype][1] == []
+    with pytest.raises(RuntimeError, match="the 1-th Tensor is not"):
+        tensor_groups._group_tensors_by_device_and_dtype([[double, None]])
+    assert tensor_groups._has_foreach_support([*singles, None], torch.device("cpu"))
+    assert not tensor_groups._has_foreach_support(["a"], torch.device("cpu"))
+    assert Optimizer._group_tensors_by_device_and_dtype([[double]], True)[double.device, double.dtype][1] == [0]
+
+
+def test_what_torch_would_choose_by_itself_can_be_asked() -> None:
+    floats, counts = [torch.zeros(2), None], [torch.zeros(2, dtype=torch.int64)]
+    assert tensor_groups._default_to_fused_or_foreach(floats, differentiable=True, use_fused=True) == (False, False)
+    assert tensor_groups._default_to_fused_or_foreach(floats, differentiable=False, use_fused=True) == (True, False)
+    assert tensor_groups._default_to_fused_or_foreach(counts, differentiable=False, use_fused=True) == (False, False)
+    assert "cuda" in tensor_groups._get_capturable_supported_devices()
+
+
+def test_a_parameter_that_comes_again_has_its_first_number() -> None:
+    optimizer = torch.optim.SGD([parameter([1.0]), parameter([2.0])], lr=0.1)
+    optimizer.param_groups.extend(optimizer.param_groups)
+    assert [group["params"] for group in optimizer.state_dict()["param_groups"]] == [[0, 1], [0, 1]]
+
+
+def test_a_wrapper_that_calls_no_init_may_ask_for_hooks() -> None:
+    class Wrapper(Optimizer):
+        def __init__(self, inner: Optimizer) -> None:
+            self.inner = inner
+            self._patch_step_function()
+
+        def step(self, closure: Any = None) -> Any:
+            return self.inner.step(closure)
+
+    w = parameter([1.0])
+    w.grad = torch.ones(1)
+    Wrapper(torch.optim.SGD([w], lr=0.5)).step()
+    assert w.tolist() == [0.5]

@@ -16,7 +16,7 @@ from funcgrad import compiler, distributed, futures, hub, jit, multiprocessing, 
 from funcgrad._tensor.printing import printoptions
 from funcgrad.nn.attention import SDPBackend, sdpa_kernel
 from funcgrad.nn.attention.flex_attention import AuxRequest, and_masks, create_block_mask, create_mask, flex_attention
-from funcgrad.standing_in import buffers, compiler_errors, places, tensor_groups, texts
+from funcgrad.standing_in import buffers, compiler_errors, places, texts
 
 
 class Net(nn.Module):
@@ -342,23 +342,9 @@ def test_a_backward_pass_through_other_processes_is_refused() -> None:
         distributed.autograd.context()
 
 
-def test_tensors_are_grouped_by_device_and_dtype() -> None:
-    singles, double = [torch.zeros(2), torch.ones(3)], torch.zeros(1, dtype=torch.float64)
-    given = [[singles[0], double, singles[1]], [None, "b", "c"], []]
-    groups = tensor_groups._group_tensors_by_device_and_dtype(given, with_indices=True)
-    lists, places = groups[torch.device("cpu"), torch.float32]
-    assert [x is y for x, y in zip(lists[0], singles, strict=True)] == [True, True]
-    assert (lists[1:], places) == ([[None, "c"], []], [0, 2])
-    assert groups[torch.device("cpu"), torch.float64][1] == [1]
-    assert tensor_groups._group_tensors_by_device_and_dtype([[double]])[double.device, double.dtype][1] == []
-    with pytest.raises(RuntimeError, match="the 1-th Tensor is not"):
-        tensor_groups._group_tensors_by_device_and_dtype([[double, None]])
-    assert tensor_groups._has_foreach_support(singles, torch.device("cpu"))
-    assert not tensor_groups._has_foreach_support([nn.Parameter(double)], torch.device("cpu"))
-
-
 def test_errors_of_torchs_compiler_can_be_caught() -> None:
     assert issubclass(compiler_errors.Unsupported, compiler_errors.TorchDynamoException)
+    assert compiler.is_dynamo_supported()
     with compiler.disable_cache_limit():
         assert torch.compile(torch.sin)(torch.zeros(1)).item() == 0
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
-    "_device_has_foreach_support", "_get_foreach_kernels_supported_devices", "_get_fused_kernels_supported_devices",
+    "_default_to_fused_or_foreach", "_device_has_foreach_support", "_get_capturable_supported_devices",
+    "_get_foreach_kernels_supported_devices", "_get_fused_kernels_supported_devices",
     "_group_tensors_by_device_and_dtype", "_has_foreach_support",
 ]  # fmt: skip
 
-Groups = dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]
+Groups: TypeAlias = dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]
 
 
 def _group_tensors_by_device_and_dtype(tensorlistlist: Sequence[Sequence[Any]], with_indices: bool = False) -> Groups:
@@ -56,5 +57,25 @@ def _device_has_foreach_support(device: Any) -> bool:
 
 
 def _has_foreach_support(tensors: Sequence[Any], device: Any) -> bool:
-    """Tell whether `_foreach_` functions take these tensors: plain ones, no subclass."""
-    return _device_has_foreach_support(device) and all(x is None or type(x) is Tensor for x in tensors)
+    """Tell whether `_foreach_` functions take these tensors."""
+    return _device_has_foreach_support(device) and all(x is None or isinstance(x, Tensor) for x in tensors)
+
+
+def _default_to_fused_or_foreach(
+    params: Sequence[Any], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:  # fmt: skip
+    """Tell whether torch's own optimizers would be fused, and whether they would take whole lists, without being told.
+
+    Either way a step here is one program; libraries ask before they choose between their own two ways of writing it.
+    """
+    if differentiable:
+        return False, False
+    plain = [p for p in params if p is not None]
+    fused = use_fused and all(p.is_floating_point() for p in plain)
+    listed = _get_foreach_kernels_supported_devices()
+    return fused, not fused and all(p.device.type in listed for p in plain)
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Return the kinds of devices on which an optimizer may keep its count of steps in a tensor: all."""
+    return ["cpu", "cuda", *(["xla"] if supports_xla else [])]
