@@ -13,6 +13,20 @@ IndexError, TypeError, ValueError, KeyError are raised where torch raises them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+
+def shown_as(base: type[Exception]) -> Callable[[type[Exception]], type[Exception]]:
+    """Let a class call itself by Python's exception that it is: a traceback then reads as torch's does."""
+
+    def rename(kind: type[Exception]) -> type[Exception]:
+        kind.__name__ = kind.__qualname__ = base.__name__
+        kind.__module__ = "builtins"
+        kind.__reduce__ = lambda self: (base, self.args)  # type: ignore[method-assign]  # pickles find it by that name
+        return kind
+
+    return rename
+
 
 class FuncgradError(RuntimeError):
     """Something only funcgrad can say."""
@@ -30,9 +44,11 @@ class LinAlgError(RuntimeError):
     """A matrix cannot be factored or solved with."""
 
 
+@shown_as(RuntimeError)
 class ShapeError(RuntimeError):
     """An op was given shapes or dtypes that it cannot take."""
 
 
+@shown_as(TypeError)
 class NotATensor(TypeError):  # noqa: N818 - it reads as what it says
     """An argument is neither a tensor nor a number; operators then ask the other operand."""

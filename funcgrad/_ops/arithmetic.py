@@ -48,7 +48,12 @@ def _scaled(other: Array, alpha: Scalar) -> Array:
     return other & factor if is_bool(other) else lax.mul(other, factor)
 
 
-@op(grad="AddBackward0", promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
+def _number_second(name: str) -> Any:
+    """Show a call with a number in front as torch does, which puts the number behind the tensor."""
+    return lambda shapes, statics: (name, "other", None) if is_number(shapes[0]) else name
+
+
+@op(grad=_number_second("AddBackward0"), promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
 def add(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input + alpha * other; `or` for truth values. Shape: broadcast."""
     input, other = broadcast(input, _scaled(other, alpha))
@@ -96,7 +101,7 @@ def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
 _MUL_NAMES = "mul .mul .mul_ multiply .multiply .multiply_ .__mul__ .__rmul__ .__imul__"
 
 
-@op(grad="MulBackward0", promote="exact", names=_MUL_NAMES)
+@op(grad=_number_second("MulBackward0"), promote="exact", names=_MUL_NAMES)
 def mul(input: Operand, other: Operand) -> Array:
     """input * other; `and` for truth values. Shape: broadcast."""
     input, other = broadcast(input, other)

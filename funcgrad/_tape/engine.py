@@ -131,9 +131,9 @@ class Pass:
             node.release()
 
     def _before(self, node: Node, cotangents: list[Variable | None]) -> list[Variable | None]:
-        """Let hooks see (and replace) what arrived; keep it for targets and for `retain_grad`."""
-        if node.pre_hooks:
-            for index, hooks in node.pre_hooks:
+        """Let hooks see (and replace) what arrived, those of tensors first; keep it for targets and `retain_grad`."""
+        for index, hooks in node.pre_hooks or ():
+            if index is not None:
                 _call_hooks(cotangents, index, hooks)
         if self.targets is not None:
             for index, gradient in enumerate(cotangents):
@@ -143,6 +143,9 @@ class Pass:
             for index, slot in node.retained.items():
                 if cotangents[index] is not None:
                     self._accumulate(slot, cotangents[index])
+        for index, hooks in node.pre_hooks or ():
+            if index is None:
+                _call_hooks(cotangents, index, hooks)
         return cotangents
 
     def _gather(self, slot: GradSlot, gradient: Variable | None) -> None:

@@ -59,6 +59,9 @@ class Handle:
         self.remove()
 
 
+Handle.__name__ = Handle.__qualname__ = "RemovableHandle"  # as torch.utils.hooks shows it
+
+
 class Node:
     """Contract: `edges`, `avals`, `pull`. Gift: torch's view of a node: name, next_functions, hooks."""
 
@@ -145,6 +148,9 @@ class GradSlot(Node):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
+GradSlot.__name__ = "AccumulateGrad"  # what draws graphs asks `type(node).__name__`
+
+
 class GradNode(Node):
     """The history of one recorded call: its pull-back and what that reads. Subclasses carry torch's name for it.
 
@@ -208,7 +214,13 @@ class GradNode(Node):
         if name == "_saved_result":
             return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
         saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
-        return Names.wrap(saved) if isinstance(saved, Variable) else saved
+        return _tensor_of(saved) if isinstance(saved, Variable) else saved
+
+
+def _tensor_of(saved: Variable) -> Any:
+    """Return the leaf itself where it still is what was saved, else another name for that."""
+    leaf = saved.node.variable if type(saved.node) is GradSlot else None
+    return leaf if leaf is not None and Names.unwrap(leaf) is saved else Names.wrap(saved)
 
 
 _UNKNOWN = object()
@@ -248,6 +260,8 @@ class _Drawn:
         return tuple(self._edge(part) for part in self._drawing[1:])
 
     def _edge(self, part: Any) -> tuple[Any, int]:
+        if part is None:
+            return None, 0
         if not isinstance(part, str):
             return _drawn_class(part[0])(part, self._node) if _reaches(part, self._node) else None, 0
         return self._node.pullback.edge_by_name(self._node.edges, part, self._node.signature)
@@ -257,6 +271,8 @@ class _Drawn:
 
 
 def _reaches(part: Any, node: GradNode) -> bool:
+    if part is None:
+        return False
     if isinstance(part, str):
         return node.pullback.edge_by_name(node.edges, part, node.signature)[0] is not None
     return any(_reaches(inner, node) for inner in part[1:])
@@ -278,7 +294,10 @@ def _drawn_class(name: str) -> Any:
 
 
 def drawing(signature: Signature) -> Any:
-    """Return how torch's graph shows a call: a name, or (name, edge, ...); an edge is an input's name or a drawing."""
+    """Return how torch's graph shows a call: a name, or (name, edge, ...).
+
+    An edge is an input's name, a drawing, or None for one that leads nowhere.
+    """
     grad = signature.op.grad
     if not callable(grad):
         return grad

@@ -25,11 +25,23 @@ class Packed:
         hooks: Hooks = thread.saved_hooks[-1]
         self.unpack = hooks.unpack
         with no_grad():
-            self.kept = _each(saved, lambda variable: _Kept(hooks.pack(Names.wrap(variable)), variable))
+            self.kept = _each(saved, lambda variable: _Kept(_packed(hooks, variable), variable))
 
     def tensors(self, cotangents: Sequence[Variable | None], history: bool) -> tuple[Any, ...]:
         """Return what the node had saved, each with the history that it had."""
         return _each(self.kept, lambda kept: kept.unpacked(self.unpack))
+
+
+def _packed(hooks: Hooks, variable: Variable) -> Any:
+    tensor = Names.wrap(variable)
+    form = hooks.pack(tensor)
+    if Names.unwrap(tensor) is not variable:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
+            "be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+            "issue if you need to perform in-place operations on the input to a pack hook."
+        )
+    return form
 
 
 class _Kept:

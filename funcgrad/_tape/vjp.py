@@ -93,11 +93,11 @@ class Pullback:
         return self._compute(full, cotangents)
 
     def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
-        """Return what was saved of the input with this name ("self" is torch's word for the first)."""
+        """Return what was saved of the input with this name ("self" is torch's first); None where it was not needed."""
         place = _place(signature, name)
-        if place not in self.used:
+        if place < 0:
             raise AttributeError(f"{self.signature.op.name} saved nothing of {name!r}")
-        return saved[self.used.index(place)]
+        return saved[self.used.index(place)] if place in self.used else None
 
     def result_again(self, saved: tuple[Any, ...], signature: Signature) -> Value:
         """Record the call once more, for who asks what it gave: a node holds inputs. AttributeError: not all."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, Self
 
+from funcgrad._base.errors import shown_as
 from funcgrad._tensor.registry import FUNCTIONS, METHODS
 from funcgrad._tensor.tensor import Tensor
 
@@ -162,13 +163,14 @@ def overriding_arguments(arguments: Iterable[Any]) -> list[Any]:
 def ask(function: Any, asked: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Return the first answer of the innermost mode and of the arguments in order. TypeError where nobody answers."""
     types = tuple(type(x) for x in asked)
+    given = (args, kwargs) if kwargs else (args,)
     if state.modes and state.asks_modes:
         with without_innermost() as mode:
-            result = mode.__torch_function__(function, types, args, kwargs)
+            result = mode.__torch_function__(function, types, *given)
         if result is not NotImplemented:
             return result
     for x in asked:
-        result = x.__torch_function__(function, types, args, kwargs)
+        result = x.__torch_function__(function, types, *given)
         if result is not NotImplemented:
             return result
     raise UnansweredError(
@@ -179,6 +181,7 @@ def ask(function: Any, asked: list[Any], args: tuple[Any, ...], kwargs: Mapping[
     )
 
 
+@shown_as(TypeError)
 class UnansweredError(TypeError):
     """All that were asked returned NotImplemented."""
 
@@ -336,6 +339,8 @@ def _method_asks(name: str, found: Any) -> None:
     if isinstance(found, property):
         asks_as_property(found)
     elif name not in _NEVER and (name.startswith("__") or not name.startswith("_")):
+        if isinstance(found, FunctionType) and found.__name__ not in METHODS and found.__name__ not in vars(Tensor):
+            found.__name__ = name  # whoever is asked reads it
         asks(found, getattr(Tensor, _METHOD_OF.get(name, name)))
 
 

@@ -161,7 +161,7 @@ def represent(self: Tensor) -> str:
     return printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
-        requires_grad=variable.node is not None and fn is None,
+        requires_grad=self.requires_grad,
         grad_fn_name=None if fn is None else fn.name(),
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),

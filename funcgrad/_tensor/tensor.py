@@ -149,8 +149,11 @@ class Tensor(metaclass=_Methods):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are computed with respect to it."""
-        return self._current().node is not None
+        """Whether gradients are computed with respect to it; a view without history says what its base says."""
+        if self._current().node is not None:
+            return True
+        view = self._alias
+        return type(view) is View and self.dtype.is_differentiable and view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

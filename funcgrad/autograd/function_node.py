@@ -65,6 +65,13 @@ class FunctionNode(Node):
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
         return self.result_avals
 
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """An edge for each tensor among the arguments; (None, 0) where no gradient is wanted."""
+        edges = iter(self.edges)
+        wanted = zip(self.input_avals, self.needs_input_grad, strict=True)
+        return tuple(next(edges) if needed else (None, 0) for aval, needed in wanted if aval is not None)
+
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
         self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)

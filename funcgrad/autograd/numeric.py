@@ -21,6 +21,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.backwards import grad, whole_batch
 from funcgrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from funcgrad.random.functions import rand_like, randn_like
 
 Matrix = np.ndarray[Any, Any]
 
@@ -81,7 +82,9 @@ def gradgradcheck(
     """
     given = _listed(inputs)
     count = len(given)
-    cotangents = _random_cotangents(_differentiable(func(*given))) if grad_outputs is None else _listed(grad_outputs)
+    cotangents = (
+        _random_cotangents(_differentiable(func(*given)), _even) if grad_outputs is None else _listed(grad_outputs)
+    )
 
     def backward_of(*all_inputs: Any) -> Any:
         primal, cotangent = all_inputs[:count], all_inputs[count:]
@@ -135,9 +138,10 @@ class _Check:
             for j, moves in enumerate(self.moves):
                 scale = np.abs(moves).sum(1)[:, None] * np.abs(weights).sum(0)[None, :]
                 if not (np.abs(numeric[i][j] - found[i][j]) <= atol * scale + rtol * np.abs(found[i][j])).all():
+                    how = "" if way == "backward mode" else f" computed with {way}"
                     raise GradcheckError(
-                        f"Jacobian mismatch for output {i} with respect to input {self.places[j]} ({way}),\n"
-                        f"numerical:{numeric[i][j]}\nanalytical:{found[i][j]}"
+                        f"Jacobian{how} mismatch for output {i} with respect to input {self.places[j]},\n"
+                        f"numerical:{from_host(numeric[i][j])}\nanalytical:{from_host(found[i][j])}\n"
                     )
 
     def _must_not_move(self, atol: float) -> None:
@@ -230,7 +234,7 @@ class _Check:
     def backward_batch(self) -> Iterator[tuple[str, list[Tensor], list[Tensor]]]:
         """Give, for each output, the gradients of two cotangents at once, and those of each, stacked."""
         for i, output in enumerate(self.outputs):
-            pair = _random_cotangents([output, output])
+            pair = _random_cotangents([output, output], randn_like)
 
             def pulled(cotangent: Tensor, output: Tensor = output, **how: Any) -> list[Tensor]:
                 return list(grad(output, self.inputs, cotangent, retain_graph=True, materialize_grads=True, **how))
@@ -240,7 +244,7 @@ class _Check:
     def forward_batch(self) -> Iterator[tuple[str, list[Tensor], list[Tensor]]]:
         """Give, for each input, the tangents in two directions at once, and those in each, stacked."""
         for place, x in zip(self.places, self.inputs, strict=True):
-            pair = _random_cotangents([x, x])
+            pair = _random_cotangents([x, x], randn_like)
             level = BatchLevel(2, "error")
             lifted = Tensor._of(level.lift(_stacked(pair)._current()))
             try:
@@ -262,9 +266,14 @@ def _stacked(tensors: Sequence[Tensor]) -> Tensor:
     return from_host(np.stack([to_host(t.detach()) for t in tensors]), dtype=first.dtype, device=first.device)
 
 
-def _random_cotangents(like: Sequence[Tensor]) -> list[Tensor]:
-    random = np.random.default_rng(0)
-    return [_tensor_like(random.standard_normal(_size(x)), x).requires_grad_() for x in like]
+def _random_cotangents(like: Sequence[Tensor], draw: Callable[[Tensor], Tensor]) -> list[Tensor]:
+    """Return tensors that require gradients, drawn from the stream from which torch draws them."""
+    return [draw(x.detach()).detach().requires_grad_() for x in like]
+
+
+def _even(like: Tensor) -> Tensor:
+    """Return numbers drawn evenly from [-1, 1), a complex number's parts each."""
+    return rand_like(like) * 2 - (1 + 1j if like.dtype.is_complex else 1)
 
 
 def _directions(random: np.random.Generator, tensor: Tensor, fast: bool) -> Matrix:

@@ -8,18 +8,27 @@ from types import ModuleType
 from typing import Any, ForwardRef
 
 from funcgrad._base.dtypes import dtype
+from funcgrad._tape.nodes import Handle
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.autograd.numeric import GradcheckError
+from funcgrad.random.generator import Generator
 from funcgrad.serialization.names import torch_classes
 
-_ROOMS_NAMED_ALIKE = ("funcgrad.optim", "funcgrad.utils.data", "funcgrad.distributions", "funcgrad.autograd.function")
-_PARTS = ("funcgrad.optim.lr_scheduler", "funcgrad.utils.data")  # read by scripts that import `torch` alone
+_OF_PARAMETERS = ("funcgrad.nn.utils.prune", "funcgrad.nn.utils.parametrize")
+_ROOMS_NAMED_ALIKE = (
+    "funcgrad.optim", "funcgrad.utils.data", "funcgrad.distributions", "funcgrad.autograd.function", *_OF_PARAMETERS,
+)  # fmt: skip
+_PARTS = ("funcgrad.optim.lr_scheduler", "funcgrad.utils.data", *_OF_PARAMETERS)  # of scripts that import `torch` alone
 _ONE_FILE_IN_TORCH = "torch.optim.lr_scheduler"
 _own_names: dict[Any, str] = {}
 
 
 def take_torchs_names(module: ModuleType | None = None) -> None:
     """Rename the classes that are known by now: those saved models name, and those of a module that was imported."""
-    known = {**torch_classes(), "torch.Tensor": Tensor, "torch.dtype": dtype}
+    known = {
+        **torch_classes(), "torch.Tensor": Tensor, "torch.dtype": dtype, "torch._C.Generator": Generator,
+        "torch.utils.hooks.RemovableHandle": Handle, "torch.autograd.gradcheck.GradcheckError": GradcheckError,
+    }  # fmt: skip
     for name, kind in known.items():
         _rename(kind, name.rpartition(".")[0])
     for room in _with_parts(module) if module is not None else []:

@@ -164,3 +164,18 @@ def test_a_leaf_that_requires_grad_cannot_be_marked_dirty() -> None:
     assert leaf.grad is not None and leaf.grad.tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"):
         Doubled.apply(leaf)
+
+
+def test_the_graph_shows_an_edge_for_each_tensor_among_the_arguments() -> None:
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, plain: torch.Tensor, leaf: torch.Tensor, by: int) -> torch.Tensor:
+            return plain * leaf * by
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
+            return None, grad, None
+
+    leaf = torch.ones(2, requires_grad=True)
+    nowhere, to_leaf = Scale.apply(torch.ones(2), leaf, 3).grad_fn.next_functions
+    assert nowhere == (None, 0) and to_leaf[0].variable is leaf

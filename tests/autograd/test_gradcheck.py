@@ -91,3 +91,27 @@ def test_what_is_cut_off_must_not_move() -> None:
         gradcheck(lambda x: x, torch.ones(2))
     with pytest.warns(UserWarning, match="not a double precision"):
         assert not gradcheck(lambda x: x.sin(), torch.ones(2, requires_grad=True), raise_exception=False)
+
+
+def test_what_is_drawn_comes_from_torchs_stream() -> None:
+    """The next number after each check is the one that PyTorch prints there."""
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(0)
+    assert gradcheck(torch.sin, x)
+    assert round(torch.rand(1).item(), 4) == 0.4963
+    torch.manual_seed(0)
+    assert gradgradcheck(torch.sin, x)
+    assert round(torch.rand(1).item(), 4) == 0.4901
+    torch.manual_seed(0)
+    assert gradcheck(torch.sin, x, check_batched_grad=True)
+    assert round(torch.rand(1).item(), 4) == 0.0223
+
+
+def test_a_mismatch_is_told_as_tensors() -> None:
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(GradcheckError) as told:
+        gradcheck(lambda x: x.detach() * x, x)
+    assert str(told.value) == (
+        "Jacobian mismatch for output 0 with respect to input 0,\n"
+        "numerical:tensor([[2.0000]], dtype=torch.float64)\nanalytical:tensor([[1.]], dtype=torch.float64)\n"
+    )

@@ -119,3 +119,13 @@ def test_an_edge_stands_for_a_tensor() -> None:
     assert x.grad.item() == 36.0
     with pytest.raises(RuntimeError, match="does not require gradients"):
         graph.get_gradient_edge(torch.ones(1))
+
+
+def test_a_pack_hook_must_not_change_what_it_is_given() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with (
+        graph.saved_tensors_hooks(lambda x: x.add_(1), lambda x: x),
+        pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input in place"),
+    ):
+        _ = x**2
+    assert x.tolist() == [1, 1]

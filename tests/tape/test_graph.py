@@ -375,3 +375,41 @@ def test_hooks_of_one_tensor_are_shown_one_gradient_and_may_write_into_it() -> N
     (y * torch.arange(1.0, 3.0)).sum().backward()
     assert marks == [(True, [3.0, 6.0]), (True, [18.0, 36.0])]
     assert x.grad.tolist() == [18.0, 36.0]
+
+
+def test_a_number_in_front_stands_behind_in_the_graph() -> None:
+    x = torch.tensor([0.5], requires_grad=True).sin()
+    for y in (2 * x, x * 2, 3 + x, x + 3):
+        (first, _), second = y.grad_fn.next_functions
+        assert first is x.grad_fn and second == (None, 0)
+
+
+def test_a_leafs_node_has_torchs_name() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    assert type((leaf * 2).grad_fn.next_functions[0][0]).__name__ == "AccumulateGrad"
+
+
+def test_hooks_on_a_tensor_run_before_those_on_its_node() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x.clone()
+    said: list[Any] = []
+    y.grad_fn.register_prehook(lambda grads: said.append(("node", grads[0].tolist())))
+    y.register_hook(lambda grad: said.append("tensor") or grad * 3)
+    y.sum().backward()
+    assert said == ["tensor", ("node", [3, 3])] and x.grad.tolist() == [3, 3]
+
+
+def test_a_node_gives_the_leaf_that_it_saved_and_none_for_what_it_did_not_need() -> None:
+    leaf, factor = torch.ones(2, requires_grad=True), torch.ones(2)
+    assert (leaf**2).grad_fn._saved_self is leaf
+    node = (leaf * factor).grad_fn
+    assert node._saved_self is None and node._saved_other.tolist() == [1, 1]
+    result = leaf.exp()
+    assert result.grad_fn._saved_result is not result
+    squared = leaf**2
+    with torch.no_grad():
+        leaf.mul_(5)
+    assert squared.grad_fn._saved_self.tolist() == [1, 1]
+    squared.sum().backward()
+    with pytest.raises(RuntimeError, match="directly access saved tensors after they have already been freed"):
+        _ = squared.grad_fn._saved_self

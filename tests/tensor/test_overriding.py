@@ -196,7 +196,7 @@ def test_the_first_object_of_a_foreign_class_is_asked_too() -> None:
         "print(torch.clamp(Own(), max=2), torch.cat([Own()], 1))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "('clamp', 1, {'max': 2}) ('cat', 2, {})\n"
+    assert done.stdout == "('clamp', 1, {'max': 2}) ('cat', 2, None)\n"
 
 
 def test_a_program_without_such_classes_runs_the_functions_own_code() -> None:
@@ -324,3 +324,21 @@ def test_a_debugger_may_read_the_variables_of_every_frame() -> None:
         frames[trace.tb_frame.f_code.co_name] = trace.tb_frame.f_locals
         trace = trace.tb_next
     assert frames["_first_ask"]["kwargs"] == {"nothing": 2.0}
+
+
+def test_who_is_asked_gets_no_keywords_where_none_were_given_and_torchs_names() -> None:
+    said: list[Any] = []
+
+    class Telling(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            said.append((func.__name__, kwargs))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = torch.ones(2, 2).as_subclass(Telling)
+    _ = x + 1, x[0], x.sum(dim=0), len(x), ~x.bool(), x.dim(), x**2
+    x[0] = 1
+    assert said == [
+        ("add", None), ("__getitem__", None), ("sum", {"dim": 0}), ("__len__", None), ("bool", None),
+        ("__invert__", None), ("dim", None), ("__pow__", None), ("__setitem__", None),
+    ]  # fmt: skip

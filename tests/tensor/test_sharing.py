@@ -27,3 +27,19 @@ def test_a_modules_parameters_stay_shared_over_a_step() -> None:
 def test_what_has_no_shape_cannot_be_shared() -> None:
     with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter or buffer"):
         nn.LazyLinear(2).share_memory()
+
+
+def test_a_view_made_without_history_requires_what_its_base_requires() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    with torch.no_grad():
+        row, detached, copy = weight[0], weight.detach()[0], weight[[0]]
+        assert repr(row) == "tensor([1., 1., 1.], requires_grad=True)"
+        assert row.t().requires_grad and weight.view(-1).requires_grad and weight.split(1)[0].requires_grad
+        assert not (row * 2).requires_grad
+    assert row.requires_grad and row.is_leaf and row.grad_fn is None
+    assert not detached.requires_grad and not copy.requires_grad
+    base = torch.ones(2)
+    part = base[:1]
+    assert not part.requires_grad
+    base.requires_grad_()
+    assert part.requires_grad and not part.detach().requires_grad

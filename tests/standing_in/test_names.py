@@ -1,0 +1,43 @@
+"""What funcgrad's own classes call themselves where torch's are expected."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import funcgrad as torch
+
+SCRIPT = """
+import torch
+from torch.autograd.gradcheck import GradcheckError
+from torch.nn.utils import prune
+
+print(type(torch.ones(1, requires_grad=True).register_hook(print)))
+print(type(torch.Generator()), prune.L1Unstructured, GradcheckError)
+torch.relu("text")
+"""
+
+
+def test_refused_arguments_are_pythons_own_errors() -> None:
+    with pytest.raises(TypeError) as told:
+        torch.relu("text")
+    assert type(told.value).__name__ == "TypeError"
+    assert repr(told.value) == """TypeError("relu(): argument 'input' (position 1) must be Tensor, not str")"""
+    assert repr(pickle.loads(pickle.dumps(told.value))) == repr(told.value)
+
+
+def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    ran = subprocess.run(
+        [sys.executable, "-m", "funcgrad", "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.splitlines() == [
+        "<class 'torch.utils.hooks.RemovableHandle'>",
+        "<class 'torch._C.Generator'> <class 'torch.nn.utils.prune.L1Unstructured'> "
+        "<class 'torch.autograd.gradcheck.GradcheckError'>",
+    ]
+    assert ran.stderr.splitlines()[-1] == "TypeError: relu(): argument 'input' (position 1) must be Tensor, not str"
