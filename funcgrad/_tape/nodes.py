@@ -28,7 +28,7 @@ def now() -> int:
     return _sequence()
 
 
-class Handle:
+class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook away again; also usable as a `with` block."""
 
     __slots__ = ("_entered", "id")
@@ -52,14 +52,11 @@ class Handle:
         for where in self._entered:
             where.pop(self.id, None)
 
-    def __enter__(self) -> Handle:
+    def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.remove()
-
-
-Handle.__name__ = Handle.__qualname__ = "RemovableHandle"  # as torch.utils.hooks shows it
 
 
 class Node:
@@ -96,14 +93,14 @@ class Node:
             self.metadata_: dict[Any, Any] = {}
         return self.metadata_
 
-    def register_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(grad_inputs, grad_outputs) after this node; what it returns replaces grad_inputs."""
         self.hooks = {} if self.hooks is None else self.hooks
-        return Handle(self.hooks, hook)
+        return RemovableHandle(self.hooks, hook)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> Handle:
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(grad_outputs) before this node; what it returns replaces grad_outputs."""
-        return Handle(self.hooks_before(None), hook)
+        return RemovableHandle(self.hooks_before(None), hook)
 
     def hooks_before(self, index: int | None) -> dict[int, Any]:
         """Return the hooks on result `index` (None: on all results together), to be added to."""

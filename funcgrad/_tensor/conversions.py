@@ -19,6 +19,7 @@ from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import View, cell_of, refuse_repeated
 from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name
 from funcgrad._tensor.call import call
+from funcgrad._tensor.creation import meaningless
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.moving import moved
@@ -201,13 +202,13 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 @method()
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Change the shape in place; elements are kept in order, new ones are 0. RuntimeError where it requires grad."""
+    """Change the shape in place; elements are kept in order, new ones are empty. RuntimeError: it requires grad."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     wanted = as_spread_dims(sizes, "resize_(): argument 'size'")
     if tuple(wanted) == self.shape:
         return self
-    flat = np.zeros(math.prod(wanted), self.dtype.numpy)
+    flat = np.full(math.prod(wanted), meaningless(self.dtype), self.dtype.numpy)
     kept = to_host(self).reshape(-1)[: flat.size]
     flat[: kept.size] = kept
     self.data = from_data(flat.reshape(wanted), None, self.device, False)

@@ -19,6 +19,7 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.arguments import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
+from funcgrad._tensor.global_settings import is_emptiness_filled
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
@@ -110,7 +111,9 @@ def _constant(recipe: Recipe, size: tuple[int, ...], dtype: DType, device: Any, 
     return Tensor._leaf(Variable(value), requires_grad)
 
 
-def _of_number(name: str, number: int, says: str) -> Any:
+def _of_number(name: str, number: int | None, says: str) -> Any:
+    """Return a function that makes tensors of a number; None: of one that means nothing."""
+
     def made(
         *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
         pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None, **named: Any,
@@ -118,7 +121,8 @@ def _of_number(name: str, number: int, says: str) -> Any:
         sizes = _size(name, size, named)
         if memory_format is not None:
             require_format(memory_format, name, len(sizes))
-        result = _filled(sizes, number, _float_by_default(dtype), device, requires_grad)
+        kind = _float_by_default(dtype)
+        result = _filled(sizes, meaningless(kind) if number is None else number, kind, device, requires_grad)
         return result if out is None else write_out(out, result)
 
     made.__name__ = made.__qualname__ = name
@@ -139,7 +143,16 @@ def _size(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int,
 
 zeros = _of_number("zeros", 0, "zeros")
 ones = _of_number("ones", 1, "ones")
-empty = _of_number("empty", 0, "numbers that mean nothing (here zeros)")
+empty = _of_number("empty", None, "numbers that mean nothing (zeros; see `utils.deterministic`)")
+
+
+def meaningless(kind: DType) -> Any:
+    """Return what fills empty tensors: 0, or, under deterministic algorithms, what is seen when it is used: NaN."""
+    if not is_emptiness_filled():
+        return 0
+    if kind.is_differentiable:
+        return float("nan")
+    return True if kind is dtypes.bool_ else int(np.iinfo(kind.numpy).max)
 
 
 def full(
@@ -159,7 +172,7 @@ def _float_by_default(dtype: Any) -> DType:
     return as_dtype(dtype) or dtypes.get_default_dtype()
 
 
-def _like(name: str, number: complex) -> Callable[..., Tensor]:
+def _like(name: str, number: complex | None) -> Callable[..., Tensor]:
     def like(
         input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
         requires_grad: bool = False, memory_format: Any = None,
@@ -169,14 +182,15 @@ def _like(name: str, number: complex) -> Callable[..., Tensor]:
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         if memory_format is not None:
             require_format(memory_format, name, input.ndim)
-        where = input.device if device is None else device
-        return _filled(tuple(input.shape), number, as_dtype(dtype) or input.dtype, where, requires_grad)
+        where, kind = input.device if device is None else device, as_dtype(dtype) or input.dtype
+        fill = meaningless(kind) if number is None else number
+        return _filled(tuple(input.shape), fill, kind, where, requires_grad)
 
     like.__name__ = like.__qualname__ = name
     return on_arrays(like)
 
 
-zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
+zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", None)
 
 
 @on_arrays
@@ -190,7 +204,7 @@ def full_like(
 
 def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
     """Return a tensor of this size; the strides are XLA's business."""
-    return zeros(size, **options)
+    return empty(size, **options)
 
 
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
@@ -206,7 +220,7 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
             raise RuntimeError(f"Dimension out of range: physical_layout has {dim} at {place}, size {len(sizes)} dims")
         if dim in order[:place]:
             raise RuntimeError(f"Duplicate dim not allowed: physical_layout has {dim} twice")
-    return zeros(sizes, **options)
+    return empty(sizes, **options)
 
 
 # Numbers in a row

@@ -20,6 +20,7 @@ class _Switches:
 
     precision = "highest"
     deterministic = only_warns = False
+    fills = True
     threads = os.cpu_count() or 1
 
 
@@ -58,8 +59,25 @@ def get_float32_matmul_precision() -> str:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Accepted: XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true."""
+    """Accepted: XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true.
+
+    Empty tensors are filled with NaN then, or the largest integer, unless `utils.deterministic` says otherwise.
+    """
     _Switches.deterministic, _Switches.only_warns = bool(mode), bool(mode) and warn_only
+
+
+def fill_uninitialized_memory(fills: bool | None = None) -> bool:
+    """Say whether empty tensors are filled while deterministic algorithms are asked for; return what holds."""
+    if fills is not None:
+        if not isinstance(fills, bool):
+            raise RuntimeError(f"expected a bool, but got {type(fills).__name__}")
+        _Switches.fills = fills
+    return _Switches.fills
+
+
+def is_emptiness_filled() -> bool:
+    """Tell whether empty tensors are filled with NaN now."""
+    return _Switches.deterministic and _Switches.fills
 
 
 def are_deterministic_algorithms_enabled() -> bool:

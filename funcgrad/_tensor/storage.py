@@ -11,13 +11,20 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
+from funcgrad._base.warning import warn
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.facts import data_ptr
 from funcgrad._tensor.interop import from_host, to_host
-from funcgrad._tensor.registry import FUNCTIONS, method
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, method
 from funcgrad._tensor.strides import contiguous_strides, is_contiguous, offset_of
 from funcgrad._tensor.tensor import Tensor
+
+_TYPED_STORAGE = (
+    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+    "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+    "tensor.untyped_storage() instead of tensor.storage()"
+)
 
 
 class UntypedStorage:
@@ -143,10 +150,14 @@ class TypedStorage(UntypedStorage):
         return iter(self.tolist())
 
 
-@method("storage", "_typed_storage")
+@method()
 def storage(self: Tensor) -> TypedStorage:
-    """Return the elements of the tensor, or of what it is a view of."""
+    """Return the elements of the tensor, or of what it is a view of. Warns: torch means to drop typed storages."""
+    warn(_TYPED_STORAGE)
     return TypedStorage(self)
+
+
+METHODS["_typed_storage"] = lambda self: TypedStorage(self)
 
 
 @method()

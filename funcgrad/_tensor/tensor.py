@@ -18,7 +18,7 @@ from funcgrad._base.size import Size
 from funcgrad._program.record import array_of
 from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import Inference, thread
-from funcgrad._tape.nodes import GradSlot, Handle
+from funcgrad._tape.nodes import GradSlot, RemovableHandle
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.aliases import Cell, View, cell_of, write
 from funcgrad._tensor.placement import device_of
@@ -244,20 +244,20 @@ class Tensor(metaclass=_Methods):
         """Whether this non-leaf keeps its gradient in `.grad`, as `retain_grad` asks."""
         return not self.is_leaf and self._slot is not None
 
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call hook(grad) when this tensor's gradient is computed; what it returns replaces the gradient."""
         variable = self._current()
         if variable.node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return Handle(variable.node.hooks_before(variable.index), hook)
+        return RemovableHandle(variable.node.hooks_before(variable.index), hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call hook(leaf) once the leaf's `.grad` has been accumulated."""
         slot = self._current().node
         if type(slot) is not GradSlot:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         slot.post_hooks = {} if slot.post_hooks is None else slot.post_hooks
-        return Handle(slot.post_hooks, hook)
+        return RemovableHandle(slot.post_hooks, hook)
 
     # Other names for the same value
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad._base.devices import device
 from funcgrad._tape.modes import thread
-from funcgrad._tape.nodes import Handle, Node
+from funcgrad._tape.nodes import Node, RemovableHandle
 from funcgrad._tape.packing import Hooks
 from funcgrad._tensor.differentiate import GradientEdge
 from funcgrad._tensor.facts import last_seen
@@ -92,7 +92,7 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 class _HandleOfMany:
     """What takes several hooks away at once."""
 
-    def __init__(self, handles: Sequence[Handle]) -> None:
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:

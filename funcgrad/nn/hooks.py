@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base.warning import warn
-from funcgrad._tape.nodes import Handle
+from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.module_calls import (
     Hook,
     Hooks,
@@ -50,40 +50,42 @@ class Hooked:
 
     _call_impl = __call__
 
-    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments."""
-        handle = Handle(self._forward_pre_hooks, hook, prepend=prepend)
+        handle = RemovableHandle(self._forward_pre_hooks, hook, prepend=prepend)
         if with_kwargs:
             handle.enter(self._forward_pre_hooks_with_kwargs, True)
         return handle
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> Handle:
+    ) -> RemovableHandle:
         """Call `hook(module, args, result)` after each forward; what it returns takes the place of the result.
 
         With `always_call` it runs also when forward or an earlier hook raised.
         """
-        handle = Handle(self._forward_hooks, hook, prepend=prepend)
+        handle = RemovableHandle(self._forward_hooks, hook, prepend=prepend)
         if with_kwargs:
             handle.enter(self._forward_hooks_with_kwargs, True)
         if always_call:
             handle.enter(self._forward_hooks_always_called, True)
         return handle
 
-    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_output)` when the gradients of the results are known; it may return others."""
-        return Handle(self._backward_pre_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._backward_pre_hooks, hook, prepend=prepend)
 
-    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known; it may return others."""
         self._choose_backward_kind(full=True)
-        return Handle(self._backward_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._backward_hooks, hook, prepend=prepend)
 
-    def register_backward_hook(self, hook: Hook) -> Handle:
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook` at the backward of the last operation of forward: torch's old kind; prefer the full one."""
         self._choose_backward_kind(full=False)
-        return Handle(self._backward_hooks, hook)
+        return RemovableHandle(self._backward_hooks, hook)
 
     def _choose_backward_kind(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
@@ -94,29 +96,29 @@ class Hooked:
         self._is_full_backward_hook = full
 
 
-def register_module_full_backward_pre_hook(hook: Hook) -> Handle:
+def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, grad_output)` in the backward pass of every module."""
-    return Handle(everywhere_backward_pre, hook)
+    return RemovableHandle(everywhere_backward_pre, hook)
 
 
-def register_module_full_backward_hook(hook: Hook) -> Handle:
+def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` in the backward pass of every module."""
     return _enter_everywhere_backward(hook, full=True)
 
 
-def register_module_backward_hook(hook: Hook) -> Handle:
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
     """Call `hook` at the backward of the last operation of every module: torch's old kind."""
     return _enter_everywhere_backward(hook, full=False)
 
 
-def _enter_everywhere_backward(hook: Hook, full: bool) -> Handle:
+def _enter_everywhere_backward(hook: Hook, full: bool) -> RemovableHandle:
     if _everywhere_full["backward"] is (not full):
         raise RuntimeError(
             "Cannot use both regular backward hooks and full backward hooks as a "
             "global Module hook. Please use only one of them."
         )
     _everywhere_full["backward"] = full
-    return Handle(everywhere_backward, hook)
+    return RemovableHandle(everywhere_backward, hook)
 
 
 class _HookedCall:

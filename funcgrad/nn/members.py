@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._tape.nodes import Handle
+from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.functions import typename
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Buffer, Parameter
@@ -188,19 +188,19 @@ class Members:
             raise KeyError(f"attribute '{name}' already exists")
 
 
-def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Handle:
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, parameter)` whenever a parameter is registered; it may return another one."""
-    return Handle(everywhere_parameter, hook)
+    return RemovableHandle(everywhere_parameter, hook)
 
 
-def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Handle:
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, buffer)` whenever a buffer is registered; it may return another one."""
-    return Handle(everywhere_buffer, hook)
+    return RemovableHandle(everywhere_buffer, hook)
 
 
-def register_module_module_registration_hook(hook: Callable[..., Any]) -> Handle:
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, submodule)` whenever a submodule is registered; it may return another one."""
-    return Handle(everywhere_module, hook)
+    return RemovableHandle(everywhere_module, hook)
 
 
 def _member(module: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import no_grad
-from funcgrad._tape.nodes import Handle
+from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.hooks import Hook, Hooks
 from funcgrad.nn.parameter import Parameter, is_lazy
@@ -116,33 +116,33 @@ class Stateful:
         """Take back what `get_extra_state` returned: for subclasses to write."""
         raise RuntimeError("a module that writes get_extra_state() must write set_extra_state() too")
 
-    def register_state_dict_pre_hook(self, hook: Hook) -> Handle:
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before the state is gathered."""
-        return Handle(self._state_dict_pre_hooks, hook)
+        return RemovableHandle(self._state_dict_pre_hooks, hook)
 
-    def register_state_dict_post_hook(self, hook: Hook) -> Handle:
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after the state is gathered; it must return None."""
         setattr(hook, _FROM_PUBLIC, True)
-        return Handle(self._state_dict_hooks, hook)
+        return RemovableHandle(self._state_dict_hooks, hook)
 
-    def register_load_state_dict_pre_hook(self, hook: Hook) -> Handle:
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors)` before loading."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
-    def register_load_state_dict_post_hook(self, hook: Hook) -> Handle:
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the lists of keys in place."""
-        return Handle(self._load_state_dict_post_hooks, hook)
+        return RemovableHandle(self._load_state_dict_post_hooks, hook)
 
-    def _register_state_dict_hook(self, hook: Hook) -> Handle:
+    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:
         if getattr(hook, _FROM_PUBLIC, False):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was "
                 "previously registered via register_state_dict_post_hook"
             )
-        return Handle(self._state_dict_hooks, hook)
+        return RemovableHandle(self._state_dict_hooks, hook)
 
-    def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> Handle:
-        return Handle(self._load_state_dict_pre_hooks, _TakesModule(hook) if with_module else hook)
+    def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> RemovableHandle:
+        return RemovableHandle(self._load_state_dict_pre_hooks, _TakesModule(hook) if with_module else hook)
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         for name, tensor in self._own_state().items():

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from funcgrad._base.naming import typename
 from funcgrad._ops.table import Arrays, Op
 from funcgrad._tape.modes import set_grad_enabled
-from funcgrad._tape.nodes import Handle
+from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import end_step, flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
@@ -62,14 +62,14 @@ def _get_value(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
-def register_optimizer_step_pre_hook(hook: Hook) -> Handle:
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) before each step of every optimizer; it may return new (args, kwargs)."""
-    return Handle(_before_every_step, hook)
+    return RemovableHandle(_before_every_step, hook)
 
 
-def register_optimizer_step_post_hook(hook: Hook) -> Handle:
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) after each step of every optimizer."""
-    return Handle(_after_every_step, hook)
+    return RemovableHandle(_after_every_step, hook)
 
 
 class Optimizer:
@@ -278,29 +278,29 @@ class Optimizer:
         self._optimizer_load_state_dict_pre_hooks: Hooks = OrderedDict()
         self._optimizer_load_state_dict_post_hooks: Hooks = OrderedDict()
 
-    def register_step_pre_hook(self, hook: Hook) -> Handle:
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs)."""
-        return Handle(self._optimizer_step_pre_hooks, hook)
+        return RemovableHandle(self._optimizer_step_pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Hook) -> Handle:
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) after each step."""
-        return Handle(self._optimizer_step_post_hooks, hook)
+        return RemovableHandle(self._optimizer_step_post_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) before `state_dict`."""
-        return Handle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)
 
-    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) after `state_dict`; it may return another one."""
-        return Handle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before loading; it may return another one."""
-        return Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) after loading."""
-        return Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
+        return RemovableHandle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
 
 def _zeros(arrays: Arrays) -> tuple[Any, ...]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funcgrad._tape.nodes import Handle as RemovableHandle
+from funcgrad._tape.nodes import RemovableHandle
 
 __all__ = ["RemovableHandle"]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 from funcgrad._tape.modes import thread
-from funcgrad._tape.nodes import Handle, now
+from funcgrad._tape.nodes import RemovableHandle, now
 from funcgrad._tensor.module_calls import register_module_forward_hook, register_module_forward_pre_hook
 
 __all__ = ["ModuleTracker"]
@@ -32,7 +32,7 @@ class ModuleTracker:
         self._named_below: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
         self._running: list[tuple[str, int]] = []
         self._finished: list[_Call] = []
-        self._handles: list[Handle] = []
+        self._handles: list[RemovableHandle] = []
 
     @property
     def is_bw(self) -> bool:

@@ -45,7 +45,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.nn\.functional", r"GRID_SAMPLE\w+|assert_int_or_pair|grad", _INTERNAL),
     (r"torch\.optim.*", r"Optimizer|Module|swap_in\w+", _INTERNAL),
     (r"torch\.utils",
-     r".*(privateuse1|backend|cpp_backtrace|weak|throughput|Throughput|set_module|deterministic|swap).*", _INTERNAL),
+     r".*(privateuse1|backend|cpp_backtrace|weak|throughput|Throughput|set_module|swap).*", _INTERNAL),
     (r"torch\.utils\.data", r".*", "data pipes, which torch itself has set aside"),
     (r"torch\.utils\.checkpoint", r".*", _INTERNAL),
     (r"torch\.utils\.hooks", r"BackwardHook|unserializable_hook|warn_if_has_hooks", _INTERNAL),

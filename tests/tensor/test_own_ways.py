@@ -126,15 +126,17 @@ def test_storages_say_their_elements() -> None:
 
 def test_set_shows_a_part_of_a_storage() -> None:
     whole = torch.arange(12.0).reshape(3, 4)
-    for source in (whole, whole.storage(), whole.untyped_storage()):
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        typed = whole.storage()
+    for source in (whole, typed, whole.untyped_storage()):
         part = torch.empty(0).set_(source, 2, (2, 2), (4, 1))
         assert part.tolist() == [[2, 3], [6, 7]]
         assert (part.storage_offset(), part.stride()) == (2, (4, 1))
     part[1, 1] = -1.0
     assert whole[1, 3].item() == -1.0
     assert torch.empty(0).set_(whole[1], 2, (2, 2), (4, 1)).tolist() == [[6, -1], [10, 11]]
-    assert torch.empty(0).set_(whole.storage()).shape == (12,)
-    assert torch.empty(0).set_(whole.storage(), 4, (3,)).tolist() == [4, 5, 6]
+    assert torch.empty(0).set_(typed).shape == (12,)
+    assert torch.empty(0).set_(typed, 4, (3,)).tolist() == [4, 5, 6]
     assert torch.ones(2).set_().tolist() == []
     with pytest.raises(RuntimeError, match="out of bounds for storage"):
         torch.empty(0).set_(whole, 10, (4,))

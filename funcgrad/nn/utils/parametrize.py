@@ -57,7 +57,11 @@ class ParametrizationList(ModuleList):
         self.is_tensor = isinstance(start, Tensor)
         self.ntensors = 1 if self.is_tensor else len(start)
         if isinstance(start, Tensor):
-            _same_kind("right_inverse", start, original, check_shape=False)
+            if start.dtype is not original.dtype:
+                raise ValueError(
+                    "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                    f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {start.dtype}"
+                )
             _take_value(original, start)
             _register(self, "original", original)
         else:
@@ -70,7 +74,7 @@ class ParametrizationList(ModuleList):
                 learned = Parameter(tensor.detach()) if isinstance(original, Parameter) else tensor
                 _register(self, f"original{place}", learned.requires_grad_(original.requires_grad))
         if not unsafe:
-            _same_kind("parametrization", self(), original, shape=shape, dtype=dtype)
+            _same_kind(self(), original, shape=shape, dtype=dtype)
 
     def right_inverse(self, value: Tensor) -> None:
         """Give the originals values from which `value` is computed."""
@@ -114,7 +118,7 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         present = getattr(module, tensor_name)
         if not unsafe:
-            _same_kind("parametrization", parametrization(present), present)
+            _same_kind(parametrization(present), present)
         module.parametrizations[tensor_name].append(parametrization)
         module.parametrizations[tensor_name].unsafe |= unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
@@ -242,21 +246,19 @@ def _inverted(modules: ParametrizationList, value: Any, all_of_them: bool) -> An
     return value
 
 
-def _same_kind(
-    who: str, given: Any, wanted: Tensor, *, shape: Any = None, dtype: Any = None, check_shape: bool = True
-) -> None:
+def _same_kind(given: Any, wanted: Tensor, *, shape: Any = None, dtype: Any = None) -> None:
     if not isinstance(given, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(given).__name__}.")
     shape, dtype = wanted.shape if shape is None else shape, wanted.dtype if dtype is None else dtype
     if given.dtype is not dtype:
         raise ValueError(
             f"Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
-            f"unparametrized dtype: {dtype}\n{who} dtype: {given.dtype}"
+            f"unparametrized dtype: {dtype}\nparametrized dtype: {given.dtype}"
         )
-    if check_shape and given.shape != shape:
+    if given.shape != shape:
         raise ValueError(
             f"Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
-            f"unparametrized shape: {shape}\n{who} shape: {given.shape}"
+            f"unparametrized shape: {shape}\nparametrized shape: {given.shape}"
         )
 
 
