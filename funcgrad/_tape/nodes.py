@@ -115,8 +115,8 @@ class Node:
         return f"<{self.name()} object at {hex(id(self))}>"
 
 
-class GradSlot(Node):
-    """Where a leaf's gradient gathers; torch calls it AccumulateGrad. `owner` is the leaf (a Tensor), held weakly."""
+class AccumulateGrad(Node):
+    """Where a leaf's gradient gathers; GradSlot in this house. `owner` is the leaf (a Tensor), held weakly."""
 
     __slots__ = ("aval", "grad", "owner", "post_hooks")
     edges = ()
@@ -145,7 +145,7 @@ class GradSlot(Node):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
-GradSlot.__name__ = "AccumulateGrad"  # what draws graphs asks `type(node).__name__`
+GradSlot = AccumulateGrad  # what draws graphs asks for torch's name: `type(node).__name__`
 
 
 class GradNode(Node):
