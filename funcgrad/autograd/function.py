@@ -13,9 +13,8 @@ from funcgrad._tape.nodes import Node
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function_levels import apply_inside, no_vmap
-from funcgrad.autograd.function_node import FunctionNode, context_of, with_node
-
-FunctionCtx = FunctionNode
+from funcgrad.autograd.function_node import FunctionCtx as FunctionCtx
+from funcgrad.autograd.function_node import node_of, with_node
 
 
 class Function:
@@ -71,14 +70,14 @@ class Function:
             args, kwargs = _bound(cls.forward, args, kwargs), {}
         if any(isinstance(a, Tensor) and isinstance(a._variable.value, LiftedValue) for a in args):
             return apply_inside(cls, args, sets_context)
-        ctx = context_of(cls, args)
+        node = node_of(cls, args)
         with no_grad():
             if sets_context:
                 answer = cls.forward(*args, **kwargs)
-                cls.setup_context(ctx, args, answer)
+                cls.setup_context(node.ctx, args, answer)
             else:
-                answer = cls.forward(ctx, *args, **kwargs)
-        return with_node(ctx, args, answer)
+                answer = cls.forward(node.ctx, *args, **kwargs)
+        return with_node(node, args, answer)
 
 
 class InplaceFunction(Function):

@@ -14,7 +14,7 @@ from funcgrad._tape.levels import BatchLevel, Level, Lifted, TangentLevel, still
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.autograd.function_node import context_of, with_node
+from funcgrad.autograd.function_node import node_of, with_node
 
 NO_VMAP = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap staticmethod "
@@ -80,10 +80,10 @@ def _with_gradients(function: Any, level: Level, args: Sequence[Any], below: Seq
         else:  # an argument that forward returns, changed in place or not
             results.append(args[place]._write(level.lift(result._current())))
     lifted = _like(answer, results)
-    ctx = context_of(function, args)
+    node = node_of(function, args)
     with no_grad():
-        function.setup_context(ctx, tuple(args), lifted)
-    return with_node(ctx, args, lifted)
+        function.setup_context(node.ctx, tuple(args), lifted)
+    return with_node(node, args, lifted)
 
 
 def _with_derivative(
@@ -95,14 +95,14 @@ def _with_derivative(
     sets_context: bool,
 ) -> Any:
     answer = function.apply(*below)
-    ctx = context_of(function, below)
+    node = node_of(function, below)
     if sets_context:
-        function.setup_context(ctx, tuple(below), answer)
+        function.setup_context(node.ctx, tuple(below), answer)
     else:  # its ctx is filled by forward alone; the program does not compute it twice
-        function.forward(ctx, *below)
-    ctx.in_forward_mode()
+        function.forward(node.ctx, *below)
+    node.in_forward_mode()
     tangents = [_tangent(*pair) for pair in zip(args, own, strict=True)]
-    moved = _each(function.jvp(ctx, *tangents))
+    moved = _each(function.jvp(node.ctx, *tangents))
     return _like(answer, [_along(level, *pair) for pair in zip(_each(answer), moved, strict=True)])
 
 
@@ -175,13 +175,13 @@ def _rule(function: Any, size: int, randomness: str, own: tuple[bool, ...]) -> A
     def entries(level: BatchLevel, args: Sequence[Any]) -> list[Any]:
         return [_entry(level, x, 0 if is_own else None) for x, is_own in zip(args, own, strict=True)]
 
-    def context(level: BatchLevel, args: Sequence[Any]) -> Any:
-        """Return the ctx of each entry's call, which is made once more: the program does not compute it twice."""
+    def entry_node(level: BatchLevel, args: Sequence[Any]) -> Any:
+        """Return the node of each entry's call, which is made once more: the program does not compute it twice."""
         given = entries(level, args)
-        ctx = context_of(function, given)
-        ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in given)
-        function.setup_context(ctx, tuple(given), function.apply(*given))
-        return ctx
+        node = node_of(function, given)
+        node.ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in given)
+        function.setup_context(node.ctx, tuple(given), function.apply(*given))
+        return node
 
     def forward(*args: Any) -> Any:
         with _running(size, randomness) as level:
@@ -192,16 +192,16 @@ def _rule(function: Any, size: int, randomness: str, own: tuple[bool, ...]) -> A
         tensors = [x for x in inputs if isinstance(x, Tensor)]
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
-        ctx.given = tuple(None if isinstance(x, Tensor) else x for x in inputs)
+        ctx.given = [(isinstance(x, Tensor), None if isinstance(x, Tensor) else x) for x in inputs]
 
     def arguments(ctx: Any) -> list[Any]:
         saved = iter(ctx.saved_tensors)
-        return [next(saved) if aval is not None else x for x, aval in zip(ctx.given, ctx.input_avals, strict=True)]
+        return [next(saved) if is_tensor else x for is_tensor, x in ctx.given]
 
     def backward(ctx: Any, *grads: Any) -> Any:
         with _running(size, randomness) as level:
-            inner = context(level, arguments(ctx))
-            answers = _each(function.backward(inner, *[_entry(level, grad, 0) for grad in grads]))
+            inner = entry_node(level, arguments(ctx))
+            answers = _each(function.backward(inner.ctx, *[_entry(level, grad, 0) for grad in grads]))
         wholes = [_whole(level, answer) for answer in answers]
         return tuple(
             whole if is_own or whole is None else whole.sum(0) for whole, is_own in zip(wholes, own, strict=False)
@@ -209,9 +209,9 @@ def _rule(function: Any, size: int, randomness: str, own: tuple[bool, ...]) -> A
 
     def jvp(ctx: Any, *tangents: Any) -> Any:
         with _running(size, randomness) as level:
-            inner = context(level, arguments(ctx))
+            inner = entry_node(level, arguments(ctx))
             inner.in_forward_mode()
-            moved = function.jvp(inner, *entries(level, tangents))
+            moved = function.jvp(inner.ctx, *entries(level, tangents))
         return _like(moved, [_whole(level, each) for each in _each(moved)])
 
     methods = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp}

@@ -1,10 +1,11 @@
-"""The node that one call of an autograd.Function leaves in the graph, which is also the `ctx` of its methods."""
+"""The node that one call of an autograd.Function leaves in the graph, and the `ctx` of its methods."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
+from weakref import ref
 
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
@@ -26,7 +27,7 @@ class _Saved(NamedTuple):
     variable: Variable
     result: int | None = None
 
-    def read(self, node: FunctionNode) -> Tensor:
+    def read(self, node: FunctionNode | None) -> Tensor:
         """Return the tensor itself, or, where its name has come to mean something else, one of the saved value."""
         if self.result is not None:
             return Tensor._of(Variable(self.variable.value, node, self.result))
@@ -35,42 +36,37 @@ class _Saved(NamedTuple):
         return self.tensor
 
 
-class FunctionNode(Node):
-    """The node of one call of a Function, and its `ctx`: what forward keeps for backward."""
+class FunctionCtx:
+    """The `ctx` of one call of a Function: what forward keeps for backward. All names but torch's are the user's."""
 
     __slots__ = (
-        "__dict__", "_freed", "_materialize", "_non_differentiable", "_saved", "_saved_for_forward", "dirty_tensors",
-        "edges", "function", "input_avals", "needs_input_grad", "others", "result_avals",
+        "__dict__", "__weakref__", "_freed", "_materialize", "_node", "_non_differentiable", "_saved",
+        "_saved_for_forward", "dirty_tensors", "needs_input_grad",
     )  # fmt: skip
-    function: Any
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, node: FunctionNode) -> None:
+        self._node = ref(node)  # which holds its ctx
         self._saved: Any = ()
         self._saved_for_forward: tuple[Any, ...] = ()
         self._freed = False
         self._materialize = True
         self._non_differentiable: tuple[Tensor, ...] = ()
         self.dirty_tensors: tuple[Tensor, ...] = ()
-        self.edges: tuple[Any, ...] = ()
         self.needs_input_grad: tuple[bool, ...] = ()
-        self.input_avals: tuple[Aval | None, ...] = ()  # None: no tensor
-        self.result_avals: tuple[Aval, ...] = ()
-        self.others: tuple[int, ...] = ()  # the places of results that are no tensors: backward is given None there
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {hex(id(self))}>"
 
-    @property
-    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
-        return self.result_avals
+    def __getattr__(self, name: str) -> Any:
+        """Return what torch's node has: next_functions, metadata, hooks."""
+        node = self._node()
+        if node is None or name not in _OF_NODE:
+            raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        return getattr(node, name)
 
-    @property
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """An edge for each tensor among the arguments; (None, 0) where no gradient is wanted."""
-        edges = iter(self.edges)
-        wanted = zip(self.input_avals, self.needs_input_grad, strict=True)
-        return tuple(next(edges) if needed else (None, 0) for aval, needed in wanted if aval is not None)
+    def name(self) -> str:
+        """Return torch's name of the node."""
+        return type(self).__name__
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
@@ -82,10 +78,6 @@ class FunctionNode(Node):
         """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
         self._saved_for_forward = tensors
 
-    def in_forward_mode(self) -> None:
-        """Let `saved_tensors` be what `save_for_forward` kept, if it was called."""
-        self._saved = self._saved_for_forward or self._saved
-
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What `save_for_backward` kept, in that order; RuntimeError once the graph is freed."""
@@ -93,33 +85,13 @@ class FunctionNode(Node):
             raise RuntimeError(SECOND_TIME)
         if type(self._saved) is Packed:
             return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
-        return tuple(saved.read(self) if type(saved) is _Saved else saved for saved in self._saved)
+        return tuple(saved.read(self._node()) if type(saved) is _Saved else saved for saved in self._saved)
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of `saved_tensors`."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
-
-    def give_history(self, places: dict[int, int]) -> None:
-        """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
-        if type(self._saved) is Packed:
-            return
-        self._saved = tuple(
-            _Saved(None, saved.variable.detached(), places[id(saved.tensor)])
-            if type(saved) is _Saved and id(saved.tensor) in places
-            else saved
-            for saved in self._saved
-        )
-
-    @property
-    def saved(self) -> Any:
-        """What forward saved, as a checkpointed block may take it away."""
-        return self._saved
-
-    @saved.setter
-    def saved(self, saved: Any) -> None:
-        self._saved = saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which results have no gradient."""
@@ -133,17 +105,79 @@ class FunctionNode(Node):
         """Say whether backward gets zeros (True) or None for results whose gradient is not given."""
         self._materialize = value
 
+
+_OF_NODE = ("metadata", "next_functions", "register_hook", "register_prehook")
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function. Its `ctx` is apart, so that the user's names there hide none of these."""
+
+    __slots__ = ("ctx", "edges", "function", "input_avals", "others", "result_avals")
+    ctx: Any
+    function: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.edges: tuple[Any, ...] = ()
+        self.input_avals: tuple[Aval | None, ...] = ()  # None: no tensor
+        self.result_avals: tuple[Aval, ...] = ()
+        self.others: tuple[int, ...] = ()  # the places of results that are no tensors: backward is given None there
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object at {hex(id(self))}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what forward set on its ctx, which in torch is this node."""
+        if name == "ctx":
+            raise AttributeError(name)
+        return getattr(self.ctx, name)
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known once forward has run
+        return self.result_avals
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """An edge for each tensor among the arguments; (None, 0) where no gradient is wanted."""
+        edges = iter(self.edges)
+        wanted = zip(self.input_avals, self.ctx.needs_input_grad, strict=True)
+        return tuple(next(edges) if needed else (None, 0) for aval, needed in wanted if aval is not None)
+
+    @property
+    def saved(self) -> Any:
+        """What forward saved, as a checkpointed block may take it away."""
+        return self.ctx._saved
+
+    @saved.setter
+    def saved(self, saved: Any) -> None:
+        self.ctx._saved = saved
+
+    def in_forward_mode(self) -> None:
+        """Let `saved_tensors` be what `save_for_forward` kept, if it was called."""
+        self.saved = self.ctx._saved_for_forward or self.saved
+
+    def give_history(self, places: dict[int, int]) -> None:
+        """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
+        if type(self.saved) is Packed:
+            return
+        self.saved = tuple(
+            _Saved(None, saved.variable.detached(), places[id(saved.tensor)])
+            if type(saved) is _Saved and id(saved.tensor) in places
+            else saved
+            for saved in self.saved
+        )
+
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., Any]) -> Sequence[Any]:
         """Call the Function's backward, recording history only where the pass keeps it."""
-        if self._freed:
+        if self.ctx._freed:
             raise RuntimeError(SECOND_TIME)
-        if type(self._saved) is Remade:
-            self._saved = self._saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
+        if type(self.saved) is Remade:
+            self.saved = self.saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
         given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
         for place in self.others:
             given.insert(place, None)
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]  # both ways say it
-            answer = self.function.backward(self, *given)
+            answer = self.function.backward(self.ctx, *given)
             answers = answer if isinstance(answer, tuple) else (answer,)
             count = len(self.input_avals)
             if len(answers) < count or any(a is not None for a in answers[count:]):
@@ -162,7 +196,7 @@ class FunctionNode(Node):
                     f"function {self.name()} returned a gradient different than None at position {position + 1}, "
                     "but the corresponding forward input was not a Variable"
                 )
-            if aval is not None and self.needs_input_grad[position]:
+            if aval is not None and self.ctx.needs_input_grad[position]:
                 yield None if answer is None else self._fitted(answer, aval, tensors)._current()
             tensors += aval is not None
 
@@ -185,57 +219,59 @@ class FunctionNode(Node):
         if cotangent is not None:
             return Tensor._of(cotangent)
         aval = self.result_avals[index]
-        return fg.zeros(aval.shape, dtype=aval.dtype) if self._materialize else None
+        return fg.zeros(aval.shape, dtype=aval.dtype) if self.ctx._materialize else None
 
     def release(self) -> None:
         """Let go of the saved tensors."""
-        if self._saved:
-            self._saved, self._freed = (), True
+        if self.saved:
+            self.saved, self.ctx._freed = (), True
 
 
-def context_of(function: Any, args: Sequence[Any]) -> Any:
-    """Return the `ctx` of a call of a Function, which knows what the arguments are."""
-    ctx: Any = named(FunctionNode, f"{function.__name__}Backward")()
-    ctx.function = function
+def node_of(function: Any, args: Sequence[Any]) -> Any:
+    """Return the node of a call of a Function, which knows what the arguments are, with a `ctx` for its methods."""
+    name = f"{function.__name__}Backward"
+    node: Any = named(FunctionNode, name)()
+    node.ctx = named(FunctionCtx, name)(node)
+    node.function = function
     variables = [a._current() if isinstance(a, Tensor) else None for a in args]
-    ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
-    ctx.input_avals = tuple(None if v is None else v.aval for v in variables)
-    ctx.edges = tuple((v.node, v.index) for v in variables if v is not None and v.node is not None)
-    return ctx
+    node.ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)
+    node.input_avals = tuple(None if v is None else v.aval for v in variables)
+    node.edges = tuple((v.node, v.index) for v in variables if v is not None and v.node is not None)
+    return node
 
 
-def with_node(ctx: Any, args: Sequence[Any], answer: Any) -> Any:
+def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     """Return what forward answered, with the node behind the results that have a gradient where one is wanted."""
-    if not thread.grad or not any(ctx.needs_input_grad):
+    if not thread.grad or not any(node.ctx.needs_input_grad):
         return answer
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
-    ctx.result_avals = tuple(t._current().aval for t in tensors)
-    ctx.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
-    ctx.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(ctx, t, args)})
+    node.result_avals = tuple(t._current().aval for t in tensors)
+    node.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
+    node.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(node.ctx, t, args)})
     named_results, index = [], 0
     for result in results:
         if not isinstance(result, Tensor):
             named_results.append(result)
             continue
-        named_results.append(_result(ctx, result, index))
+        named_results.append(_result(node, result, index))
         index += 1
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
 
 
-def _gets_history(ctx: Any, result: Tensor, args: Sequence[Any]) -> bool:
+def _gets_history(ctx: FunctionCtx, result: Tensor, args: Sequence[Any]) -> bool:
     """Tell whether a result, as forward returned it, stands for a result of the node."""
     if any(result is t for t in ctx._non_differentiable) or not result._current().aval.differentiable:
         return False
     return any(result is t for t in ctx.dirty_tensors) or not any(result is a for a in args)
 
 
-def _result(ctx: Any, result: Tensor, index: int) -> Tensor:
+def _result(node: FunctionNode, result: Tensor, index: int) -> Tensor:
     variable = result._current()
-    if any(result is t for t in ctx._non_differentiable) or not variable.aval.differentiable:
+    if any(result is t for t in node.ctx._non_differentiable) or not variable.aval.differentiable:
         return Tensor._of(variable.detached())
-    own = Variable(variable.value, ctx, index)
-    if any(result is t for t in ctx.dirty_tensors):
+    own = Variable(variable.value, node, index)
+    if any(result is t for t in node.ctx.dirty_tensors):
         if type(variable.node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         result._write(own)

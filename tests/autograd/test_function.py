@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -179,3 +180,44 @@ def test_the_graph_shows_an_edge_for_each_tensor_among_the_arguments() -> None:
     leaf = torch.ones(2, requires_grad=True)
     nowhere, to_leaf = Scale.apply(torch.ones(2), leaf, 3).grad_fn.next_functions
     assert nowhere == (None, 0) and to_leaf[0].variable is leaf
+
+
+def test_no_name_that_forward_sets_on_its_ctx_disturbs_the_pass() -> None:
+    class Named(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.order = ctx.edges = ctx.hooks = ctx.pre_hooks = ctx.retained = ctx.function = ctx.saved = 5
+            ctx.others, ctx.avals, ctx.release, ctx.pull, ctx.input_avals, ctx.result_avals = range(6)
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            assert (ctx.order, ctx.saved, ctx.others, ctx.pull, ctx.function) == (5, 5, 0, 3, 5)
+            return 2 * grad * ctx.saved_tensors[0]
+
+    x = torch.tensor([3.0], requires_grad=True)
+    y = Named.apply(x.exp().log())
+    assert y.grad_fn.needs_input_grad == (True,) and not hasattr(y.grad_fn, "absent")
+    y.sum().backward()
+    assert torch.allclose(x.grad, torch.tensor([6.0]))
+
+
+def test_a_ctx_does_not_outlive_its_graph() -> None:
+    kept: list[Any] = []
+
+    class Keeping(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            kept.append(weakref.ref(ctx))
+            ctx.me = 1
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    y = Keeping.apply(torch.ones(1, requires_grad=True))
+    assert kept[0]().me == 1 and kept[0]().next_functions == y.grad_fn.next_functions
+    del y
+    assert kept[0]() is None
