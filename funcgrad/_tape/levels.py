@@ -65,6 +65,7 @@ class Level:
     """
 
     __slots__ = ("age", "finished")
+    printed_as: str | None = "GradTrackingTensor(lvl={}, value="
 
     def __init__(self) -> None:
         self.age, self.finished = _age(), False
@@ -118,6 +119,7 @@ class BatchLevel(Level):
     """The level of vmap: a value is one entry of the batch, which is the first dimension of what it stands for."""
 
     __slots__ = ("randomness", "size")
+    printed_as = "BatchedTensor(lvl={}, bdim=0, value="
 
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
@@ -144,12 +146,13 @@ class TangentLevel(Level):
     Histories reach the leaves below it too: their gradients are values at this level, with a derivative of their own.
     """
 
-    __slots__ = ("is_printed",)
+    __slots__ = ("is_printed", "printed_as")
 
     def __init__(self, *, is_printed: bool = False) -> None:
         """is_printed: whether values print with their derivative."""
         super().__init__()
         self.is_printed = is_printed
+        self.printed_as = None if is_printed else Level.printed_as
 
     def lift(self, below: Variable) -> Variable:
         """Return a Variable that does not change in the direction: it need not be lifted."""
@@ -259,17 +262,20 @@ def still_lifted(variable: Variable) -> Variable:
     return variable
 
 
-def batch_of(variable: Variable) -> tuple[Variable, int] | None:
-    """Return the batch of which a Variable is one entry, and the number of levels it is above; None for no entry."""
-    while type(variable.value) is Lifted and type(variable.value.level) is not BatchLevel:
-        variable = variable.value.below
-    if type(variable.value) is not Lifted or variable.value.level.finished:
-        return None
-    below, depth = variable.value.below, 1
-    value = below.value
-    while type(value) is Lifted:
-        value, depth = value.below.value, depth + 1
-    return below, depth
+def wrapped_in(variable: Variable) -> tuple[str, Variable] | None:
+    """Return what torch prints around a Variable of a level whose function runs, and what stands within; None: no such.
+
+    A dual tensor prints with its tangent instead.
+    """
+    while type(variable.value) is Lifted:
+        level, below = variable.value.level, variable.value.below
+        if not level.finished and level.printed_as is not None:
+            number = thread.running.index(level) + 1 if level in thread.running else 1
+            return level.printed_as.format(number), below
+        if type(level) is BatchLevel:
+            return None
+        variable = below
+    return None
 
 
 def tangent_of(variable: Variable) -> Variable | None:

@@ -14,7 +14,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of
-from funcgrad._tape.levels import batch_of, tangent_of
+from funcgrad._tape.levels import tangent_of, wrapped_in
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
@@ -143,12 +143,12 @@ def delete_item(self: Tensor, index: Any) -> None:
 
 @method("__repr__", "__str__")
 def represent(self: Tensor) -> str:
-    """Print as torch prints; within vmap, where a tensor is one entry of a batch, the whole batch."""
+    """Print as torch prints; within a function that is transformed, what stands for it outside (vmap: the batch)."""
     variable = self._current()
-    batch = batch_of(variable)
-    if batch is not None:
-        whole = textwrap.indent(repr(Names.wrap(batch[0])), "    ")
-        return f"BatchedTensor(lvl={batch[1]}, bdim=0, value=\n{whole}\n)"
+    wrapped = wrapped_in(variable)
+    if wrapped is not None:
+        around, below = wrapped
+        return f"{around}\n{textwrap.indent(repr(Names.wrap(below)), '    ')}\n)"
     fn = self.grad_fn
     where = device_of(variable.aval.placement)
     if isinstance(variable.value.array, jax.core.Tracer):

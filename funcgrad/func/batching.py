@@ -41,9 +41,9 @@ def vmap(
         if is_plain(args) and chunk_size is None:
             axes = list(in_dims) if isinstance(in_dims, tuple) else in_dims
             return jax.vmap(functools.partial(plain(func), **kwargs), axes, out_dims)(*args)
-        label = f"vmap({getattr(func, '__name__', repr(func))})"
+        label = getattr(func, "__name__", repr(func))
         given = leaves_of(args)
-        dims, size = _checked(label, in_dims, args, given)
+        dims, size = _checked(f"vmap({label}, in_dims={in_dims}, ...)(<inputs>)", in_dims, args, given)
         parts = []
         for start in range(0, max(size, 1), chunk_size or max(size, 1)):
             part = given
@@ -81,7 +81,7 @@ def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[An
             f"got: {type(in_dims)}."
         )
     if not args:
-        raise ValueError(f"{label}(<inputs>): got no inputs. Maybe you forgot to add inputs")
+        raise ValueError(f"{label}: got no inputs. Maybe you forgot to add inputs")
     try:
         dims = spread(in_dims, args, "in_dims")
     except ValueError as error:
@@ -134,7 +134,10 @@ def _places(label: str, out_dims: Any, result: Any) -> list[Any]:
     try:
         return spread(out_dims, result, "out_dims")
     except ValueError as error:
-        raise ValueError(f"{label}: out_dims is not compatible with the structure of `outputs`: {error}") from None
+        raise ValueError(
+            f"vmap({label}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`: {error}"
+        ) from None
 
 
 def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:
@@ -142,12 +145,14 @@ def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:
     is_entry = isinstance(result, Tensor) and level.is_own(result._current())
     if dim is None:
         if is_entry:
-            raise ValueError(f"{label}: a result that differs between entries has no place where out_dim is None")
+            raise ValueError(
+                f"vmap({label}, ...): a result that differs between entries has no place where out_dim is None"
+            )
         return result
     if not isinstance(result, Tensor):
         raise ValueError(
-            f"{label}: must only return Tensors, got type {type(result)}. Did you mean to set out_dims= to None for "
-            "output?"
+            f"vmap({label}, ...): `{label}` must only return Tensors, got type {type(result)}. Did you mean to set "
+            "out_dims= to None for output?"
         )
     if is_entry:
         batch = Tensor._of(level.lower(result._current()))

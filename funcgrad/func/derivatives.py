@@ -259,9 +259,7 @@ def _require_tensor(leaf: Any, what: str) -> None:
 
 def _require_scalar(output: Any) -> None:
     if not isinstance(output, Tensor):
-        raise RuntimeError(
-            f"grad_and_value(f)(*args): Expected f(*args) to return a tensor, got {type(output).__name__}"
-        )
+        raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
     if output.ndim != 0:
         raise RuntimeError(
             "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "

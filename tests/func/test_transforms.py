@@ -78,6 +78,25 @@ def test_a_tensor_prints_within_vmap_as_the_batch_it_is_of() -> None:
     assert texts[1].startswith(f"BatchedTensor(lvl=2, bdim=0, value=\n{inner}")
 
 
+def test_a_tensor_prints_within_derivatives_as_what_is_tracked() -> None:
+    texts = []
+
+    def show(x: torch.Tensor) -> torch.Tensor:
+        texts.append(repr(x))
+        return (x * x).sum()
+
+    func.grad(show)(torch.ones(2))
+    func.vmap(func.grad(show))(torch.arange(2.0))
+    func.jvp(show, (torch.ones(2),), (torch.ones(2),))
+    func.jacfwd(show)(torch.ones(2))
+    tracked = "GradTrackingTensor(lvl={}, value=\n    tensor([1., 1.])\n)"
+    assert texts[0] == texts[2] == tracked.format(1)
+    assert texts[1] == (
+        "GradTrackingTensor(lvl=2, value=\n    BatchedTensor(lvl=1, bdim=0, value=\n        tensor([0., 1.])\n    )\n)"
+    )
+    assert texts[3] == tracked.format(2)
+
+
 def test_transforms_of_tensors_run_inside_jaxs() -> None:
     def through(array: jax.Array) -> jax.Array:
         return func.vmap(func.grad(lambda x: (x**3).sum()))(torch.from_jax(array)).jax()
@@ -171,11 +190,15 @@ def test_randomness_is_different_where_that_is_asked() -> None:
         (lambda x: func.vmap(lambda x: x, in_dims="a")(x), ValueError, "expected `in_dims` to be int"),
         (lambda x: func.vmap(lambda x: x, in_dims=(0, 0))(x), ValueError, "not compatible with the structure"),
         (lambda x: func.vmap(lambda x, y: x)(x, 2), ValueError, "cannot vmap over non-Tensor"),
-        (lambda x: func.vmap(lambda x: 2)(x), ValueError, "must only return Tensors"),
+        (
+            lambda x: func.vmap(lambda x: 2)(x),
+            ValueError,
+            r"vmap\(<lambda>, ...\): `<lambda>` must only return",
+        ),
         (lambda x: func.vmap(lambda x: x, out_dims=None)(x), ValueError, "out_dim is None"),
         (lambda x: func.vmap(lambda: 2)(), ValueError, "got no inputs"),
         (lambda x: func.grad(lambda x: x)(x), RuntimeError, "Expected f\\(\\*args\\) to return a scalar"),
-        (lambda x: func.grad(lambda x: 2)(x), RuntimeError, "to return a tensor, got int"),
+        (lambda x: func.grad(lambda x: 2)(x), RuntimeError, "to return a Tensor, got <class 'int'>"),
         (lambda x: func.grad(lambda x: x.sum(), argnums=1)(x), RuntimeError, "only 1 positional"),
         (lambda x: func.grad(lambda x: x.sum())(x.long()), RuntimeError, "floating point and complex"),
         (lambda x: func.vjp(lambda x: x, x)[1](x[0]), RuntimeError, "cotangent of shape"),
