@@ -53,6 +53,7 @@ from funcgrad._ops import shaping as shaping
 from funcgrad._ops import softmax as softmax
 from funcgrad._ops import solving as solving
 from funcgrad._ops import sorting as sorting
+from funcgrad._ops import sparse as sparse
 from funcgrad._ops import special as special
 from funcgrad._ops import spectrograms as spectrograms
 from funcgrad._ops import views as views

@@ -119,7 +119,7 @@ METHODS["is_xla"] = property(lambda self: self.device.type in ("xla", "tpu"))
 METHODS["_is_view"] = lambda self: type(self._alias) is View
 for _word in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan", "xpu"):
     METHODS[f"is_{_word}"] = property(_always(False))
-METHODS["is_coalesced"] = METHODS["has_names"] = _always(False)
+METHODS["has_names"] = _always(False)
 
 
 @both()

@@ -369,8 +369,11 @@ def asks_as_property(found: property) -> property:
 
 
 def arm_for(cls: Any) -> None:
-    """Arm if a new subclass of Tensor overrides functions, be it only to keep its own class."""
-    if cls.__torch_function__ is not disabled:
+    """Arm if a new subclass of Tensor overrides functions, be it only to keep its own class.
+
+    Not yet for a class of our own, of which most programs never make a tensor.
+    """
+    if cls.__torch_function__ is not disabled and not cls.__dict__.get("_arms_when_made"):
         arm()
 
 

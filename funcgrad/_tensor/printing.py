@@ -126,15 +126,18 @@ def _shape_and_dtype(array: np.ndarray[Any, Any], dtype: dtypes.dtype, default_d
     return size if dtype in implied else [*size, f"dtype={dtype!r}"]
 
 
-def with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int) -> str:
-    """Append the suffixes and the closing bracket, each suffix on a new line where the last one is full."""
+def with_suffixes(text: str, suffixes: Sequence[str], column: int, indent: int, *, breaks: bool = False) -> str:
+    """Append the suffixes and the closing bracket, each suffix on a new line where the last one is full.
+
+    breaks: the first one on a new line in any case.
+    """
     newline = text.rfind("\n")
     # torch counts two characters more than the line has: where the line breaks depends on it.
     length = len(text) - newline + 1 + (indent if newline < 0 else 0)
     for suffix in suffixes:
-        if length + len(suffix) + 2 > OPTIONS.linewidth:
+        if breaks or length + len(suffix) + 2 > OPTIONS.linewidth:
             text += ",\n" + " " * column + suffix
-            length = column + len(suffix)
+            length, breaks = column + len(suffix), False
         else:
             text += ", " + suffix
             length += len(suffix) + 2

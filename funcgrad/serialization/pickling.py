@@ -108,6 +108,8 @@ class CheckpointPickler(_Pickler):
 def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:
     if tensor.is_nested:
         raise NotImplementedError("nested tensors are not saved to files: save values() and offsets()")
+    if isinstance(tensor, SparseTensor):
+        return rebuild.sparse_tensor, (tensor.layout, rebuild.parts_of(tensor))
     state = dict(tensor.__dict__)
     if rebuild.is_parameter(tensor):
         made = (_Untracked(tensor), tensor.requires_grad, OrderedDict())

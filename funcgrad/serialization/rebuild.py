@@ -124,6 +124,22 @@ def set_attributes(tensor: Tensor, state: Any) -> None:
             vars(tensor)[name] = value
 
 
+def sparse_tensor(layout: Any, parts: tuple[Any, ...]) -> Tensor:
+    """Return the sparse tensor of indices, values and a size, as a layout has them. RuntimeError: they do not fit."""
+    if layout is layouts.sparse_coo:
+        indices, values, size, *is_coalesced = parts
+        return sparse_coo_tensor(indices, values, size, is_coalesced=bool(is_coalesced and is_coalesced[0]))
+    return sparse_compressed_tensor(*parts, layout=layout)
+
+
+def parts_of(tensor: SparseTensor) -> tuple[Any, ...]:
+    """Return what `sparse_tensor` makes it of."""
+    pattern, values = tensor._pattern, tensor._values()
+    if isinstance(pattern, Pattern):
+        return pattern.indices, values, pattern.size, pattern.is_coalesced
+    return pattern.compressed, pattern.plain, values, pattern.size
+
+
 def _unsupported(kind: str) -> Callable[..., Tensor]:
     def refuse(*_: Any) -> Tensor:
         raise RuntimeError(f"the file holds a {kind} tensor, which funcgrad does not have")
@@ -139,7 +155,7 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "_rebuild_parameter_with_state": parameter_with_state,
     "_rebuild_device_tensor_from_cpu_tensor": from_other_device,
     "_rebuild_device_tensor_from_numpy": from_other_device,
-    "_rebuild_sparse_tensor": _unsupported("sparse"),
+    "_rebuild_sparse_tensor": sparse_tensor,
     "_rebuild_nested_tensor": _unsupported("nested"),
     "_rebuild_qtensor": _unsupported("quantized"),
     "_rebuild_meta_tensor_no_storage": _unsupported("meta"),

@@ -1,17 +1,23 @@
-"""torch.sparse: products, sums and softmax of sparse tensors, which are dense ones here (`_tensor.sparse_layouts`)."""
+"""torch.sparse: products, sums and softmax of sparse tensors; the tensors themselves are `_tensor.sparse`."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from funcgrad._base import layouts
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.legacy import TYPES
-from funcgrad._tensor.sparse_layouts import sparse_coo_tensor
+from funcgrad._tensor.overriding import Without
+from funcgrad._tensor.sparse.folding import folded_product, sampled, shares, total
+from funcgrad._tensor.sparse.making import sparse_coo_tensor, to_sparse
+from funcgrad._tensor.sparse.pattern import Pattern
+from funcgrad._tensor.sparse.products import multiplied, plus_product
+from funcgrad._tensor.sparse.tensor import SparseTensor, sparse
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = [
@@ -23,66 +29,81 @@ __all__ = [
 _plain = lookup("")
 Check = TypeVar("Check")
 
-
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
-    """Multiply two matrices; with `reduce` ("sum", "mean", "max", "min") fold what mat1 stores of each row otherwise.
+    """Multiply two matrices; with `reduce` ("mean", "amax", "amin") fold what mat1 stores of each row otherwise.
 
-    Shape: mat1 (n, m), mat2 (m, p), result (n, p). Rows of which nothing is stored give 0.
+    Shape: mat1 (n, m), mat2 (m, p), result (n, p), sparse where both are. Rows of which nothing is stored give 0.
     """
-    if reduce is None or reduce == "sum":
-        return call(TABLE["mm"], (mat1, mat2))
-    stored = mat1 != 0
-    if reduce == "mean":
-        return call(TABLE["mm"], (mat1, mat2)) / stored.sum(1, keepdim=True).clamp(min=1)
-    if reduce not in ("amax", "amin", "max", "min"):
-        raise RuntimeError(f"reduce argument must be either sum, mean, amax or amin, got {reduce}")
-    largest = reduce in ("amax", "max")
-    terms = (mat1.unsqueeze(-1) * mat2).masked_fill(~stored.unsqueeze(-1), -np.inf if largest else np.inf)
-    folded = terms.amax(1) if largest else terms.amin(1)
-    return folded.masked_fill(~stored.any(1, keepdim=True), 0)
+    with Without("asks_classes"):
+        if reduce is not None and reduce != "sum":
+            return folded_product(mat1 if isinstance(mat1, SparseTensor) else to_sparse(mat1), mat2, reduce)
+        if isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor):
+            return multiplied(mat1, mat2, "SparseAddmmBackward0")  # type: ignore[no-any-return]  # a tensor
+        return call(TABLE["mm"], (mat1, mat2))  # type: ignore[no-any-return]  # a tensor
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
     """Return beta * mat + alpha * mat1 @ mat2."""
-    return _plain("addmm")(mat, mat1, mat2, beta=beta, alpha=alpha)
+    with Without("asks_classes"):
+        if isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor):
+            return plus_product(mat, mat1, mat2, beta, alpha, "SparseAddmmBackward0")  # type: ignore[no-any-return]
+        return _plain("addmm")(mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]  # a tensor
 
 
 def sampled_addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None
 ) -> Tensor:
-    """Return beta * input + alpha * mat1 @ mat2 where `input` is not 0, and 0 elsewhere."""
-    found = (beta * input + alpha * mat1.matmul(mat2)).masked_fill(input == 0, 0)
-    return found if out is None else out.copy_(found)
+    """Return beta * input + alpha * mat1 @ mat2 where `input`, which is sparse, stores something."""
+    if not isinstance(input, SparseTensor):
+        raise RuntimeError("sampled_addmm: Expected input to have sparse csr layout")
+    with Without("asks_classes"):
+        found = sampled(input, mat1, mat2, beta, alpha)
+    return found if out is None else out.copy_(found)  # type: ignore[no-any-return]  # a tensor
 
 
 def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
-    """Return the sum over `dim` (default: all)."""
-    return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
+    """Return the sum over `dim` (default: all), sparse while a sparse dimension is left."""
+    if not isinstance(input, SparseTensor):
+        return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
+    with Without("asks_classes"):
+        return total(input, dim, dtype=dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Return the softmax along `dim` of what is not 0: what is not stored counts as minus infinity and stays 0."""
-    stored = input != 0
-    shares = input.masked_fill(~stored, -np.inf).softmax(dim, dtype=dtype)
-    return shares.masked_fill(~stored, 0)
+    """Return the softmax along `dim` of what is stored; what is not counts as minus infinity."""
+    return _shares("softmax", input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Return the logarithm of `softmax` of what is not 0."""
-    stored = input != 0
-    return input.masked_fill(~stored, -np.inf).log_softmax(dim, dtype=dtype).masked_fill(~stored, 0)
+    """Return the logarithm of `softmax` of what is stored."""
+    return _shares("log_softmax", input, dim, dtype)
 
 
-def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> Tensor:
-    """Return the matrix whose diagonals are rows of `diagonals`, each `offsets` above the main one."""
+def _shares(name: str, input: Tensor, dim: int, dtype: Any) -> Tensor:
+    if not isinstance(input, SparseTensor):
+        raise NotImplementedError(f"Could not run 'aten::_sparse_{name}' with arguments from the 'CPU' backend.")
+    with Without("asks_classes"):
+        return shares(input, dim, dtype, name == "log_softmax")
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> SparseTensor:
+    """Return the matrix whose diagonals are rows of `diagonals`, each `offsets` above the main one.
+
+    Shape: diagonals (n, m) or (m,), offsets (n,). RuntimeError: an offset comes twice.
+    """
     rows, columns = shape
-    matrix = np.zeros(shape, to_host(diagonals).dtype)
-    for diagonal, offset in zip(np.atleast_2d(to_host(diagonals)), np.atleast_1d(to_host(offsets)), strict=True):
-        for column in range(min(len(diagonal), columns)):
-            row = column - int(offset)
-            if 0 <= row < rows:
-                matrix[row, column] = diagonal[column]
-    return from_host(matrix, dtype=diagonals.dtype, device=diagonals.device)
+    above = np.atleast_1d(to_host(offsets))
+    if len(set(above.tolist())) < len(above):
+        raise RuntimeError("Offset tensor contains duplicate values")
+    lanes = diagonals if diagonals.ndim == 2 else diagonals.unsqueeze(0)
+    lane, column = (part.reshape(-1) for part in np.indices((len(above), min(lanes.shape[1], columns))))
+    row = column - above[lane]
+    lies = (row >= 0) & (row < rows)
+    places = np.stack([row, column])[:, lies]
+    chosen = from_host(np.stack([lane, column])[:, lies])
+    pattern = Pattern(shape, from_host(places), is_coalesced=False)
+    made = sparse(call(TABLE["values_at"], (lanes, chosen), ("SpdiagsBackward0",)), pattern)
+    return made if layout in (None, layouts.sparse_coo) else to_sparse(made, layout=layout)
 
 
 def as_sparse_gradcheck(gradcheck: Check) -> Check:
@@ -92,7 +113,9 @@ def as_sparse_gradcheck(gradcheck: Check) -> Check:
 
 def _of_type(name: str) -> Any:
     def make(*given: Any, **options: Any) -> Tensor:
-        """Return the tensor with the values at the columns of the indices, in this dtype, and 0 elsewhere."""
+        """Return the tensor with the values at the columns of the indices, in this dtype; of sizes, an empty one."""
+        if given and all(isinstance(size, int) for size in given):
+            given = (given,)
         return sparse_coo_tensor(*given, dtype=TYPES[name].dtype, **options)
 
     make.__name__ = make.__qualname__ = name
@@ -109,24 +132,31 @@ def _of_type(name: str) -> Any:
 
 
 class check_sparse_tensor_invariants:  # noqa: N801 - torch's own spelling
-    """A switch that torch has for checks of sparse layouts: accepted; there is nothing to check here."""
+    """A switch that torch has for checks of sparse layouts: here indices that the host knows are checked always."""
+
+    _is_on = False
 
     def __init__(self, enable: bool = True) -> None:
         self.enabled = enable
 
-    def __enter__(self) -> None: ...
+    def __enter__(self) -> Self:
+        self._before, check_sparse_tensor_invariants._is_on = check_sparse_tensor_invariants._is_on, self.enabled
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        check_sparse_tensor_invariants._is_on = self._before
 
     @staticmethod
     def is_enabled() -> bool:
-        """Tell whether checks are on: never."""
-        return False
+        """Tell what the switch says."""
+        return check_sparse_tensor_invariants._is_on
 
     @staticmethod
     def enable() -> None:
-        """Do nothing."""
+        """Turn the switch on."""
+        check_sparse_tensor_invariants._is_on = True
 
     @staticmethod
     def disable() -> None:
-        """Do nothing."""
+        """Turn the switch off."""
+        check_sparse_tensor_invariants._is_on = False
