@@ -1,6 +1,8 @@
-"""torch.layout and torch.memory_format: words that scripts pass along; XLA itself chooses how arrays lie."""
+"""torch.layout and torch.memory_format: how elements are kept; how a strided array lies, XLA itself chooses."""
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class Word:
@@ -20,9 +22,20 @@ class Word:
 
 
 class layout(Word):  # noqa: N801 - torch's own spelling
-    """How the elements are kept: here always strided."""
+    """How the elements are kept: strided, in one of the sparse ways, or jagged."""
 
     __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        return layout_named, (repr(self),)
+
+
+def layout_named(name: str) -> layout:
+    """Return the layout of a name such as "torch.sparse_coo". RuntimeError where there is none."""
+    found = _LAYOUTS.get(name)
+    if found is None:
+        raise RuntimeError(f"there is no layout {name!r}")
+    return found
 
 
 class memory_format(Word):  # noqa: N801 - torch's own spelling
@@ -36,6 +49,7 @@ sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"),
 sparse_bsr, sparse_bsc, jagged = layout("sparse_bsr"), layout("sparse_bsc"), layout("jagged")
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
+_LAYOUTS = {repr(x): x for x in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged)}
 _RANKS = {channels_last: 4, channels_last_3d: 5}
 
 

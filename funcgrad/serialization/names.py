@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pickle import UnpicklingError
 from typing import Any
 
-from funcgrad._base import dtypes
+from funcgrad._base import dtypes, layouts
 from funcgrad._base.devices import device
 from funcgrad._base.size import Size
 from funcgrad._tensor.tensor import Tensor
@@ -66,6 +66,7 @@ CALLABLES: dict[str, Any] = {
     "torch.Size": Size,
     "torch.device": device,
     "torch._tensor._rebuild_from_type_v2": rebuild.from_type,
+    "torch.serialization._get_layout": layouts.layout_named,
     **_FUNCTIONS,
 }
 CONSTANTS: dict[str, Any] = {

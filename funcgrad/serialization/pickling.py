@@ -8,6 +8,7 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any, BinaryIO, ClassVar
 
+from funcgrad._tensor.sparse.tensor import SparseTensor
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization import names, rebuild
 from funcgrad.serialization.placing import located, shared_by

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base import layouts
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import from_host
+from funcgrad._tensor.sparse.making import sparse_compressed_tensor, sparse_coo_tensor
+from funcgrad._tensor.sparse.pattern import Pattern
+from funcgrad._tensor.sparse.tensor import SparseTensor
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization.storages import Geometry, Storage, TypedStorage, contiguous_stride
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad._base import dtypes, layouts
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_dims, as_dtype
+from funcgrad._tensor.arguments import as_dims, as_dtype, as_spread_dims
 from funcgrad._tensor.call import call
 from funcgrad._tensor.creation import as_tensor, zeros
 from funcgrad._tensor.interop import can_be_read, from_host, to_host
@@ -265,6 +265,16 @@ def sparse_mask(self: Tensor, mask: Tensor) -> SparseTensor:
 
 
 handles("sparse_mask")(lambda func, *args: sparse_mask(*args))
+
+
+@handles("new_tensor", "new_full", "new_ones")
+def _new(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Tensor:
+    return func(self._plain(), *args, **kwargs)  # type: ignore[no-any-return]  # a tensor
+
+
+@handles("new_zeros", "new_empty")
+def _new_zeros(func: Any, self: SparseTensor, *size: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+    return _empty(as_spread_dims(size, "new_zeros(): argument 'size'"), dtype or self.dtype, device or self.device)
 
 
 @handles("zeros_like", "empty_like")

@@ -229,6 +229,12 @@ class SparseTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
+    def __copy__(self) -> SparseTensor:
+        copied = self._with(self._plain().detach())
+        if self.requires_grad:
+            copied._set_requires_grad(True, "Only Tensors of floating point and complex dtype can require gradients")
+        return copied
+
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         with Without("asks_classes"):
             copied = self._with(self._plain().detach().clone())
