@@ -18,6 +18,7 @@ from funcgrad._tape.levels import BatchLevel
 from funcgrad._tape.modes import enable_grad
 from funcgrad._tensor.differentiate import gradients_of
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.sparse.tensor import SparseTensor, sparse
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.backwards import grad, whole_batch
 from funcgrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
@@ -43,7 +44,8 @@ def gradcheck(
     check_batched_forward_grad: also a batch of them at once against one by one. check_grad_dtypes: gradients have their
     inputs' dtypes. nondet_tol: how far a second backward may be from the first. fast_mode: in one random direction
     only. Inputs should be float64 or complex128. Raises GradcheckError where something differs (or returns False, as
-    asked). check_undefined_grad and masked are accepted: a backward gets no undefined gradients, and layouts are dense.
+    asked). Of sparse tensors what is stored counts, whatever `masked` says; check_undefined_grad is accepted: a
+    backward gets no undefined gradients.
     """
     if not (check_backward_ad or check_forward_ad):
         raise AssertionError("Expected at least one of check_forward_ad and check_backward_ad to be True")
@@ -51,7 +53,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    check = _Check(func, inputs, fast_mode, eps)
+    check = _Check(*_on_values(func, inputs), fast_mode, eps)
     try:
         if check_backward_ad:
             check.compare("backward mode", lambda: check.by_backward(check_grad_dtypes), rtol, atol)
@@ -98,6 +100,27 @@ def gradgradcheck(
         check_batched_grad=check_batched_grad, fast_mode=fast_mode, check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev, masked=masked,
     )  # fmt: skip
+
+
+def _on_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], Any]:
+    """Return a function of the values of sparse inputs, whose sparse results are dense, and its inputs."""
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    patterns = [x._pattern if isinstance(x, SparseTensor) else None for x in given]
+
+    def dense(*values: Any) -> Any:
+        found = func(*(x if at is None else sparse(x, at) for x, at in zip(values, patterns, strict=True)))
+        parts = [x.to_dense() if isinstance(x, SparseTensor) else x for x in _listed(found)]
+        return tuple(parts) if isinstance(found, (tuple, list)) else parts[0]
+
+    if not any(patterns):
+        return dense, given
+    return dense, tuple(
+        x._values().requires_grad_(x.requires_grad) if isinstance(x, SparseTensor) else x for x in given
+    )
+
+
+def _listed(found: Any) -> Sequence[Any]:
+    return found if isinstance(found, (tuple, list)) else (found,)
 
 
 class _Check:

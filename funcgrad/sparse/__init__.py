@@ -14,7 +14,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.legacy import TYPES
 from funcgrad._tensor.overriding import Without
 from funcgrad._tensor.sparse.folding import folded_product, sampled, shares, total
-from funcgrad._tensor.sparse.making import sparse_coo_tensor, to_sparse
+from funcgrad._tensor.sparse.making import Invariants, sparse_coo_tensor, to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
 from funcgrad._tensor.sparse.products import multiplied, plus_product
 from funcgrad._tensor.sparse.tensor import SparseTensor, sparse
@@ -30,12 +30,12 @@ _plain = lookup("")
 Check = TypeVar("Check")
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
-    """Multiply two matrices; with `reduce` ("mean", "amax", "amin") fold what mat1 stores of each row otherwise.
+    """Multiply two matrices; with `reduce` ("sum", "mean", "amax", "amin") fold what mat1 stores of each row otherwise.
 
     Shape: mat1 (n, m), mat2 (m, p), result (n, p), sparse where both are. Rows of which nothing is stored give 0.
     """
     with Without("asks_classes"):
-        if reduce is not None and reduce != "sum":
+        if reduce is not None:
             return folded_product(mat1 if isinstance(mat1, SparseTensor) else to_sparse(mat1), mat2, reduce)
         if isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor):
             return multiplied(mat1, mat2, "SparseAddmmBackward0")  # type: ignore[no-any-return]  # a tensor
@@ -132,31 +132,29 @@ def _of_type(name: str) -> Any:
 
 
 class check_sparse_tensor_invariants:  # noqa: N801 - torch's own spelling
-    """A switch that torch has for checks of sparse layouts: here indices that the host knows are checked always."""
-
-    _is_on = False
+    """A switch: whether compressed layouts are checked. Coordinates that the host knows are checked always."""
 
     def __init__(self, enable: bool = True) -> None:
         self.enabled = enable
 
     def __enter__(self) -> Self:
-        self._before, check_sparse_tensor_invariants._is_on = check_sparse_tensor_invariants._is_on, self.enabled
+        self._before, Invariants.are_checked = Invariants.are_checked, self.enabled
         return self
 
     def __exit__(self, *_: object) -> None:
-        check_sparse_tensor_invariants._is_on = self._before
+        Invariants.are_checked = self._before
 
     @staticmethod
     def is_enabled() -> bool:
         """Tell what the switch says."""
-        return check_sparse_tensor_invariants._is_on
+        return Invariants.are_checked
 
     @staticmethod
     def enable() -> None:
         """Turn the switch on."""
-        check_sparse_tensor_invariants._is_on = True
+        Invariants.are_checked = True
 
     @staticmethod
     def disable() -> None:
         """Turn the switch off."""
-        check_sparse_tensor_invariants._is_on = False
+        Invariants.are_checked = False

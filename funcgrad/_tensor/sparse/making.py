@@ -15,7 +15,7 @@ from funcgrad._tensor.creation import as_tensor, zeros
 from funcgrad._tensor.interop import can_be_read, from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, function, method
 from funcgrad._tensor.sparse.pattern import Compressed, Pattern, Sizes, flattened
-from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sparse, under, values_in
+from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sparse, under, values_in, word_of
 from funcgrad._tensor.tensor import Tensor
 
 _TO_SPARSE = {"sparse_csr": "ToSparseCsr", "sparse_csc": "ToSparseCsc", "sparse_bsr": "ToSparseBsr",
@@ -68,6 +68,12 @@ def _leaf(values: Tensor, pattern: Pattern | Compressed, requires_grad: bool, no
     return made
 
 
+class Invariants:
+    """Whether compressed layouts are checked where `check_invariants` does not say."""
+
+    are_checked = False
+
+
 def _empty(size: Sizes, dtype: Any, device: Any, requires_grad: bool = False, sparse_dim: int | None = None) -> Any:
     count = len(size) if sparse_dim is None else sparse_dim
     places = zeros((count, 0), dtype=dtypes.int64, device=device)
@@ -100,8 +106,9 @@ def sparse_compressed_tensor(
         raise RuntimeError(f"sparse_compressed_tensor(): layout is sparse_csr, _csc, _bsr or _bsc, not {layout}")
     starts, plain = as_tensor(compressed_indices, device=device), as_tensor(plain_indices, device=device)
     numbers = as_tensor(values, dtype=dtype, device=device)
-    block = tuple(numbers.shape[1:]) if layout in (layouts.sparse_bsr, layouts.sparse_bsc) else ()
-    if starts.ndim != 1 or plain.ndim != 1 or numbers.ndim != 1 + len(block) or len(numbers) != len(plain):
+    count = 2 if layout in (layouts.sparse_bsr, layouts.sparse_bsc) else 0
+    block, inner = tuple(numbers.shape[1 : 1 + count]), tuple(numbers.shape[1 + count :])
+    if starts.ndim != 1 or plain.ndim != 1 or len(block) != count or len(numbers) != len(plain):
         raise RuntimeError(
             f"sparse_compressed_tensor(): indices must be vectors with an entry of values each, got shapes "
             f"{list(starts.shape)}, {list(plain.shape)} and {list(numbers.shape)}"
@@ -110,11 +117,31 @@ def sparse_compressed_tensor(
     shape = as_dims(size)
     if shape is None:
         blocks = (len(starts) - 1, int(to_host(plain).max(initial=-1)) + 1)[:: 1 if by_row else -1]
-        shape = tuple(n * m for n, m in zip(blocks, block or (1, 1), strict=True))
-    if len(shape) != 2:
+        shape = (*(n * m for n, m in zip(blocks, block or (1, 1), strict=True)), *inner)
+    if len(shape) != 2 + len(inner):
         raise RuntimeError(f"sparse_compressed_tensor(): size must be that of a matrix, got {list(shape)}")
+    if Invariants.are_checked if check_invariants is None else check_invariants:
+        _check_compressed(starts, plain, shape, block or (1, 1), by_row)
     return _leaf(numbers, Compressed(layout, shape, starts, plain, block), requires_grad,
                  "SparseCompressedTensorBackward0")  # fmt: skip
+
+
+def _check_compressed(starts: Tensor, plain: Tensor, shape: Sizes, block: Sizes, by_row: bool) -> None:
+    """RuntimeError where what is compressed does not begin with 0, rise, and end with the number of values."""
+    outer, inner = ("crow_indices", "col_indices") if by_row else ("ccol_indices", "row_indices")
+    begins, places = to_host(starts), to_host(plain)
+    lanes = [n // m for n, m in zip(shape, block, strict=False)]
+    rows, columns = lanes if by_row else lanes[::-1]
+    for holds, rule in (
+        (len(begins) == rows + 1, f"{outer}.shape[-1] must be equal to the number of {outer[1:4]}s + 1"),
+        (begins[0] == 0, f"`{outer}[..., 0] == 0` is not satisfied."),
+        (begins[-1] == len(places), f"`{outer}[..., -1] == nnz` is not satisfied."),
+        ((np.diff(begins) >= 0).all(), f"`0 <= {outer}[..., 1:] - {outer}[..., :-1]` is not satisfied."),
+        (not places.size or (places.min() >= 0 and places.max() < columns),
+         f"`0 <= {inner} < {columns}` is not satisfied."),
+    ):  # fmt: skip
+        if not holds:
+            raise RuntimeError(rule)
 
 
 _COMPRESSED = (layouts.sparse_csr, layouts.sparse_csc, layouts.sparse_bsr, layouts.sparse_bsc)
@@ -162,7 +189,7 @@ def to_sparse(
         return _to_coo(self, sparse_dim)
     if layout not in _COMPRESSED:
         raise RuntimeError(f"to_sparse: unexpected layout {layout}")
-    return _to_compressed(self, layout, blocksize)
+    return _to_compressed(self, layout, blocksize, dense_dim)
 
 
 def _to_coo(given: Tensor, sparse_dim: int | None) -> SparseTensor:
@@ -180,16 +207,17 @@ def _to_coo(given: Tensor, sparse_dim: int | None) -> SparseTensor:
     return sparse(call(TABLE["values_at"], (given, pattern.indices), (node,)), pattern)
 
 
-def _to_compressed(given: Tensor, layout: Any, blocksize: Any) -> SparseTensor:
+def _to_compressed(given: Tensor, layout: Any, blocksize: Any, dense_dim: int | None = None) -> SparseTensor:
     """Return a matrix in a compressed layout: of what is stored, or of blocks in which something is."""
     if given.layout is layout and (not blocksize or tuple(blocksize) == tuple(given.shape)):
         return given  # type: ignore[return-value]  # of a sparse layout
-    if given.ndim != 2:
-        raise RuntimeError(f"to_{layout.name} expects a matrix, got {given.ndim} dimensions")
-    height, width = _block(layout, blocksize, given.shape)
+    inner_dims = given.dense_dim() if isinstance(given, SparseTensor) else dense_dim or 0
+    if given.ndim - inner_dims != 2:
+        raise RuntimeError(f"to_{layout.name} expects a matrix, got {given.ndim - inner_dims} dimensions")
+    height, width = _block(given, layout, blocksize)
     rows, columns = given.shape[0] // height, given.shape[1] // width
     by_row = layout in (layouts.sparse_csr, layouts.sparse_bsr)
-    whole = given if isinstance(given, SparseTensor) else _to_coo(given, None)
+    whole = given if isinstance(given, SparseTensor) else _to_coo(given, 2)
     values, pattern = whole._coalesced()
     (row, y), (column, x) = np.divmod(pattern.places[0], height), np.divmod(pattern.places[1], width)
     lanes, sizes = ((row, column), (rows, columns)) if by_row else ((column, row), (columns, rows))
@@ -204,11 +232,17 @@ def _to_compressed(given: Tensor, layout: Any, blocksize: Any) -> SparseTensor:
         layout, given.shape, like(pattern.indices, starts.astype(np.int64)), like(pattern.indices, inner),
         (height, width) if is_block else (),
     )  # fmt: skip
-    return sparse(stored.view(-1, height, width) if is_block else stored, made)
+    return sparse(stored.view(-1, height, width, *stored.shape[1:]) if is_block else stored, made)
 
 
-def _block(layout: Any, blocksize: Any, shape: Sizes) -> tuple[int, int]:
+def _block(given: Tensor, layout: Any, blocksize: Any) -> tuple[int, int]:
+    shape = given.shape
     if layout in (layouts.sparse_csr, layouts.sparse_csc):
+        if blocksize is not None:
+            raise RuntimeError(
+                f"dense_to_sparse: conversion from {word_of(given.layout)} to {word_of(layout)} with blocksize argument "
+                "given is not supported"
+            )
         return 1, 1
     sizes = as_dims(blocksize)
     if sizes is None or len(sizes) != 2:
@@ -223,7 +257,9 @@ def _block(layout: Any, blocksize: Any, shape: Sizes) -> tuple[int, int]:
 
 def _to(layout: Any, takes_block: bool) -> Callable[..., SparseTensor]:
     def converted(self: Tensor, *given: Any, blocksize: Any = None, dense_dim: Any = None) -> SparseTensor:
-        return _to_compressed(self, layout, given[0] if takes_block and given else blocksize)
+        if takes_block and given:
+            blocksize, *given = given
+        return _to_compressed(self, layout, blocksize, given[0] if given else dense_dim)
 
     converted.__name__ = converted.__qualname__ = f"to_{layout.name}"
     converted.__doc__ = f"Return the matrix in the layout torch.{layout.name}: what is not 0 is stored."

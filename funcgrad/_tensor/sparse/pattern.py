@@ -118,14 +118,14 @@ class Compressed:
             inside = np.stack(np.divmod(np.arange(height * width), width))
             places = (places * np.array(self.block)[:, None])[:, :, None] + inside[:, None, :]
             places = places.reshape(2, -1)
-        flat = flattened(places, self.size)
+        flat = flattened(places, self.size[:2])
         return Pattern.of(self.size, places, self, bool((np.diff(flat) > 0).all()))
 
     def transposed(self) -> Compressed:
         """Return the pattern of the transposed matrix, for the same values (of blocks: transposed ones)."""
-        return Compressed(
-            _TRANSPOSED[self.layout], self.size[::-1], self.compressed, self.plain, self.block[::-1]
-        )
+        rows, columns, *inner = self.size
+        size = (columns, rows, *inner)
+        return Compressed(_TRANSPOSED[self.layout], size, self.compressed, self.plain, self.block[::-1])
 
 
 _TRANSPOSED = {

@@ -65,7 +65,9 @@ def _permuted(self: SparseTensor, order: tuple[int, ...], node: str) -> SparseTe
         return self._with(under(self._plain(), node))
     pattern, values = self._pattern, self._plain()
     if not isinstance(pattern, Pattern):
-        values = values.mT if pattern.block else values
+        if sorted(order[:2]) != [0, 1]:
+            raise RuntimeError("transpose(): can only transpose sparse dimensions with sparse ones in this layout")
+        values = values.transpose(1, 2) if pattern.block else values
         return sparse(under(values, node), pattern.transposed())
     count = pattern.sparse_dim
     if sorted(order[:count]) != list(range(count)):

@@ -71,7 +71,7 @@ class SparseTensor(Tensor):
             return self._plain(), self._pattern
         with Without("asks_classes"):
             values = self._plain()
-            return values.flatten() if self._pattern.block else values, self._pattern.coordinates
+            return values.flatten(0, 2) if self._pattern.block else values, self._pattern.coordinates
 
     def _coalesced(self) -> tuple[Tensor, Pattern]:
         """Return values and coordinates, sorted, those that meet added up."""
@@ -119,7 +119,7 @@ class SparseTensor(Tensor):
     def is_coalesced(self) -> bool:
         """Tell whether places are sorted and none comes twice."""
         if not isinstance(self._pattern, Pattern):
-            raise RuntimeError(f"is_coalesced expected sparse coordinate tensor layout but got {_word(self.layout)}")
+            raise RuntimeError(f"is_coalesced expected sparse coordinate tensor layout but got {word_of(self.layout)}")
         return self._pattern.is_coalesced
 
     def coalesce(self) -> SparseTensor:
@@ -127,7 +127,7 @@ class SparseTensor(Tensor):
         if isinstance(self._pattern, Pattern) and self._pattern.is_coalesced:
             return self
         if not isinstance(self._pattern, Pattern):
-            raise RuntimeError(f"coalesce expected sparse coordinate tensor layout but got {_word(self.layout)}")
+            raise RuntimeError(f"coalesce expected sparse coordinate tensor layout but got {word_of(self.layout)}")
         with Without("asks_classes"):
             return sparse(*self._coalesced())
 
@@ -153,7 +153,7 @@ class SparseTensor(Tensor):
 
     def _coordinates(self, name: str) -> Pattern:
         if not isinstance(self._pattern, Pattern):
-            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {_word(self.layout)}")
+            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {word_of(self.layout)}")
         return self._pattern
 
     def _of_coalesced(self, name: str) -> Pattern:
@@ -171,7 +171,7 @@ class SparseTensor(Tensor):
         pattern = self._pattern
         if isinstance(pattern, Pattern) or pattern.by_row is not by_row:
             wanted = "row" if by_row else "column"
-            raise RuntimeError(f"{name} expected sparse {wanted} compressed tensor layout but got {_word(self.layout)}")
+            raise RuntimeError(f"{name} expected sparse {wanted} compressed tensor layout but got {word_of(self.layout)}")
         return pattern
 
     def crow_indices(self) -> Tensor:
@@ -313,7 +313,8 @@ def type_name(tensor: SparseTensor) -> str:
     return f"torch.sparse.{_TYPE_NAMES[tensor.dtype.name]}Tensor"
 
 
-def _word(layout: Any) -> str:
+def word_of(layout: Any) -> str:
+    """Return how torch's errors write a layout."""
     return "".join(part.capitalize() for part in layout.name.split("_"))
 
 
