@@ -10,7 +10,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.sparse.making import to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
-from funcgrad._tensor.sparse.tensor import HANDLERS, SparseTensor, handles, like, sparse, type_name, values_in
+from funcgrad._tensor.sparse.tensor import HANDLERS, SparseTensor, handles, like, refuse, sparse, type_name
 from funcgrad._tensor.tensor import Tensor
 
 _KEEP_ZERO = (
@@ -71,7 +71,7 @@ def _contiguous(func: Any, self: SparseTensor, memory_format: Any = None) -> Spa
 @handles("requires_grad_", "retain_grad", "requires_grad", "dtype", "device", "grad_fn", "is_leaf", "output_nr")
 @handles("is_floating_point", "is_complex", "is_signed", "element_size", "is_pinned", "is_inference", "itemsize")
 @handles("hash", "__hash__", "id", "retains_grad", "_version", "register_hook", "is_conj", "is_neg", "backward")
-@handles("<lambda>", "answer", "as_subclass", "_is_view", "is_same_size")
+@handles("<lambda>", "answer", "as_subclass", "_is_view", "is_same_size", "result_type")
 def _itself(func: Any, *args: Any, **kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
@@ -270,7 +270,19 @@ def _any(func: Any, self: SparseTensor) -> Tensor:
     return func(self._plain())  # type: ignore[no-any-return]  # a tensor
 
 
-@handles("is_tensor", "is_sparse", "is_sparse_csr")
-def _asked(func: Any, self: SparseTensor) -> bool:
-    return True
+@handles("rand_like", "randn_like", "ones_like")
+def _likeness(func: Any, self: SparseTensor, **options: Any) -> SparseTensor:
+    if self.is_sparse:
+        refuse(func, (self,))
+    return self._with(func(self._plain(), **options))
+
+
+@handles("dropout")
+def _dropout(func: Any, input: SparseTensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    return input._with(func(input._plain(), p, training)) if training and p else input
+
+
+@handles("svd_lowrank", "pca_lowrank", "lobpcg")
+def _of_dense(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Any:
+    return func(HANDLERS["to_dense"](None, self), *args, **kwargs)
 

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, as_dtype
 from funcgrad._tensor.call import call
+from funcgrad._tensor.sparse.making import to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern, flattened
 from funcgrad._tensor.sparse.shaping import dim_in
 from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sparse, under
@@ -22,8 +23,10 @@ def total(input: SparseTensor, dim: Any = None, keepdim: bool = False, dtype: An
     values, pattern = input._by_coordinates()
     values = values if kind is None else values.to(kind)
     dims = as_dims(dim)
-    if not dims:
+    if dims is None:
         return values.sum()
+    if not dims:
+        return input._with(values)
     folded = {dim_in(d, input.ndim) for d in dims}
     count = pattern.sparse_dim
     inner = [d - count + 1 for d in folded if d >= count]
@@ -32,8 +35,8 @@ def total(input: SparseTensor, dim: Any = None, keepdim: bool = False, dtype: An
     size = [1 if d in folded else n for d, n in enumerate(input.shape) if keepdim or d not in folded]
     if len(kept) == count:
         return sparse(under(values, "SparseSumBackward0"), Pattern(size, pattern.indices, pattern.is_coalesced))
-    if not kept and not keepdim:
-        return under(values.sum(0), "SparseSumBackward0")
+    if not kept:
+        return under(values.sum(0).view(size), "SparseSumBackward0")
     places = pattern.places[kept]
     if keepdim:
         places = np.where(np.isin(np.arange(count), kept)[:, None], pattern.places, 0)
@@ -43,7 +46,9 @@ def total(input: SparseTensor, dim: Any = None, keepdim: bool = False, dtype: An
 
 @handles("sum")
 def _sum(func: Any, input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    return total(input, dim, keepdim, dtype)
+    found = total(input, dim, keepdim, dtype)
+    is_folded = isinstance(found, SparseTensor) and keepdim and not input.is_sparse
+    return to_sparse(found, layout=input.layout) if is_folded else found
 
 
 @handles("norm", "vector_norm")

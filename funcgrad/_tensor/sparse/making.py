@@ -315,14 +315,18 @@ def _new_zeros(func: Any, self: SparseTensor, *size: Any, dtype: Any = None, dev
 
 @handles("zeros_like", "empty_like")
 def _zeros_like(func: Any, self: SparseTensor, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
-    layout = options.get("layout") or self.layout
+    layout, requires_grad = options.get("layout") or self.layout, options.get("requires_grad") or False
+    kind, where = dtype or self.dtype, device or self.device
     if layout is layouts.strided:
-        return zeros(tuple(self.shape), dtype=dtype or self.dtype, device=device or self.device)
-    made = _empty(
-        self.shape, dtype or self.dtype, device or self.device, options.get("requires_grad") or False,
-        self.sparse_dim() if layout is layouts.sparse_coo else None,
-    )  # fmt: skip
-    return made if layout is layouts.sparse_coo else to_sparse(made, layout=layout)
+        return zeros(tuple(self.shape), dtype=kind, device=where, requires_grad=requires_grad)
+    if layout is layouts.sparse_coo:
+        return _empty(self.shape, kind, where, requires_grad, self.sparse_dim())
+    (rows, columns, *inner), block = self.shape, getattr(self._pattern, "block", ())
+    height, width = block or (1, 1)
+    lanes = rows // height if layout in (layouts.sparse_csr, layouts.sparse_bsr) else columns // width
+    starts, plain = (zeros(n, dtype=dtypes.int64, device=where) for n in (lanes + 1, 0))
+    values = zeros((0, *block, *inner), dtype=kind, device=where)
+    return _leaf(values, Compressed(layout, self.shape, starts, plain, block), requires_grad, "")
 
 
 # Questions that only sparse tensors answer

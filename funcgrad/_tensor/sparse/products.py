@@ -96,6 +96,12 @@ def _mm(func: Any, input: Any, mat2: Any, **out: Any) -> Any:
     return _given(multiplied(input, mat2), **out)
 
 
+@handles("linear")
+def _linear(func: Any, input: Any, weight: Any, bias: Any = None) -> Tensor:
+    product: Tensor = multiplied(input, _transposed(weight) if isinstance(weight, SparseTensor) else weight.mT)
+    return product if bias is None else product + bias
+
+
 @handles("mv")
 def _mv(func: Any, input: Any, vec: Any, **out: Any) -> Any:
     return _given(multiplied(input, vec, "MvBackward0"), **out)

@@ -227,12 +227,22 @@ def _stack(func: Any, tensors: Sequence[Any], dim: int = 0, **out: Any) -> Spars
     return _cat(func, [_unsqueeze(func, x, dim) for x in tensors], dim)
 
 
+@handles("hstack", "vstack", "row_stack")
+def _beside_each_other(func: Any, tensors: Sequence[Any], **out: Any) -> SparseTensor:
+    return _cat(func, tensors, 0 if func.__name__ != "hstack" or tensors[0].ndim == 1 else 1)
+
+
+@handles("unbind")
+def _unbind(func: Any, self: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
+    return tuple(_select(func, self, dim, place) for place in range(self.shape[dim_in(dim, self.ndim)]))
+
+
 @handles("reshape", "flatten")
 def _reshape(func: Any, self: SparseTensor, *size: Any, **named: Any) -> SparseTensor:
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
-@handles("expand")
+@handles("expand", "expand_as")
 def _expand(func: Any, self: SparseTensor, *size: Any) -> SparseTensor:
     raise RuntimeError("expand is unsupported for Sparse tensors")
 

@@ -315,7 +315,7 @@ def type_name(tensor: SparseTensor) -> str:
 
 def word_of(layout: Any) -> str:
     """Return how torch's errors write a layout."""
-    return "".join(part.capitalize() for part in layout.name.split("_"))
+    return "".join(part.capitalize() for part in layout.name.removesuffix("_coo").split("_"))
 
 
 def _written(tensor: SparseTensor) -> str:
