@@ -1,6 +1,7 @@
 """Rows of sparse tensors: values that stand at columns of `indices`, and are added up where they meet.
 
-Shape: indices (sparse dimensions, n), values (n, *dense dimensions). Places lie inside: who made the tensor has seen to it.
+Shape: indices (sparse dimensions, n), values (n, *dense dimensions). Who made the tensor has seen to it that the places
+lie inside.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def gradgradcheck(
 
 def _on_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], Any]:
     """Return a function of the values of sparse inputs, whose sparse results are dense, and its inputs."""
-    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    given = _listed(inputs)
     patterns = [x._pattern if isinstance(x, SparseTensor) else None for x in given]
 
     def dense(*values: Any) -> Any:
@@ -117,10 +117,6 @@ def _on_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any
     return dense, tuple(
         x._values().requires_grad_(x.requires_grad) if isinstance(x, SparseTensor) else x for x in given
     )
-
-
-def _listed(found: Any) -> Sequence[Any]:
-    return found if isinstance(found, (tuple, list)) else (found,)
 
 
 class _Check:

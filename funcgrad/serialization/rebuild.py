@@ -130,6 +130,8 @@ def set_attributes(tensor: Tensor, state: Any) -> None:
 
 def sparse_tensor(layout: Any, parts: tuple[Any, ...]) -> Tensor:
     """Return the sparse tensor of indices, values and a size, as a layout has them. RuntimeError: they do not fit."""
+    if not isinstance(parts, tuple) or len(parts) not in (3, 4) or not isinstance(layout, layouts.layout):
+        raise UnpicklingError(f"a sparse tensor is made of a layout and its parts, but got {layout} and {type(parts)}")
     if layout is layouts.sparse_coo:
         indices, values, size, *is_coalesced = parts
         return sparse_coo_tensor(indices, values, size, is_coalesced=bool(is_coalesced and is_coalesced[0]))

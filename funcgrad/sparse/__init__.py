@@ -29,6 +29,7 @@ __all__ = [
 _plain = lookup("")
 Check = TypeVar("Check")
 
+
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """Multiply two matrices; with `reduce` ("sum", "mean", "amax", "amin") fold what mat1 stores of each row otherwise.
 
@@ -107,7 +108,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
 
 
 def as_sparse_gradcheck(gradcheck: Check) -> Check:
-    """Return the function itself: it takes sparse tensors as it takes others."""
+    """Return the function itself, which takes sparse tensors as it takes others."""
     return gradcheck
 
 

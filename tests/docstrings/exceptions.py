@@ -30,6 +30,9 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "torch.set_default_device: ", "torch.sparse_coo_tensor: torch.sparse_coo_tensor(i, v, [2, 4],\n",
     ),
     "one process stands for no mesh of several": ("torch.distributed.*esh*: ",),
+    "a system so ill-conditioned that rounding decides, on another CPU otherwise": (
+        "torch.linalg.solve_triangular: torch.allclose(X @ A, B)",
+    ),
     "there are no addresses, and a capsule holds a copy: docs/differences.md": (
         "torch.asarray: array.__array_interface__", "torch.from_dlpack: t",
     ),

@@ -38,6 +38,16 @@ def of_every_layout() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def of_sparse_layouts() -> dict[str, Any]:
+    """Return a matrix in each of the sparse layouts."""
+    meeting = torch.sparse_coo_tensor([[0, 1, 1, 0], [2, 0, 2, 2]], [3.0, 4.0, 5.0, 1.0], (2, 3))
+    matrix = meeting.to_dense()
+    return {
+        "meeting": meeting, "coalesced": meeting.coalesce(), "csr": matrix.to_sparse_csr(),
+        "csc": matrix.to_sparse_csc(), "bsr": matrix.to_sparse_bsr((1, 3)), "bsc": matrix.to_sparse_bsc((2, 1)),
+    }  # fmt: skip
+
+
 def containers() -> dict[str, Any]:
     """Return the plain objects that a weights-only load makes."""
     return {
@@ -102,6 +112,7 @@ def main() -> None:
     torch.save(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), RECORDED / "module.pt")
     torch.serialization.set_crc32_options(False)
     torch.save(torch.tensor([1.0, 2.0]), RECORDED / "unchecked.pt")
+    torch.save(of_sparse_layouts(), RECORDED / "sparse.pt")
 
 
 if __name__ == "__main__":

@@ -180,7 +180,12 @@ def test_a_missing_storage_says_which() -> None:
 
 
 def test_tensors_that_we_do_not_have_say_so() -> None:
-    with pytest.raises(RuntimeError, match="the file holds a sparse tensor"):
+    with pytest.raises(RuntimeError, match="the file holds a nested tensor"):
+        load(b"\x80\x02ctorch._utils\n_rebuild_nested_tensor\nNN\x86R.")
+
+
+def test_a_sparse_tensor_without_its_parts_is_refused() -> None:
+    with pytest.raises(pickle.UnpicklingError, match="a sparse tensor is made of a layout and its parts"):
         load(b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\nNN\x86R.")
 
 

@@ -266,3 +266,16 @@ def test_other_pickle_protocols_load_too() -> None:
     for protocol in (3, 4, 5):
         again = serialization.load(saved(loaded, pickle_protocol=protocol))
         assert described(again) == EXPECTED["containers"]
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_sparse_tensors_of_torch_keep_their_layouts(weights_only: bool) -> None:
+    loaded = serialization.load(RECORDED / "sparse.pt", weights_only=weights_only)
+    again = serialization.load(saved(loaded), weights_only=weights_only)
+    for found in (loaded, again):
+        assert [str(x.layout) for x in found.values()] == [
+            "torch.sparse_coo", "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc", "torch.sparse_bsr",
+            "torch.sparse_bsc",
+        ]  # fmt: skip
+        assert [found[name].is_coalesced() for name in ("meeting", "coalesced")] == [False, True]
+        assert all(x.to_dense().tolist() == [[0.0, 0.0, 4.0], [4.0, 0.0, 5.0]] for x in found.values())

@@ -1,4 +1,4 @@
-"""Sparse tensors: values, and a pattern of where they stand. Importing this package enters all that answers for them."""
+"""Sparse tensors: values, and a pattern of where they stand. Importing this enters all that answers for them."""
 
 from funcgrad._tensor.sparse import elementwise as elementwise
 from funcgrad._tensor.sparse import folding as folding

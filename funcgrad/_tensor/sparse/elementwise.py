@@ -182,9 +182,7 @@ def added(self: Any, other: Any, alpha: Any = 1, name: str = "add") -> Tensor:
     """Return self + alpha * other. RuntimeError for a sparse self and a dense other, or other sizes."""
     if not isinstance(self, SparseTensor):
         values, pattern = other._by_coordinates()
-        dense: Tensor = self + alpha * call(
-            TABLE["sparse_to_dense"], (values, pattern.indices), (tuple(pattern.size),)
-        )
+        dense: Tensor = self + alpha * call(TABLE["sparse_to_dense"], (values, pattern.indices), (tuple(pattern.size),))
         return dense
     if not isinstance(other, SparseTensor):
         raise RuntimeError(f"{name}(sparse, dense) is not supported. Use {name}(dense, sparse) instead.")
@@ -285,4 +283,3 @@ def _dropout(func: Any, input: SparseTensor, p: float = 0.5, training: bool = Tr
 @handles("svd_lowrank", "pca_lowrank", "lobpcg")
 def _of_dense(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Any:
     return func(HANDLERS["to_dense"](None, self), *args, **kwargs)
-

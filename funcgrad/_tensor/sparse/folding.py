@@ -70,8 +70,8 @@ def shares(input: SparseTensor, dim: int, dtype: Any, log: bool) -> SparseTensor
     flat = flattened(pattern.places[others], [pattern.size[d] for d in others])
     groups, owner = np.unique(flat, return_inverse=True)
     into, number = like(pattern.indices, owner), max(len(groups), 1)
-    top = values.detach().new_full((number, *values.shape[1:]), -math.inf).index_reduce(
-        0, into, values.detach(), "amax"
+    top = (
+        values.detach().new_full((number, *values.shape[1:]), -math.inf).index_reduce(0, into, values.detach(), "amax")
     )
     powers = (values - top.index_select(0, into)).exp()
     sums = call(TABLE["add_values"], (powers, into), (number, "SparseSoftmaxBackward0")).index_select(0, into)
@@ -92,7 +92,7 @@ _FOLDS = {"sum": "sum", "mean": "mean", "amax": "amax", "amin": "amin", "max": "
 
 
 def folded_product(mat1: SparseTensor, mat2: Tensor, reduce: str) -> Tensor:
-    """Fold what mat1 stores of each row, times mat2's rows, by sum, mean, amax or amin. Rows without anything give 0."""
+    """Fold what mat1 stores of each row, times mat2's rows, by sum, mean, amax or amin; empty rows give 0."""
     if reduce not in _FOLDS:
         raise RuntimeError(f"reduce argument must be either sum, mean, amax or amin, got {reduce}")
     values, pattern = mat1._coalesced()
@@ -104,4 +104,3 @@ def folded_product(mat1: SparseTensor, mat2: Tensor, reduce: str) -> Tensor:
     else:
         folded = empty.index_reduce(0, rows, terms, _FOLDS[reduce], include_self=False)
     return under(folded, "SparseMmReduceImplBackward0")
-

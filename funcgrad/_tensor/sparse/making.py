@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -240,8 +240,8 @@ def _block(given: Tensor, layout: Any, blocksize: Any) -> tuple[int, int]:
     if layout in (layouts.sparse_csr, layouts.sparse_csc):
         if blocksize is not None:
             raise RuntimeError(
-                f"dense_to_sparse: conversion from {word_of(given.layout)} to {word_of(layout)} with blocksize argument "
-                "given is not supported"
+                f"dense_to_sparse: conversion from {word_of(given.layout)} to {word_of(layout)} with blocksize "
+                "argument given is not supported"
             )
         return 1, 1
     sizes = as_dims(blocksize)
@@ -258,7 +258,7 @@ def _block(given: Tensor, layout: Any, blocksize: Any) -> tuple[int, int]:
 def _to(layout: Any, takes_block: bool) -> Callable[..., SparseTensor]:
     def converted(self: Tensor, *given: Any, blocksize: Any = None, dense_dim: Any = None) -> SparseTensor:
         if takes_block and given:
-            blocksize, *given = given
+            blocksize, given = given[0], given[1:]
         return _to_compressed(self, layout, blocksize, given[0] if given else dense_dim)
 
     converted.__name__ = converted.__qualname__ = f"to_{layout.name}"
@@ -332,8 +332,8 @@ def _zeros_like(func: Any, self: SparseTensor, *, dtype: Any = None, device: Any
 # Questions that only sparse tensors answer
 
 
-def _expects(name: str, wanted: str) -> Callable[[Tensor], NoReturn]:
-    def refuse(self: Tensor) -> NoReturn:
+def _expects(name: str, wanted: str) -> Callable[[Tensor], Tensor]:
+    def refuse(self: Tensor) -> Tensor:
         raise RuntimeError(f"{name} expected {wanted} tensor layout but got Strided")
 
     refuse.__name__ = name
@@ -341,9 +341,21 @@ def _expects(name: str, wanted: str) -> Callable[[Tensor], NoReturn]:
     return refuse
 
 
-for _name in ("coalesce", "indices", "_indices", "_values", "is_coalesced"):
+@method()
+def is_coalesced(self: Tensor) -> bool:
+    """Refuse: the tensor is not sparse. RuntimeError, always."""
+    raise RuntimeError("is_coalesced expected sparse coordinate tensor layout but got Strided")
+
+
+@method("_nnz")
+def stored(self: Tensor) -> int:
+    """Refuse: the tensor is not sparse. NotImplementedError, always."""
+    raise NotImplementedError("Could not run 'aten::_nnz' with arguments from the 'CPU' backend.")
+
+
+for _name in ("coalesce", "indices", "_indices", "_values"):
     METHODS[_name] = _expects(_name, "sparse coordinate")
-METHODS["values"], METHODS["_nnz"] = _expects("values", "sparse"), _expects("_nnz", "sparse")
+METHODS["values"] = _expects("values", "sparse")
 for _name in ("crow_indices", "col_indices"):
     METHODS[_name] = _expects(_name, "sparse row compressed")
 for _name in ("ccol_indices", "row_indices"):
@@ -362,4 +374,3 @@ def _copy(name: str) -> Callable[[Any], Tensor]:
 
 for _name in ("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices"):
     FUNCTIONS[f"{_name}_copy"] = _copy(_name)
-

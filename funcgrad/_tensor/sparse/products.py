@@ -35,9 +35,7 @@ def _with_dense(mat1: SparseTensor, mat2: Tensor, node: str) -> Tensor:
     values, pattern = mat1._by_coordinates()
     if values.ndim != 1:
         raise RuntimeError("mat1 must be a sparse matrix without dense dimensions")
-    product: Tensor = call(
-        TABLE["sparse_times_dense"], (values, pattern.indices, mat2), (mat1.shape[0], node)
-    )
+    product: Tensor = call(TABLE["sparse_times_dense"], (values, pattern.indices, mat2), (mat1.shape[0], node))
     return product
 
 
@@ -79,9 +77,9 @@ def plus_product(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, node: 
     """Return beta * input + alpha * mat1 @ mat2."""
     product = multiplied(mat1, mat2, node)
     both = [x if factor == 1 else _times(x, factor) for x, factor in ((input, beta), (product, alpha))]
-    dense_first = sorted(both, key=lambda x: isinstance(x, SparseTensor))
-    if isinstance(dense_first[1], SparseTensor):
-        return added(*dense_first)
+    dense, last = sorted(both, key=lambda x: isinstance(x, SparseTensor))  # a dense one comes first
+    if isinstance(last, SparseTensor):
+        return added(dense, last)
     return under(both[0] + both[1], node)
 
 

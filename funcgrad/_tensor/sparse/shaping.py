@@ -255,8 +255,9 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
     """Give a sparse tensor another size; what is stored keeps its place. RuntimeError: it would lie outside."""
     if not isinstance(self, SparseTensor):
         raise RuntimeError("sparse_resize_ expected sparse coordinate tensor layout but got Strided")
-    values, pattern = self._by_coordinates()
-    if pattern.count and (sparse_dim != pattern.sparse_dim or any(a < b for a, b in zip(size, self.shape, strict=True))):
+    pattern = self._by_coordinates()[1]
+    shrinks = any(a < b for a, b in zip(size, self.shape, strict=False))
+    if pattern.count and (sparse_dim != pattern.sparse_dim or shrinks):
         raise RuntimeError("shrinking the size of sparse dimensions on a non-empty sparse tensor is not supported")
     if pattern.count:
         self._pattern = Pattern(size, pattern.indices, pattern.is_coalesced)

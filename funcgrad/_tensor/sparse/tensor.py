@@ -171,7 +171,9 @@ class SparseTensor(Tensor):
         pattern = self._pattern
         if isinstance(pattern, Pattern) or pattern.by_row is not by_row:
             wanted = "row" if by_row else "column"
-            raise RuntimeError(f"{name} expected sparse {wanted} compressed tensor layout but got {word_of(self.layout)}")
+            raise RuntimeError(
+                f"{name} expected sparse {wanted} compressed tensor layout but got {word_of(self.layout)}"
+            )
         return pattern
 
     def crow_indices(self) -> Tensor:
@@ -257,7 +259,8 @@ class SparseTensor(Tensor):
         """Refuse: see to_dense. TypeError, always."""
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
-    __array__ = numpy
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        self.numpy()
 
 
 def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
@@ -321,6 +324,7 @@ def word_of(layout: Any) -> str:
 def _written(tensor: SparseTensor) -> str:
     """Write a sparse tensor as torch does: indices, values, size and count."""
     prefix, pattern = "tensor(", tensor._pattern
+    parts: list[tuple[str, Tensor]]
     if isinstance(pattern, Pattern):
         parts = [("indices", pattern.indices)]
     else:

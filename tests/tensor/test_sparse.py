@@ -1,0 +1,122 @@
+"""Sparse tensors in use; what they print, answer and refuse, `scripts/sparse.txt` compares with torch."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._program.counters import counted
+
+MANY = 300_000
+
+
+def ring(count: int) -> torch.Tensor:
+    """Return the adjacency of a ring, each node with half of each neighbour."""
+    nodes = torch.arange(count)
+    places = torch.stack([nodes.repeat(2), torch.cat([(nodes + 1) % count, (nodes - 1) % count])])
+    return torch.sparse_coo_tensor(places, torch.full((2 * count,), 0.5), (count, count)).coalesce()
+
+
+def test_a_graph_of_many_nodes_takes_the_memory_of_its_edges() -> None:
+    features = torch.arange(float(MANY)).unsqueeze(1).requires_grad_()
+    mixed = torch.sparse.mm(ring(MANY), features)  # dense, the matrix would take 360 GB
+    mixed[10:20].sum().backward()
+    assert mixed[10:13, 0].tolist() == [10.0, 11.0, 12.0]
+    assert features.grad is not None
+    assert features.grad[8:13, 0].tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
+    assert (ring(MANY) @ ring(MANY))._nnz() == 3 * MANY
+
+
+def test_steps_with_a_sparse_adjacency_compile_once() -> None:
+    torch.manual_seed(0)
+    adjacency, features, labels = ring(20), torch.randn(20, 4), torch.arange(20) % 2
+    layers = nn.ModuleList([nn.Linear(4, 8), nn.Linear(8, 2)])
+    optimizer = torch.optim.Adam(layers.parameters(), lr=0.05)
+    losses = []
+
+    def step() -> None:
+        optimizer.zero_grad()
+        hidden = torch.relu(torch.spmm(adjacency, layers[0](features)))
+        loss = nn.functional.cross_entropy(torch.spmm(adjacency, layers[1](hidden)), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+    step()
+    step()
+    with counted() as counts:
+        for _ in range(5):
+            step()
+    assert counts.compiles == 0
+    assert losses[-1] < losses[0]
+
+
+def test_a_sparse_leaf_is_trained_where_it_stores_something() -> None:
+    weight = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2)).coalesce().requires_grad_()
+    optimizer = torch.optim.SGD([weight], lr=0.5)
+    torch.sparse.mm(weight, torch.ones(2, 1)).sum().backward()
+    optimizer.step()
+    assert weight.to_dense().tolist() == [[0.0, 0.5], [1.5, 0.0]]
+
+
+def test_a_module_keeps_a_sparse_buffer() -> None:
+    class Mixing(nn.Module):
+        adjacency: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("adjacency", ring(4))
+            self.layer = nn.Linear(3, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            mixed: torch.Tensor = self.adjacency @ self.layer(x)
+            return mixed
+
+    first, second = Mixing().double(), Mixing().double()
+    second.load_state_dict(first.state_dict())
+    x = torch.randn(4, 3, dtype=torch.float64)
+    assert second.adjacency.is_sparse
+    assert second.adjacency.dtype is torch.float64
+    np.testing.assert_array_equal(first(x).detach().numpy(), second(x).detach().numpy())
+
+
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc"])
+def test_copies_and_pickles_keep_layout_and_numbers(layout: str) -> None:
+    given = ring(4).to_sparse(layout=getattr(torch, layout))
+    for found in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+        assert found.layout is given.layout
+        assert found.to_dense().tolist() == given.to_dense().tolist()
+
+
+def test_what_is_written_in_place_stays_sparse() -> None:
+    given = ring(4)
+    given.mul_(2).add_(ring(4))
+    assert given.values().tolist() == [1.5] * 8
+    given.zero_()
+    assert (given._nnz(), given.to_dense().sum().item()) == (0, 0.0)
+    assert given.copy_(ring(4)).values().tolist() == [0.5] * 8
+
+
+def test_programs_without_sparse_tensors_ask_nobody() -> None:
+    script = "import funcgrad as fg; from funcgrad._tensor import overriding; fg.ones(2) + 1; print(overriding._armed)"
+    assert run(script) == "False"
+
+
+def run(script: str) -> str:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (4, 9)])
+def test_low_rank_decompositions_give_back_a_matrix_of_low_rank(shape: tuple[int, int]) -> None:
+    matrix = torch.randn(shape[0], 2) @ torch.randn(2, shape[1])
+    u, s, v = torch.svd_lowrank(matrix, q=3)
+    np.testing.assert_allclose((u * s @ v.mT).numpy(), matrix.numpy(), atol=1e-4)
+    with pytest.raises(ValueError, match="q"):
+        torch.pca_lowrank(matrix, q=5)
