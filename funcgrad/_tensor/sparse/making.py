@@ -374,3 +374,21 @@ def _copy(name: str) -> Callable[[Any], Tensor]:
 
 for _name in ("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices"):
     FUNCTIONS[f"{_name}_copy"] = _copy(_name)
+
+
+@function("_convert_indices_from_coo_to_csr")
+def coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Return where each row begins in a sorted list of rows, and where the last ends. Shape: (size + 1,)."""
+    starts = np.searchsorted(to_host(input), np.arange(size + 1))
+    return from_host(starts, dtype=dtypes.int32 if out_int32 else dtypes.int64, device=input.device)
+
+
+@function("_convert_indices_from_csr_to_coo")
+def csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """Return the row and the column of each value; with `transpose` the column first. Shape: (2, n)."""
+    counts = np.diff(to_host(crow_indices))
+    rows, columns = np.repeat(np.arange(len(counts)), counts), to_host(col_indices)
+    places = np.stack((columns, rows) if transpose else (rows, columns))
+    return from_host(places, dtype=dtypes.int32 if out_int32 else dtypes.int64, device=crow_indices.device)
