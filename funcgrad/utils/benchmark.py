@@ -32,6 +32,13 @@ class Measurement:
     sub_label: str = ""
     description: str = ""
     num_threads: int = 1
+    stmt: str = ""
+    setup: str = ""
+
+    @property
+    def as_row_name(self) -> str:
+        """What names its row in a table."""
+        return self.sub_label or self.stmt or "[Unknown]"
 
     @property
     def title(self) -> str:
@@ -105,7 +112,8 @@ class Timer:
         shown = stmt if isinstance(stmt, str) else getattr(stmt, "__name__", "")
         names = {**(globals or {}), "_statement": stmt, "_computed": _computed}
         self._timer = timeit.Timer(_computing(stmt), setup, timer, names)
-        self._titles = (label or shown, sub_label or "", description or "")
+        prepared = setup if isinstance(setup, str) else getattr(setup, "__name__", "")
+        self._titles = (label or shown, sub_label or "", description or "", num_threads, shown, prepared)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
         """Run the statement a few times to compile it, then `number` times in one block."""

@@ -32,6 +32,12 @@ def test_measurements_are_compared_in_a_table() -> None:
     assert "Median: 2 us" in repr(fast)
 
 
+def test_a_measurement_says_what_was_measured() -> None:
+    measured = Timer("1 + 1", "pass", label="sums", sub_label="small", num_threads=2).timeit(10)
+    assert (measured.as_row_name, measured.num_threads, measured.stmt, measured.setup) == ("small", 2, "1 + 1", "pass")
+    assert Timer("1 + 1").timeit(10).as_row_name == "1 + 1"
+
+
 def test_a_measurement_says_how_sure_it_is() -> None:
     sure, unsure = Measurement(1, [1.0, 1.01, 0.99], "add"), Measurement(1, [1.0, 2.0, 3.0], "add", "small")
     assert (sure.has_warnings, unsure.has_warnings, sure.title, unsure.title) == (False, True, "add: ", "add: small")
