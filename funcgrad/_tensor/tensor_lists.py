@@ -25,17 +25,19 @@ def _listed(name: str, given: tuple[Any, ...]) -> Any:
 
 @function()
 def broadcast_shapes(*shapes: Any) -> Size:
-    """Return the shape that all these broadcast to."""
-    result: tuple[int, ...] = ()
-    for index, shape in enumerate(as_dims(s) or () for s in shapes):
-        try:
-            result = broadcast_shape(result, shape)
-        except RuntimeError:
-            raise RuntimeError(
-                "Shape mismatch: objects cannot be broadcast to a single shape. "
-                f"Mismatching argument at index {index} had {shape}; but expected shape should be broadcastable to "
-                f"{list(result)}"
-            ) from None
+    """Return the shape that all these broadcast to. RuntimeError: they do not; ValueError: a negative length."""
+    listed = [as_dims(shape) or () for shape in shapes]
+    result: tuple[int, ...] = (1,) * max(map(len, listed), default=0)
+    for index, shape in enumerate(listed):
+        if any(length < 0 for length in shape):
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
+        for place, (length, wanted) in enumerate(zip(reversed(shape), reversed(result), strict=False), 1):
+            if length != wanted and 1 not in (length, wanted):
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {length} at -{place}! Mismatching argument at "
+                    f"index {index} had {tuple(shape)}; but expected shape should be broadcastable to {list(result)}"
+                )
+        result = broadcast_shape(result, shape)
     return Size(result)
 
 

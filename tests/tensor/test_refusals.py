@@ -111,6 +111,13 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
         RuntimeError,
         "hidden1 has inconsistent hidden_size: got 5, expected 4",
     ),
+    (
+        lambda: torch.broadcast_shapes((1, 2), (2,), (3, 2, 5)),
+        RuntimeError,
+        "Attempting to broadcast a dimension of length 5 at -1! Mismatching argument at index 2 had (3, 2, 5); but "
+        "expected shape should be broadcastable to [1, 1, 2]",
+    ),
+    (lambda: torch.broadcast_shapes((-1,)), ValueError, "Attempting to broadcast a dimension with negative length!"),
 ]
 
 
