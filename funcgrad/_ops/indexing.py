@@ -268,6 +268,8 @@ def masked_scatter(input: Array, mask: Mask, source: Array) -> Array:
         )
     input, mask = _masked(input, mask, "masked_scatter_")
     place = jnp.cumsum(mask.reshape(-1)) - 1
+    if source.size == 0:  # all that is true is out of range of what stands in its place
+        source, place = jnp.zeros(1, source.dtype), place + 1
     return jnp.where(mask, read_at(source.reshape(-1), place).reshape(input.shape), input)
 
 

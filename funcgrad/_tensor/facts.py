@@ -11,7 +11,7 @@ from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import Cell, View, cell_of
 from funcgrad._tensor.arguments import as_int
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
+from funcgrad._tensor.registry import METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -165,7 +165,10 @@ def get_device(input: Tensor) -> int:
     return -1 if input.device.type == "cpu" else input.device.index or 0
 
 
-FUNCTIONS["numel"] = lambda input: input.shape.numel()
+@function()
+def numel(input: Tensor) -> int:
+    """Return how many elements the tensor has."""
+    return input.shape.numel()
 
 
 @method()

@@ -115,7 +115,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 @both()
 def is_nonzero(input: Tensor) -> bool:
     """Tell whether the one number in this tensor is not zero."""
-    return bool(input)
+    return Tensor.__bool__(input)
 
 
 # Checks of values

@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, Self
 
 from funcgrad._base.errors import shown_as
-from funcgrad._tensor.registry import FUNCTIONS, METHODS
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, again
 from funcgrad._tensor.tensor import Tensor
 
 _NEVER = {  # what torch does not let anybody override
@@ -317,6 +317,14 @@ def are_overriding_late(given: Mapping[str, Any]) -> bool:
     return not _armed and bool(overriding_arguments(given.values()))
 
 
+def _armed_late(given: Mapping[str, Any]) -> bool:
+    """Arm where such a function failed, and tell whether it did."""
+    is_late = are_overriding_late(given)
+    if is_late:
+        arm()
+    return is_late
+
+
 def asked_late(function: Any, given: Mapping[str, Any]) -> Any:
     """Arm, and call a function again with its arguments, given by name."""
     arm()
@@ -381,3 +389,4 @@ def install() -> None:
     """Give Tensor the default `__torch_function__`, which its subclasses inherit."""
     methods: Any = Tensor
     methods.__torch_function__ = classmethod(default)
+    again.append(_armed_late)

@@ -11,6 +11,8 @@ from funcgrad._base.errors import NotATensor
 
 METHODS: dict[str, Any] = {}
 FUNCTIONS: dict[str, Any] = {}  # "where", "nn.functional.one_hot"
+# `overriding` enters here what says of arguments on which a function failed whether it is to be called again.
+again: list[Callable[[dict[str, Any]], bool]] = []
 
 
 def method(*names: str) -> Callable[[Any], Any]:
@@ -49,7 +51,10 @@ def _explained(entered: Any) -> Any:
         try:
             return entered(*args, **kwargs)
         except AttributeError as error:
-            _refuse(entered, inspect.signature(entered).bind(*args, **kwargs).arguments, error.obj)
+            given = inspect.signature(entered).bind(*args, **kwargs).arguments
+            if any(wants(given) for wants in again):
+                return explained(*args, **kwargs)
+            _refuse(entered, given, error.obj)
             raise
 
     return explained

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import funcgrad as torch
 from funcgrad._ops.table import TABLE
 
 _BASE = np.arange(4 * 3 * 5 * 2, dtype=np.float32).reshape(4, 3, 5, 2)
@@ -119,3 +120,12 @@ def test_writing_out_of_range_does_nothing() -> None:
     np.testing.assert_array_equal(put, [0, 1, 0])
     scattered = TABLE["scatter"].call([jnp.zeros(3), jnp.array([-1, 1]), jnp.ones(2), None], [0])[0]
     np.testing.assert_array_equal(scattered, [0, 1, 0])
+
+
+def test_nothing_is_scattered_from_an_empty_source() -> None:
+    x = torch.ones(2, 1, requires_grad=True)
+    nothing = torch.zeros(2, 1, dtype=torch.bool)
+    y = torch.masked_scatter(x, nothing, torch.zeros(0))
+    y.sum().backward()
+    assert y.tolist() == [[1], [1]] and x.grad.tolist() == [[1], [1]]
+    assert torch.masked_scatter(torch.ones(2), ~nothing[0], torch.zeros(0)).isnan().all()

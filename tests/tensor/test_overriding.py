@@ -199,6 +199,20 @@ def test_the_first_object_of_a_foreign_class_is_asked_too() -> None:
     assert done.stdout == "('clamp', 1, {'max': 2}) ('cat', 2, None)\n"
 
 
+@pytest.mark.parametrize("name", ["is_complex", "is_floating_point", "numel", "is_nonzero", "get_device"])
+def test_the_first_object_of_a_foreign_class_is_asked_by_what_asks_for_facts(name: str) -> None:
+    script = (
+        "import funcgrad as torch\n"
+        "class Own:\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "        return func.__name__\n"
+        f"print(torch.{name}(Own()), torch.{name}(torch.ones(1)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[0] == name
+
+
 def test_a_program_without_such_classes_runs_the_functions_own_code() -> None:
     script = (
         "import funcgrad as torch\n"
