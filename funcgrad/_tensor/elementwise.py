@@ -12,7 +12,7 @@ _MORE = (  # written by hand, so in no row of the table; or with another name th
     "fill", "float", "full_like", "half", "int", "invert", "logical_not", "long", "masked_fill", "multiply",
     "native_dropout", "normal", "ones_like", "positive", "pow", "rand_like", "randint_like", "randn_like", "short",
     "softsign", "subtract",
-    "to", "true_divide", "type", "type_as", "type_of", "uniform", "where", "zero", "zeros_like",
+    "to", "true_divide", "type", "type_as", "uniform", "where", "zero", "zeros_like",
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from funcgrad._tensor.printing import format_values, with_suffixes
 from funcgrad._tensor.tensor import Tensor
 
 _KEEPING = {  # they move integers, and look at none
-    "chunk", "clone", "contiguous", "detach", "expand", "flatten", "get_item", "index_select", "mT", "narrow",
+    "chunk", "clone", "contiguous", "detach", "expand", "flatten", "getitem", "index_select", "mT", "narrow",
     "permute", "reshape", "select", "split", "squeeze", "t", "T", "transpose", "unbind", "unflatten", "unsqueeze",
     "view", "max", "min", "amax", "amin", "cpu", "cuda",
 }  # fmt: skip

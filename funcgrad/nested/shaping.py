@@ -44,7 +44,7 @@ def joined(parts: Sequence[Tensor], dim: int) -> Tensor:
     return from_host(np.concatenate(known, dim), dtype=parts[0].dtype, device=parts[0].device)
 
 
-@handles("get_item", "__getitem__")
+@handles("__getitem__")
 def _get_item(func: Any, input: NestedTensor, index: Any) -> Tensor:
     first, *rest = index if isinstance(index, tuple) else (index,)
     if isinstance(first, int):

@@ -317,7 +317,7 @@ def _cat(func: Any, tensors: Sequence[Any], dim: int = 0) -> StridedNestedTensor
     return strided_from_parts([part for x in tensors for part in (x._parts() if x.is_nested else x.unbind())])
 
 
-@_handles("get_item", "select")
+@_handles("__getitem__", "select")
 def _get_item(func: Any, input: StridedNestedTensor, *index: Any) -> Tensor:
     if name_of(func) == "select":
         dim, place = index

@@ -56,7 +56,7 @@ def _to(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Any:
     return _of_values(func, self, *args, **{k: v for k, v in kwargs.items() if k != "memory_format"})
 
 
-@handles("type_of")
+@handles("type")
 def _type(func: Any, self: SparseTensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
     return type_name(self) if dtype is None else _of_values(func, self, dtype, *args, **kwargs)
 
@@ -74,6 +74,16 @@ def _contiguous(func: Any, self: SparseTensor, memory_format: Any = None) -> Spa
 @handles("<lambda>", "answer", "as_subclass", "_is_view", "is_same_size", "result_type")
 def _itself(func: Any, *args: Any, **kwargs: Any) -> Any:
     return func(*args, **kwargs)
+
+
+@handles("grad")
+def _grad(func: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    found = func(outputs, inputs, *args, **kwargs)
+    return tuple(
+        x._gradient(g) if isinstance(x, SparseTensor) and isinstance(g, Tensor) else g
+        for x, g in zip(given, found, strict=True)
+    )
 
 
 @handles("dim", "ndimension")

@@ -113,7 +113,7 @@ def _select(func: Any, self: SparseTensor, dim: int, index: Any) -> Tensor:
     return sparse(chosen, Pattern.of(size, np.delete(pattern.places[:, found], dim, 0), pattern))
 
 
-@handles("get_item")
+@handles("__getitem__")
 def _get_item(func: Any, self: SparseTensor, index: Any) -> Tensor:
     found: Any = self
     dim = 0

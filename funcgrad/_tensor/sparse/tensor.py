@@ -197,13 +197,7 @@ class SparseTensor(Tensor):
         """The gradient, with values in the same places."""
         with Without("asks_classes"):
             found = super().grad
-            if found is None or isinstance(found, SparseTensor):
-                return found
-            pattern = self._pattern
-            if isinstance(pattern, Compressed) or pattern.is_coalesced:
-                return self._with(found)
-            first = np.unique(pattern.flat, return_index=True)[1]  # of values that meet, each has that of all
-            return sparse(found.index_select(0, like(found, first)), pattern.merged[0])
+            return None if found is None else self._gradient(found)
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -215,6 +209,16 @@ class SparseTensor(Tensor):
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
+
+    def _gradient(self, of_values: Tensor) -> SparseTensor:
+        """Return a gradient of the values as one of the tensor: of values that meet, each has that of all."""
+        pattern = self._pattern
+        if isinstance(of_values, SparseTensor):
+            return of_values
+        if isinstance(pattern, Compressed) or pattern.is_coalesced:
+            return self._with(of_values)
+        first = np.unique(pattern.flat, return_index=True)[1]
+        return sparse(of_values.index_select(0, like(of_values, first)), pattern.merged[0])
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -16,7 +16,7 @@ from funcgrad.masked.maskedtensor.core import HANDLERS, MaskedTensor, handles, m
 
 _SHAPING = (
     "T", "broadcast_to", "chunk", "clone", "contiguous", "detach", "diagonal", "expand", "expand_as", "flatten", "flip",
-    "get_item", "index_select", "mT", "movedim", "narrow", "permute", "repeat", "reshape", "roll", "select", "split",
+    "__getitem__", "index_select", "mT", "movedim", "narrow", "permute", "repeat", "reshape", "roll", "select", "split",
     "squeeze", "swapaxes", "t", "tile", "transpose", "unbind", "unflatten", "unsqueeze", "view", "view_as",
 )  # fmt: skip
 _REDUCTIONS = ("amax", "amin", "argmax", "argmin", "mean", "norm", "prod", "std", "sum", "var")
@@ -137,7 +137,7 @@ def _softmax(func: Any, input: MaskedTensor, dim: int, dtype: Any = None, **kwar
     return made_of(shares, input.get_mask())
 
 
-@handles("item", "as_bool", "is_nonzero")
+@handles("item", "__bool__", "is_nonzero")
 def _number(func: Any, input: MaskedTensor) -> Any:
     return func(input.get_data())
 

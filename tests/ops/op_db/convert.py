@@ -27,7 +27,7 @@ _WIDER = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.flo
 
 
 class NoCounterpartError(Exception):
-    """A sample has something that JAX has no notion of: a sparse layout, a dtype that torch itself calls shell."""
+    """A sample has something without a counterpart: a batch of sparse matrices, a dtype that torch itself calls shell."""
 
 
 class Arguments(NamedTuple):
@@ -46,7 +46,7 @@ def name_of(dtype: Any) -> str:
 def from_torch(tensor: torch.Tensor) -> np.ndarray:
     """Return a torch tensor's numbers. NoCounterpartError: it has a layout or a dtype that numpy lacks."""
     if tensor.layout is not torch.strided:
-        raise NoCounterpartError(f"layout {tensor.layout}")
+        return from_torch(tensor.detach().to_dense())
     if tensor.ndim > 64:
         raise NoCounterpartError("more than 64 dimensions, which no JAX array has")
     plain = tensor.detach().resolve_conj().resolve_neg().cpu()
@@ -63,6 +63,24 @@ def from_torch(tensor: torch.Tensor) -> np.ndarray:
 def into_ours(array: np.ndarray, requires_grad: bool = False) -> funcgrad.Tensor:
     """Return our tensor of some numbers."""
     return from_host(np.array(array), requires_grad=requires_grad)
+
+
+def sparse_into_ours(tensor: torch.Tensor) -> funcgrad.Tensor:
+    """Return our sparse tensor of the same layout. NoCounterpartError: it is a batch of compressed matrices."""
+    layout, size = translated(tensor.layout), tuple(tensor.shape)
+    if layout is funcgrad.sparse_coo:
+        parts = (into_ours(from_torch(tensor._indices())), into_ours(from_torch(tensor._values())))
+        return funcgrad.sparse_coo_tensor(
+            *parts, size, is_coalesced=tensor.is_coalesced(), requires_grad=tensor.requires_grad
+        )
+    by_row = layout in (funcgrad.sparse_csr, funcgrad.sparse_bsr)
+    names = ("crow_indices", "col_indices") if by_row else ("ccol_indices", "row_indices")
+    starts, plain, values = (into_ours(from_torch(getattr(tensor, name)().detach())) for name in (*names, "values"))
+    if starts.ndim > 1:
+        raise NoCounterpartError("a batch of compressed matrices")
+    return funcgrad.sparse_compressed_tensor(
+        starts, plain, values, size, layout=layout, requires_grad=tensor.requires_grad
+    )
 
 
 def into_torch(array: np.ndarray, requires_grad: bool = False) -> torch.Tensor:
@@ -116,6 +134,8 @@ def arguments_of_ours(sample: Any) -> Arguments:
     """Return a sample's arguments as ours, with fresh tensors."""
 
     def fresh(tensor: torch.Tensor) -> funcgrad.Tensor:
+        if tensor.layout is not torch.strided:
+            return sparse_into_ours(tensor)
         whole = _whole(tensor)
         if whole is tensor:
             return into_ours(from_torch(tensor), tensor.requires_grad)
@@ -129,6 +149,9 @@ def arguments_of_torch(sample: Any, *, wider: bool = False) -> Arguments:
     """Return a sample's arguments as torch's, with fresh tensors; `wider` in double precision."""
 
     def fresh(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.layout is not torch.strided:
+            kind = _WIDER.get(tensor.dtype, tensor.dtype) if wider else tensor.dtype
+            return tensor.detach().clone().to(kind).requires_grad_(tensor.requires_grad)
         whole = _whole(tensor)
         copied = whole.detach().clone()
         copied = copied.to(_WIDER.get(copied.dtype, copied.dtype)) if wider else copied
@@ -186,6 +209,8 @@ def flat(result: Any) -> list[Any]:
         return [leaf for part in result for leaf in flat(part)]
     if isinstance(result, dict):
         return [leaf for key in sorted(result) for leaf in flat(result[key])]
+    if isinstance(result, (torch.Tensor, funcgrad.Tensor)) and str(result.layout) != "torch.strided":
+        return [result.to_dense()]
     return [result]
 
 
@@ -201,7 +226,7 @@ def read(leaf: Any) -> Any:
     if isinstance(leaf, torch.Tensor):
         return from_torch(leaf)
     if isinstance(leaf, funcgrad.Tensor):
-        return to_host(leaf.detach())
+        return to_host((leaf if leaf.layout is funcgrad.strided else leaf.to_dense()).detach())
     if isinstance(leaf, (torch.dtype, funcgrad.dtype)):
         return name_of(leaf)
     return leaf
