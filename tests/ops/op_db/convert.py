@@ -27,7 +27,7 @@ _WIDER = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.flo
 
 
 class NoCounterpartError(Exception):
-    """A sample has something without a counterpart: a batch of sparse matrices, a dtype that torch itself calls shell."""
+    """A sample has something without a counterpart: a batch of sparse matrices, a dtype that torch calls shell."""
 
 
 class Arguments(NamedTuple):
