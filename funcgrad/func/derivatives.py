@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 import jax
@@ -17,7 +16,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Pass
 from funcgrad._tape.levels import Level, TangentLevel
-from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad
+from funcgrad._tape.modes import enable_grad, is_grad_enabled
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
 from funcgrad._tensor.tensor import Tensor
@@ -170,20 +169,22 @@ class _Run:
             self.output = func(*with_leaves(args, self.inputs))
 
     def pulled(self, output: Any, cotangents: list[Any]) -> list[Tensor]:
-        """Return the gradient of each input, zeros where the output does not depend on it."""
-        roots = []
+        """Return the gradient of each input, zeros where the output does not depend on it.
+
+        They have a history where one is kept now: a pull may run inside of another function that is transformed.
+        """
+        roots, keeps_history = [], is_grad_enabled()
         for leaf, cotangent in zip(leaves_of(output), cotangents, strict=True):
             variable = leaf._current()
             if variable.node is not None and self.level.is_own(variable):
                 roots.append(((variable.node, variable.index), _cotangent(variable, cotangent)))
         edges = [(x._current().node, 0) for x in self.inputs]
         found = Pass(retain=True, history=True, targets=edges).run(roots) if roots else {}
-        with _mode(self.keeps_history):
-            return [
-                Tensor._of(found[edge] if edge in found else _zeros(x)) if self.keeps_history or edge not in found
-                else Tensor._of(found[edge].detached())
-                for edge, x in zip(edges, self.inputs, strict=True)
-            ]  # fmt: skip
+        return [
+            Tensor._of(found[edge] if edge in found else _zeros(x)) if keeps_history or edge not in found
+            else Tensor._of(found[edge].detached())
+            for edge, x in zip(edges, self.inputs, strict=True)
+        ]  # fmt: skip
 
     def lowered(self, tree: Any) -> Any:
         """Return results as they are below the level."""
@@ -246,10 +247,6 @@ def _tangent(level: TangentLevel, leaf: Any, strict: bool) -> Tensor:
     if strict:
         raise RuntimeError("jvp(f, primals, tangents, strict=True): a result of f does not depend on the primals")
     return Tensor._of(_zeros(leaf))
-
-
-def _mode(keeps_history: bool) -> AbstractContextManager[Any]:
-    return nullcontext() if keeps_history else no_grad()
 
 
 def _require_tensor(leaf: Any, what: str) -> None:

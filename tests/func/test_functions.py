@@ -162,3 +162,15 @@ def test_a_checkpoint_in_a_transformed_function_keeps_all(use_reentrant: bool) -
     batch = torch.stack([X, 2 * X])
     assert func.grad(cubes)(X).tolist() == [3.0, 12.0]
     assert func.grad(lambda x: func.vmap(cubes)(x).sum())(batch).tolist() == [[3.0, 12.0], [12.0, 48.0]]
+
+
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad])
+def test_a_pull_back_is_differentiated_whether_history_is_kept_outside_or_not(mode: Any) -> None:
+    x, u = torch.tensor([1.0, 2.0]), torch.ones(2)
+    with mode():
+        _, pull = func.vjp(lambda x: x**3, x)
+        _, pull_again = func.vjp(lambda u: pull(u)[0], u)
+        assert pull_again(u)[0].tolist() == [3, 12]
+        assert func.grad(lambda u: pull(u)[0].sum())(u).tolist() == [3, 12]
+    with torch.no_grad():
+        assert not pull(u.requires_grad_())[0].requires_grad
