@@ -15,7 +15,7 @@ import jax
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Pass
-from funcgrad._tape.levels import Level, TangentLevel
+from funcgrad._tape.levels import Level, TangentLevel, thread
 from funcgrad._tape.modes import enable_grad, is_grad_enabled
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
@@ -171,9 +171,9 @@ class _Run:
     def pulled(self, output: Any, cotangents: list[Any]) -> list[Tensor]:
         """Return the gradient of each input, zeros where the output does not depend on it.
 
-        They have a history where one is kept now: a pull may run inside of another function that is transformed.
+        They have a history where one is kept now, and inside of another function that is transformed.
         """
-        roots, keeps_history = [], is_grad_enabled()
+        roots, keeps_history = [], is_grad_enabled() or bool(thread.running)
         for leaf, cotangent in zip(leaves_of(output), cotangents, strict=True):
             variable = leaf._current()
             if variable.node is not None and self.level.is_own(variable):

@@ -172,5 +172,6 @@ def test_a_pull_back_is_differentiated_whether_history_is_kept_outside_or_not(mo
         _, pull_again = func.vjp(lambda u: pull(u)[0], u)
         assert pull_again(u)[0].tolist() == [3, 12]
         assert func.grad(lambda u: pull(u)[0].sum())(u).tolist() == [3, 12]
+        assert func.jvp(lambda u: pull(u)[0], (u,), (u,))[1].tolist() == [3, 12]
     with torch.no_grad():
         assert not pull(u.requires_grad_())[0].requires_grad
