@@ -11,7 +11,7 @@ import dis
 import functools
 import inspect
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, Self
 
@@ -367,6 +367,19 @@ def name_of(public: Any) -> str:
     """Return the name of a function, or of the property that it reads or sets."""
     found = function_of(public)
     return found.__name__
+
+
+class Handlers(dict[str, Callable[..., Any]]):
+    """What answers for a class's functions, by their names: handler(func, *args, **kwargs)."""
+
+    def of(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Enter a handler for the functions of these names."""
+
+        def enter(handler: Callable[..., Any]) -> Callable[..., Any]:
+            self.update(dict.fromkeys(names, handler))
+            return handler
+
+        return enter
 
 
 def asks_as_property(found: property) -> property:

@@ -12,21 +12,14 @@ from funcgrad._base.layouts import strided
 from funcgrad._base.size import Size
 from funcgrad._tensor import functions
 from funcgrad._tensor.elementwise import ELEMENTWISE, IN_PLACE
-from funcgrad._tensor.overriding import Without, name_of
+from funcgrad._tensor.overriding import Handlers, Without, name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.derivatives import DERIVATIVES
 from funcgrad.nested.padding import resized
 from funcgrad.nested.tensor import dim_in
 
-_HANDLERS: dict[str, Callable[..., Any]] = {}
-
-
-def _handles(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def enter(handler: Callable[..., Any]) -> Callable[..., Any]:
-        _HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return enter
+_HANDLERS = Handlers()
+_handles = _HANDLERS.of
 
 
 class StridedNestedTensor(Tensor):

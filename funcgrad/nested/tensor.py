@@ -6,28 +6,18 @@ function does otherwise stands in HANDLERS by its name, which the other files of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from funcgrad._base.layouts import jagged
 from funcgrad._base.size import Size
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.overriding import Without, name_of
+from funcgrad._tensor.overriding import Handlers, Without, name_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nested.raggedness import Raggedness, RaggedSize
 
-Handler = Callable[..., Any]
-HANDLERS: dict[str, Handler] = {}
-
-
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Enter handler(func, *args, **kwargs), which answers for the functions of these names."""
-
-    def enter(handler: Handler) -> Handler:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return enter
+HANDLERS = Handlers()
+handles = HANDLERS.of
 
 
 class NestedTensor(Tensor):

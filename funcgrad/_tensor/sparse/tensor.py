@@ -7,7 +7,7 @@ with such tensors stands in HANDLERS by its name, which the other files of this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,28 +18,18 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tensor import printing
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import to_host
-from funcgrad._tensor.overriding import Without, arm, name_of
+from funcgrad._tensor.overriding import Handlers, Without, arm, name_of
 from funcgrad._tensor.sparse.pattern import Compressed, Pattern
 from funcgrad._tensor.tensor import Tensor
 
-Handler = Callable[..., Any]
-HANDLERS: dict[str, Handler] = {}
+HANDLERS = Handlers()
+handles = HANDLERS.of
 _UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
 _TYPE_NAMES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
     "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }  # fmt: skip
-
-
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Enter handler(func, *args, **kwargs), which answers for the functions of these names."""
-
-    def enter(handler: Handler) -> Handler:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return enter
 
 
 class SparseTensor(Tensor):

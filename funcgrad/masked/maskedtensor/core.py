@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,20 +10,11 @@ import numpy as np
 from funcgrad._base.dtypes import bool_
 from funcgrad._tensor import functions
 from funcgrad._tensor.interop import to_host
-from funcgrad._tensor.overriding import Without, arm, name_of
+from funcgrad._tensor.overriding import Handlers, Without, arm, name_of
 from funcgrad._tensor.tensor import Tensor
 
-HANDLERS: dict[str, Callable[..., Any]] = {}
-
-
-def handles(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter handler(func, *args, **kwargs), which answers for the functions of these names."""
-
-    def enter(handler: Callable[..., Any]) -> Callable[..., Any]:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return enter
+HANDLERS = Handlers()
+handles = HANDLERS.of
 
 
 class MaskedTensor(Tensor):
