@@ -173,7 +173,7 @@ def _rename(op: Op, target: Tensor, inputs: Sequence[Any], statics: tuple[Any, .
 
 
 def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-    """RemovableHandle inputs that are neither Tensors nor plain numbers: numpy's, JAX's, or none that we know."""
+    """Handle inputs that are neither Tensors nor plain numbers: numpy's, JAX's, or none that we know."""
     if not any(isinstance(x, Tensor) for x in inputs) and any(isinstance(x, jax.Array) for x in inputs):
         with jax.enable_x64(True) if any(map(_is_wide, inputs)) else _narrow():
             results = op.call([_pure(x) for x in inputs], statics)
