@@ -348,6 +348,7 @@ def _method_asks(name: str, found: Any) -> None:
         asks_as_property(found)
     elif name not in _NEVER and (name.startswith("__") or not name.startswith("_")):
         if isinstance(found, FunctionType) and found.__name__ not in METHODS and found.__name__ not in vars(Tensor):
+            found.__dict__["_written_as"] = found.__name__
             found.__name__ = name  # whoever is asked reads it
         asks(found, getattr(Tensor, _METHOD_OF.get(name, name)))
 

@@ -95,10 +95,15 @@ def _result(op: Op) -> str:
     return "tuple[Tensor, ...]" if op.function.__annotations__["return"].startswith("tuple") else "Tensor"
 
 
+def _written_as(function: FunctionType) -> str:
+    """Return the name that it was given: where functions ask, it has its public one."""
+    return getattr(function, "_written_as", function.__name__)
+
+
 def signatures(function: FunctionType) -> list[Signature]:
     """Return the signatures of a hand-written function: `fronts` has those that return one thing or another."""
-    if function.__name__ in OVERLOADS:
-        return [_parsed(text) for text in OVERLOADS[function.__name__]]
+    if _written_as(function) in OVERLOADS:
+        return [_parsed(text) for text in OVERLOADS[_written_as(function)]]
     found = inspect.signature(function)
     if found.return_annotation is Signature.empty:
         found = found.replace(return_annotation=_answer(function))
@@ -192,7 +197,7 @@ def _declare_function(stub: Stub, name: str, function: FunctionType) -> None:
 
 
 def _scope_of(function: FunctionType) -> dict[str, Any]:
-    return _SCOPE if function.__name__ in OVERLOADS else inspect.unwrap(function).__globals__
+    return _SCOPE if _written_as(function) in OVERLOADS else inspect.unwrap(function).__globals__
 
 
 # Modules

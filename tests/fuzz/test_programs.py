@@ -71,7 +71,7 @@ def test_a_further_run_walks_the_same_path(steps: list[Step]) -> None:
     assert cost.compiles == 0 and cost.misses == 0
 
 
-@settings(fuzz, max_examples=max(EXAMPLES // 3, 1))
+@settings(fuzz, max_examples=max(EXAMPLES // 5, 1))
 @given(programs)
 def test_lengths_that_share_a_program_equal_eager(steps: list[Step]) -> None:
     forget_lengths()
