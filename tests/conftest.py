@@ -17,7 +17,7 @@ from funcgrad._program.record import fresh_program
 from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
-SHARE = 144  # compiling each row in each spelling takes an hour on two cores
+SHARE = 288  # compiling each row in each spelling takes an hour on two cores
 QUICK = "XLA_FLAGS" not in os.environ  # XLA_FLAGS= runs all tests with what XLA does by default
 if QUICK:
     # With LLVM at level 0, XLA's older emitters compile the programs of tests in a fifth of the time. XLA reads the
