@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.call import call
+from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.sparse.making import to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
 from funcgrad._tensor.sparse.tensor import HANDLERS, SparseTensor, handles, like, refuse, sparse, type_name
@@ -16,8 +16,8 @@ from funcgrad._tensor.tensor import Tensor
 _KEEP_ZERO = (
     "abs", "absolute", "angle", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh", "ceil",
     "conj_physical", "deg2rad", "erf", "erfinv", "expm1", "fix", "floor", "frac", "isinf", "isnan", "isneginf",
-    "isposinf", "log1p", "nan_to_num", "pow", "rad2deg", "relu", "round", "sgn", "sign", "signbit", "sin", "sinh",
-    "sqrt", "square", "tan", "tanh", "threshold_backward", "trunc", "__abs__", "__pow__",
+    "isposinf", "log1p", "nan_to_num", "rad2deg", "relu", "round", "sgn", "sign", "signbit", "sin", "sinh",
+    "sqrt", "square", "tan", "tanh", "threshold_backward", "trunc", "__abs__",
 )  # fmt: skip
 _LINEAR = (  # values that meet need not be added up before
     "neg", "negative", "__neg__", "positive", "__pos__", "clone", "detach", "conj", "resolve_conj", "resolve_neg",
@@ -32,6 +32,13 @@ def _each(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
         return self._with(func(self._plain(), *args, **kwargs))
     values, pattern = self._coalesced()
     return sparse(func(values, *args, **kwargs), pattern)
+
+
+@handles("pow", "__pow__")
+def _pow(func: Any, self: SparseTensor, exponent: Any) -> SparseTensor:
+    if exponent == 0:
+        raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
+    return _each(func, self, exponent)
 
 
 @handles(*_LINEAR)
@@ -101,7 +108,7 @@ def _numel(func: Any, self: SparseTensor) -> int:
     return self.shape.numel()
 
 
-@handles("is_contiguous", "is_shared", "is_nonzero")
+@handles("is_contiguous", "is_shared")
 def _no(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> bool:
     return False
 
@@ -111,7 +118,7 @@ def _stride(func: Any, self: SparseTensor, dim: int | None = None) -> Any:
     return (0,) * self.ndim if dim is None else 0
 
 
-@handles("item", "__float__", "__int__", "__bool__")
+@handles("item", "__float__", "__int__", "__bool__", "is_nonzero")
 def _item(func: Any, self: SparseTensor) -> Any:
     if self.shape.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.shape.numel()} elements cannot be converted to Scalar")
@@ -172,6 +179,8 @@ def _div(func: Any, self: Any, other: Any, **rounding: Any) -> SparseTensor:
         raise RuntimeError(
             f"Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {shape} for divisor)"
         )
+    if rounding.get("rounding_mode") or "floor" in func.__name__:
+        return _each(func, self, other, **rounding)
     return self._with(func(self._plain(), other, **rounding))
 
 
@@ -179,13 +188,13 @@ def _div(func: Any, self: Any, other: Any, **rounding: Any) -> SparseTensor:
 
 
 @handles("add", "__add__", "__radd__")
-def _add(func: Any, self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    return added(self, other, alpha, "add")
+def _add(func: Any, self: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+    return given_to(out, added(self, other, alpha, "add"))
 
 
 @handles("sub", "subtract", "__sub__")
-def _sub(func: Any, self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    return added(self, other, -alpha, "sub")
+def _sub(func: Any, self: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+    return given_to(out, added(self, other, -alpha, "sub"))
 
 
 def added(self: Any, other: Any, alpha: Any = 1, name: str = "add") -> Tensor:
@@ -243,7 +252,9 @@ def _become(self: SparseTensor, new: SparseTensor) -> SparseTensor:
 def _in_place(name: str) -> Any:
     def changed(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         result = HANDLERS[name](getattr(Tensor, name), self, *args, **kwargs)
-        return _become(self, result) if isinstance(self, SparseTensor) else self.copy_(result)
+        if isinstance(self, SparseTensor):
+            return _become(self, result)
+        return self.copy_(HANDLERS["to_dense"](None, result) if isinstance(result, SparseTensor) else result)
 
     return changed
 
@@ -262,6 +273,13 @@ def _copy_(func: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
                            f"{_kind(self)} and src type = {_kind(src)}")  # fmt: skip
     return _become(self, src._with(src._plain().to(self.dtype)))
+
+
+def given_to(out: Any, result: Any) -> Any:
+    """Return a result, written to `out` where that is given."""
+    if out is None:
+        return result
+    return _copy_(None, out, result) if isinstance(out, SparseTensor) else write_out(out, result)
 
 
 def _kind(x: Any) -> str:

@@ -52,7 +52,9 @@ def _sum(func: Any, input: SparseTensor, dim: Any = None, keepdim: bool = False,
 
 
 @handles("norm", "vector_norm")
-def _norm(func: Any, input: SparseTensor, p: Any = 2, *args: Any, **named: Any) -> Tensor:
+def _norm(func: Any, input: SparseTensor, p: Any = 2, dim: Any = None, *args: Any, **named: Any) -> Tensor:
+    if dim not in (None, (), []):
+        raise RuntimeError(f"norm_sparse currently only supports full reductions, so 'dim' must be empty, got {dim}")
     values, _ = input._coalesced()
     return values.norm(2 if p in (None, "fro") else p)
 

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.registry import both
-from funcgrad._tensor.sparse.elementwise import added, scaled
+from funcgrad._tensor.sparse.elementwise import added, given_to, scaled
 from funcgrad._tensor.sparse.making import to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
 from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sparse, under
@@ -88,10 +88,10 @@ def _times(x: Tensor, factor: Any) -> Tensor:
 
 
 @handles("mm", "spmm", "dsmm")
-def _mm(func: Any, input: Any, mat2: Any, **out: Any) -> Any:
+def _mm(func: Any, input: Any, mat2: Any, out: Any = None) -> Any:
     if mat2.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    return _given(multiplied(input, mat2), **out)
+    return given_to(out, multiplied(input, mat2))
 
 
 @handles("linear")
@@ -101,22 +101,22 @@ def _linear(func: Any, input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 @handles("mv")
-def _mv(func: Any, input: Any, vec: Any, **out: Any) -> Any:
-    return _given(multiplied(input, vec, "MvBackward0"), **out)
+def _mv(func: Any, input: Any, vec: Any, out: Any = None) -> Any:
+    return given_to(out, multiplied(input, vec, "MvBackward0"))
 
 
 @handles("matmul", "__matmul__", "__rmatmul__")
-def _matmul(func: Any, input: Any, other: Any, **out: Any) -> Any:
+def _matmul(func: Any, input: Any, other: Any, out: Any = None) -> Any:
     if input.ndim == 3:
-        return _given(batched(input, other), **out)
+        return given_to(out, batched(input, other))
     if input.ndim == 1:
-        return _given(multiplied(_transposed(other), input), **out)
-    return _given(multiplied(input, other, "MvBackward0" if other.ndim == 1 else "MmBackward0"), **out)
+        return given_to(out, multiplied(_transposed(other), input))
+    return given_to(out, multiplied(input, other, "MvBackward0" if other.ndim == 1 else "MmBackward0"))
 
 
 @handles("bmm")
-def _bmm(func: Any, input: Any, mat2: Any, **out: Any) -> Any:
-    return _given(batched(input, mat2), **out)
+def _bmm(func: Any, input: Any, mat2: Any, out: Any = None) -> Any:
+    return given_to(out, batched(input, mat2))
 
 
 @handles("addmm", "sspaddmm", "saddmm")
@@ -124,7 +124,7 @@ def _addmm(func: Any, input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha:
     found = plus_product(input, mat1, mat2, beta, alpha, "AddmmBackward0")
     if isinstance(input, SparseTensor) and not isinstance(found, SparseTensor):
         found = to_sparse(found)
-    return _given(found, out=out)
+    return given_to(out, found)
 
 
 @handles("smm")
@@ -133,8 +133,8 @@ def _smm(func: Any, input: SparseTensor, mat: Tensor) -> SparseTensor:
 
 
 @handles("hspmm", "hsmm")
-def _hspmm(func: Any, mat1: SparseTensor, mat2: Tensor, **out: Any) -> Any:
-    return _given(_hybrid(mat1, mat2, 1), **out)
+def _hspmm(func: Any, mat1: SparseTensor, mat2: Tensor, out: Any = None) -> Any:
+    return given_to(out, _hybrid(mat1, mat2, 1))
 
 
 def _hybrid(mat1: SparseTensor, mat2: Tensor, sparse_dim: int) -> SparseTensor:
@@ -148,14 +148,6 @@ def _hybrid(mat1: SparseTensor, mat2: Tensor, sparse_dim: int) -> SparseTensor:
         return sparse(found, Pattern.of(size, rows[None], pattern))
     places = np.stack([np.repeat(rows, size[1]), np.tile(np.arange(size[1]), len(rows))])
     return sparse(found.flatten(), Pattern.of(size, places, pattern))
-
-
-def _given(result: Any, out: Any = None) -> Any:
-    if out is None:
-        return result
-    if isinstance(out, SparseTensor):
-        return out.copy_(result)
-    return write_out(out, result)
 
 
 # By their old names, of dense matrices too
