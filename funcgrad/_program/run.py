@@ -21,6 +21,7 @@ from funcgrad._base.errors import FlushError, ForkedProcessError
 from funcgrad._program import cache, record
 from funcgrad._program.apart import InStages, work
 from funcgrad._program.counters import counters
+from funcgrad._program.heap import keep_freed_memory
 from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
 from funcgrad._program.reasons import reason
@@ -124,6 +125,8 @@ def check_process() -> None:
     if _Process.owner is None:
         _Process.owner = os.getpid()
         cache.set_up()
+        if jax.default_backend() == "cpu":
+            keep_freed_memory()
     elif _Process.owner != os.getpid():
         raise ForkedProcessError(
             "a forked child process cannot use tensors: XLA's threads stay in the parent. Start workers as threads "
