@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 
-import jax
 import jax.numpy as jnp
-from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name, scalar_name
+from funcgrad._ops.softmax import softmax_of
 from funcgrad._ops.table import Array, op
 
 
@@ -67,7 +66,7 @@ def scaled_dot_product_attention(
             if attn_mask.dtype == bool
             else scores + attn_mask.astype(scores.dtype)
         )
-    shares = jax.nn.softmax(scores, -1) if attn_mask is None else _safe_softmax(scores)
+    shares = softmax_of(scores, -1, attn_mask is not None)
     if dropout_mask is not None:
         shares = shares * dropout_mask.astype(shares.dtype)
     return _wide_product("...ls,...sf->...lf", shares.astype(value.dtype), value).astype(value.dtype)
@@ -76,14 +75,6 @@ def scaled_dot_product_attention(
 def _wide_product(equation: str, a: Array, b: Array) -> Array:
     """Return a sum of products: in float32 for factors in half precision, as torch has them inside of attention."""
     return jnp.einsum(equation, a, b, preferred_element_type=jnp.promote_types(a.dtype, jnp.float32))
-
-
-def _safe_softmax(scores: Array) -> Array:
-    """softmax along the last dimension; zeros where all scores are -inf."""
-    highest = lax.stop_gradient(scores.max(-1, keepdims=True))
-    powers = jnp.exp(scores - jnp.where(jnp.isneginf(highest), jnp.zeros_like(highest), highest))
-    total = powers.sum(-1, keepdims=True)
-    return powers / jnp.where(total == 0, jnp.ones_like(total), total)
 
 
 def _heads_per(query: Array, other: Array) -> int:

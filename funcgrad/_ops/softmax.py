@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import require_floating, wide
@@ -11,19 +15,38 @@ from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def softmax_of(input: Array, axis: int, safe: bool = False) -> Array:
+    """exp(input) / sum(exp(input)); safe: zeros in place of NaN where all inputs are -inf.
+
+    Its derivative needs the result alone. What JAX derives keeps both parts of the quotient.
+    """
+    highest = jnp.max(input, axis, keepdims=True, initial=-np.inf)
+    powers = lax.exp(input - (jnp.where(jnp.isneginf(highest), 0, highest) if safe else highest))
+    total = jnp.sum(powers, axis, keepdims=True)
+    return powers / (jnp.where(total == 0, 1, total) if safe else total)
+
+
+@softmax_of.defjvp
+def _softmax_of_jvp(axis: int, safe: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    (result,), (moved,) = (softmax_of(x, axis, safe) for x in primals), tangents
+    return result, result * (moved - jnp.sum(result * moved, axis, keepdims=True))
+
+
 @op(grad="SoftmaxBackward0", names="softmax .softmax special.softmax nn.functional.softmax")
 def softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """exp(input) / sum(exp(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
     input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
-    return jax.nn.softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.ones_like(input)
+    return softmax_of(wide(input), axis).astype(input.dtype) if input.ndim else jnp.ones_like(input)
 
 
 @op(grad="SafeSoftmaxBackward0", names="_safe_softmax")
 def safe_softmax(input: Array, dim: int, dtype: DType | None = None) -> Array:
     """softmax along `dim`, but 0 where all of its inputs are -inf. Shape: input (*), result the same."""
     input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
-    alive = jnp.any(input > -jnp.inf, axis, keepdims=True) if input.ndim else input > -jnp.inf
-    return jnp.where(alive, softmax(jnp.where(alive, input, 0), dim), 0)
+    if not input.ndim:
+        return jnp.where(input > -jnp.inf, jnp.ones_like(input), 0)
+    return softmax_of(wide(input), axis, True).astype(input.dtype)
 
 
 @op(grad=("SoftmaxBackward0", ("NegBackward0", "input")), names="nn.functional.softmin")

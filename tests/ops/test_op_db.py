@@ -22,7 +22,6 @@ RESPECTS = ("forward", "gradient", "gradgrad", "errors")
 ITERATED = "the second derivative of an iterated factorisation parts by 2e-3 in float32"
 SHORT = {
     **dict.fromkeys(("svd_lowrank", "pca_lowrank"), ITERATED),
-    "nn.functional.multi_head_attention_forward": "float32: terms cancel where weights are one-hot",
 }
 ENTRIES = [
     pytest.param(
