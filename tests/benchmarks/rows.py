@@ -57,12 +57,22 @@ def entropy(torch: Any, *shape: int) -> Parts:
     return lambda logits: torch.nn.functional.cross_entropy(logits, targets), [torch.randn(*shape)]
 
 
+def shares(torch: Any, *shape: int) -> Parts:
+    """Softmax along the last dimension. Shape: input any."""
+    return lambda x: torch.softmax(x, -1), [torch.randn(*shape)]
+
+
+def ordered(torch: Any, *shape: int) -> Parts:
+    """Values sorted along the last dimension. Shape: input any."""
+    return lambda x: x.sort(-1)[0], [torch.randn(*shape)]
+
+
 WORKLOADS: dict[str, tuple[Callable[..., Parts], tuple[Any, ...]]] = {
     "attention": (attention, (16, 6, 256, 64)), "attention-small": (attention, (8, 4, 64, 32)),
     "pool": (pooled, (2, 2, 64, 64, 24, 24)), "pool-overlapping": (pooled, (3, 2, 8, 64, 56, 56)),
     "lstm": (recurrent, ("LSTM",)), "gru": (recurrent, ("GRU",)), "rnn": (recurrent, ("RNN",)),
     "batch-norm": (normalized, (64, 32, 26, 26)), "embedding": (embedded, (2048, 65, 128)),
-    "cross-entropy": (entropy, (512, 50257)),
+    "cross-entropy": (entropy, (512, 50257)), "softmax": (shares, (64, 8, 64, 64)), "sort": (ordered, (256, 1000)),
 }  # fmt: skip
 
 

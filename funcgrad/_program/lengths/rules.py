@@ -32,6 +32,14 @@ def elementwise(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     return m.bound(eqn, [x.array for x in arranged], [axes] * len(eqn.outvars))
 
 
+@rule("bitcast_convert_type")
+def same_bits(m: Masking, eqn: Any, operands: list[Padded]) -> Sequence[Padded]:
+    """Elementwise where the dtypes are equally wide; else there is an axis more or less."""
+    if eqn.invars[0].aval.ndim != eqn.outvars[0].aval.ndim:
+        raise Unmaskable("the bits of a length that varies are split or joined")
+    return elementwise(m, eqn, operands)
+
+
 @rule("optimization_barrier")
 def barrier(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Nothing happens to each of several arrays."""
