@@ -27,6 +27,7 @@ from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
+    ELEMENT,
     InSteps,
     are_known,
     has_turns,
@@ -184,7 +185,10 @@ def _planned(part: Part, read: int | None = None, *, is_common: bool = False) ->
         sample = Sample(part.calls, part.avals)
         served = for_many_lengths(sample, part.wanted, part.free, may_wait=lambda: are_known(line))
         if isinstance(served, Served):
-            return _plan_of_served(served)
+            made = _plan_of_served(served, len(line))
+            if made.spare:
+                return made
+            served = Refusal("most of the room for other lengths would be empty")
         if _may_be_taken_apart(part.avals):
             chosen = _not_as_a_whole(line, found, short, part.avals, varies=isinstance(served, Refusal))
             note_kinds(line)
@@ -218,10 +222,13 @@ def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop])
     return halves and _in_stages([(half, _planned(half, is_common=True)) for half in halves], part)
 
 
-def _plan_of_served(served: Served) -> Plan:
+def _plan_of_served(served: Served, instructions: int) -> Plan:
+    """Return how to run a line by an executable that serves many: as often as its own is worth the elements more."""
     rooms = " x ".join(map(str, served.execute.roomy.rooms))
     whole, note = served.whole, f"compiled for lengths up to {rooms}"
-    return Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+    made = Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+    made.spare = min(made.spare, int(COMPILE * instructions / (ELEMENT * max(1, served.execute.waste))))
+    return made
 
 
 def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:

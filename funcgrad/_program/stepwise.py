@@ -27,9 +27,9 @@ RECENT = 5  # plans that are looked back at: programs seldom come back if all of
 _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions together
 
 _TURNS = 4  # readings of the same leaf by instructions of a kind: then these are turns of a loop
-# A run that is not compiled whole costs _CALL seconds more for each instruction and _ELEMENT for each element that is
+# A run that is not compiled whole costs _CALL seconds more for each instruction and ELEMENT for each element that is
 # written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`).
-_CALL, _ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
+_CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 _SMALL = 1 << 16  # elements
 # without LLVM's optimisations, by XLA's older emitters, in one thread
 _QUICK = {
@@ -81,7 +81,7 @@ class InSteps:
         self.size = len(places)
         written = sum(_elements(step) for step in steps)
         self._runs, self._all_before, self._was_asked = 0, InSteps.all_runs, False
-        self._worth = 1 + int(COMPILE * len(steps) / (_CALL * len(steps) + _ELEMENT * written))
+        self._worth = 1 + int(COMPILE * len(steps) / (_CALL * len(steps) + ELEMENT * written))
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""

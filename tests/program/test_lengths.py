@@ -575,6 +575,17 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen.compiles == 4
 
 
+def test_what_would_mostly_be_padding_is_compiled_as_it_is() -> None:
+    for shape in ((16, 32, 32, 32), (4, 3, 64, 64), (8, 8, 64, 32)):  # room for all: 2^25 elements
+        x = fg.ones(shape) + 0
+        assert x.sum().item() == x.numel()
+    assert "most of the room for other lengths would be empty" in Journal.compiles[-1].reason
+    for shape in ((3, 4), (5, 6), (7, 7)):
+        x = fg.ones(shape) + 0
+        assert x.sum().item() == x.numel()
+    assert "compiled for lengths up to" in Journal.compiles[-1].reason
+
+
 def test_a_length_that_comes_back_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plan._OFTEN, AtLength, 3)
     compiles = []

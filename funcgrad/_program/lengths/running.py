@@ -6,6 +6,8 @@ needs a compile.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,10 +40,13 @@ class Roomy:
     ) -> None:
         self.rooms = rooms
         self.kept = [tuple(a.struct.shape) for a in kept]
+        self._shapes = Counter(filter(_is_open, self.kept))
         number_structs = jax.ShapeDtypeStruct((numbers,), np.dtype(np.float64))
         with jax.enable_x64(True):
             traced = jax.make_jaxpr(step)([a.struct for a in given], [a.struct for a in kept], number_structs)
             self.results = [tuple(a.shape) for a in traced.out_avals]
+            made = [tuple(x.aval.shape) for equation in traced.eqns for x in equation.outvars]
+            self._shapes.update(filter(_is_open, made))
             self.execute = jax.jit(self._masked(traced), donate_argnums=(0,))
             room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), rooms), a.dtype.numpy) for a in kept]
             self.execute.trace([a.struct for a in given], room_structs, number_structs,
@@ -57,15 +62,23 @@ class Roomy:
 
         return masked
 
+    def elements(self, lengths: tuple[int, ...]) -> int:
+        """Return how many elements the leaves and results of its instructions with an open length have at these."""
+        return sum(math.prod(at(shape, lengths)) * count for shape, count in self._shapes.items())
+
 
 class AtLength:
-    """Called as a plan is: a Roomy program at the lengths for which one recorded program asks."""
+    """Called as a plan is: a Roomy program at the lengths for which one recorded program asks.
+
+    waste: how many elements more it computes than that program has.
+    """
 
     def __init__(self, roomy: Roomy, form: Form, sample: Sample, lengths: tuple[int, ...]) -> None:
         self.roomy, self.lengths = roomy, np.array(lengths, np.int32)
         self.numbers = form.numbers_of(sample)
-        self.padded = [at(shape, roomy.rooms) if any(map(is_symbolic, shape)) else None for shape in roomy.kept]
-        self.cut = [at(shape, lengths) if any(map(is_symbolic, shape)) else None for shape in roomy.results]
+        self.padded = [at(shape, roomy.rooms) if _is_open(shape) else None for shape in roomy.kept]
+        self.cut = [at(shape, lengths) if _is_open(shape) else None for shape in roomy.results]
+        self.waste = roomy.elements(roomy.rooms) - roomy.elements(lengths)
 
     def __call__(self, given: list[Any], kept: list[Any], numbers: Any) -> list[Any]:
         """Run the program."""
@@ -73,6 +86,10 @@ class AtLength:
         leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.padded, strict=True)]
         results = self.roomy.execute(given, leaves, read, self.lengths)
         return [x if shape is None else _cut(x, shape) for x, shape in zip(results, self.cut, strict=True)]
+
+
+def _is_open(shape: Shape) -> bool:
+    return any(map(is_symbolic, shape))
 
 
 def _padded(array: Any, shape: Shape) -> Any:
