@@ -7,7 +7,7 @@ from types import ModuleType
 
 from funcgrad._tensor import global_settings
 
-__all__ = ["fill_uninitialized_memory"]  # noqa: F822 - a property of the module
+__all__ = ["fill_uninitialized_memory"]  # noqa: F822 # pyright: ignore[reportUnsupportedDunderAll]  # a property of the module
 
 
 class _Settable(ModuleType):
