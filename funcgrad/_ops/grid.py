@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import scalar_name
@@ -30,21 +30,15 @@ def grid_sample(
     sizes, corners = input.shape[2:], bool(align_corners)
     points = [_unscaled(grid[..., -1 - d], n, corners) for d, n in enumerate(sizes)]
     if mode == "bicubic":
-        return _bicubic(input, points, padding_mode, corners)
+        places, shares = zip(*map(_cubic_taps, points), strict=True)
+        placed = [_placed(x, n, padding_mode, corners) for x, n in zip(places, sizes, strict=True)]
+        return _weighted(input, placed, shares)
     points = [_placed(x, n, padding_mode, corners) for x, n in zip(points, sizes, strict=True)]
     if mode == "nearest":
-        return _picked(input, [jnp.round(x) for x in points])
-    floors = [lax.stop_gradient(jnp.floor(x)) for x in points]
-    total = None
-    for corner in itertools.product((0, 1), repeat=len(sizes)):
-        share = jnp.ones((), input.dtype)
-        for x, floor, c in zip(points, floors, corner, strict=True):
-            share = share * (x - floor if c else floor + 1 - x)
-        places = [floor + c for floor, c in zip(floors, corner, strict=True)]
-        term = _picked(input, places) * share[:, None]
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+        return _weighted(
+            input, [jnp.round(x)[..., None] for x in points], [jnp.ones_like(x)[..., None] for x in points]
+        )
+    return _weighted(input, *zip(*map(_linear_taps, points), strict=True))
 
 
 @op(grad="AffineGridGeneratorBackward0", names="nn.functional.affine_grid")
@@ -102,41 +96,48 @@ def _reflected(x: Array, twice_low: int, twice_high: int) -> Array:
     return jnp.where(flips % 2 == 0, extra + low, span - extra + low)
 
 
-def _picked(input: Array, places: list[Array]) -> Array:
-    """Return the pixels at whole-numbered places, zero outside the image: (N, C, *points)."""
-    inside = jnp.ones((), bool)
-    flat = jnp.zeros((), jnp.int32)
-    for place, n in zip(places, input.shape[2:], strict=True):
-        inside = inside & (place >= 0) & (place <= n - 1)
-        flat = flat * n + jnp.clip(jnp.nan_to_num(lax.stop_gradient(place)), 0, n - 1).astype(jnp.int32)
-    pixels = input.reshape(*input.shape[:2], math.prod(input.shape[2:]))
-    found = jax.vmap(lambda image, at: image.at[:, at].get(mode="promise_in_bounds"))(pixels, flat)
-    return jnp.where(inside[:, None], found, jnp.zeros_like(found))
+def _linear_taps(x: Array) -> tuple[Array, Array]:
+    """Return the two pixels around a place, along a new last dimension, and their shares."""
+    floor = lax.stop_gradient(jnp.floor(x))
+    return jnp.stack([floor, floor + 1], -1), jnp.stack([floor + 1 - x, x - floor], -1)
 
 
-def _bicubic(input: Array, points: list[Array], padding_mode: str, align_corners: bool) -> Array:
-    floors = [lax.stop_gradient(jnp.floor(x)) for x in points]
-    shares = [_cubic_shares(x - floor) for x, floor in zip(points, floors, strict=True)]
-    sizes = input.shape[2:]
-    rows = []
-    for i in range(4):
-        y = _placed(floors[0] + (i - 1), sizes[0], padding_mode, align_corners)
-        row = jnp.zeros((), input.dtype)
-        for j in range(4):
-            x = _placed(floors[1] + (j - 1), sizes[1], padding_mode, align_corners)
-            row = row + _picked(input, [y, x]) * shares[1][j][:, None]
-        rows.append(row * shares[0][i][:, None])
-    return rows[0] + rows[1] + rows[2] + rows[3]
+def _cubic_taps(x: Array, a: float = -0.75) -> tuple[Array, Array]:
+    """Return the four pixels around a place, along a new last dimension, and their shares."""
 
-
-def _cubic_shares(t: Array, a: float = -0.75) -> list[Array]:
     def near(x: Array) -> Array:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
     def far(x: Array) -> Array:
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
-    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+    floor = lax.stop_gradient(jnp.floor(x))
+    t = x - floor
+    return jnp.stack([floor + (i - 1) for i in range(4)], -1), jnp.stack(
+        [far(t + 1), near(t), near(1 - t), far(2 - t)], -1
+    )
+
+
+def _weighted(input: Array, places: Sequence[Array], shares: Sequence[Array]) -> Array:
+    """Return for each point the sum of its pixels, zero outside the image, by their shares: (N, C, *points).
+
+    Shape: for each dimension of the image, places and shares of its taps (N, *points, taps). A pixel's channels are
+    read, and their gradient is written, at once.
+    """
+    count, points = len(places), places[0].shape[:-1]
+    batch = lax.broadcasted_iota(np.int32, points, 0).reshape(-1, *(1,) * count)
+    at, inside, share = batch, jnp.ones((), bool), jnp.ones((), input.dtype)
+    for d, (place, part, n) in enumerate(zip(places, shares, input.shape[2:], strict=True)):
+        spread = (math.prod(points), *(1,) * d, -1, *(1,) * (count - 1 - d))
+        place = lax.stop_gradient(place).reshape(spread)
+        inside = inside & (place >= 0) & (place <= n - 1)
+        at = at * n + jnp.clip(jnp.nan_to_num(place), 0, n - 1).astype(np.int32)
+        share = share * part.reshape(spread)
+    pixels = jnp.moveaxis(input, 1, -1).reshape(-1 if input.size else 0, input.shape[1])
+    found = jnp.where(inside[..., None], pixels.at[at].get(mode="promise_in_bounds"), jnp.zeros((), input.dtype))
+    taps = (len(at), math.prod(at.shape[1:]))
+    total = jnp.einsum("ptc,pt->pc", found.reshape(*taps, -1), share.reshape(taps))
+    return jnp.moveaxis(total.reshape(*points, -1), -1, 1)
 
 
 def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
