@@ -160,7 +160,17 @@ def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
         yield from step.arguments
 
 
+def avals_of(steps: Iterable[Step | Loop]) -> Iterator[Aval]:
+    """Yield the avals of all arrays that instructions read and return."""
+    for step in steps:
+        if isinstance(step, Loop):
+            yield from avals_of(step.body)
+        else:
+            yield from step.avals
+            yield from (known for known in step.token[2] if isinstance(known, Aval))
+
+
 __all__ = [
-    "Argument", "Carried", "Hole", "Instruction", "Loop", "Recorded", "Ref", "Step", "arguments_of", "line_of",
-    "needed_calls", "token_of",
+    "Argument", "Carried", "Hole", "Instruction", "Loop", "Recorded", "Ref", "Step", "arguments_of", "avals_of",
+    "line_of", "needed_calls", "token_of",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base.bounded import Bounded
+from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
@@ -133,7 +134,7 @@ def _compiled_piece(
         tracing.run(lines)
         return [tracing.values[step][part] for step, part in returned]
 
-    return jax.jit(piece)
+    return jax.jit(piece, compiler_options=options_for(step for step, _ in steps))
 
 
 class _Run:
@@ -289,7 +290,7 @@ def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
         ends = dict(zip((*last, *each), (*carry[loop.carries :], *results), strict=True))
         return [ends[part] for part, _ in parts]
 
-    return jax.jit(turned)
+    return jax.jit(turned, compiler_options=options_for(loop.body))
 
 
 def found_or_made(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from funcgrad._program.compiling import options_for
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.tracing import Parts, Tracing, parts_read
 
@@ -55,7 +56,7 @@ class _Piece:
         late_keys = dict.fromkeys(a[:2] for a in late if type(a) is Ref)
         self.results: list[Key] = [key for key in late_keys if first <= key[0] < end]
         self.used_up = [key for key in self.keys if type(key) is not int and key not in late_keys]
-        self.execute = jax.jit(self._traced(steps, first, read))
+        self.execute = jax.jit(self._traced(steps, first, read), compiler_options=options_for(steps))
 
     def _traced(self, steps: Sequence[Step | Loop], first: int, read: Mapping[int, Parts]) -> Callable[..., Any]:
         keys, results = self.keys, self.results

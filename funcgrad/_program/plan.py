@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._program.alike import forget_numbers, with_changing_numbers_open
 from funcgrad._program.apart import InStages, Part, flattened, loss_first, parts_of, without_and_with_history
+from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
@@ -237,7 +238,8 @@ def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
     is_new = execute is None
     if execute is None:
         traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, part.avals) else whole.step
-        execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,))
+        options = options_for(whole.line)
+        execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,), compiler_options=options)
     else:
         note_return(execute)
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed, free=set(part.free))

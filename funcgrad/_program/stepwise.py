@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from funcgrad._base.bounded import Bounded
+from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
@@ -122,7 +123,8 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
 
     def made() -> Callable[..., Any]:
         counters.parts += 1
-        return jax.jit(function_of(step, fixed, kinds), compiler_options=_QUICK if _is_small(step) else None)
+        options = options_for([step]) | (_QUICK if _is_small(step) else {})
+        return jax.jit(function_of(step, fixed, kinds), compiler_options=options)
 
     return _EXECUTABLES.found(key, made)
 

@@ -27,7 +27,7 @@ Shape = tuple[Any, ...]
 class Roomy:
     """A program with lengths open, compiled for lengths up to `rooms`: (given, kept, numbers, lengths) -> results.
 
-    kept, results: the shapes of the kept leaves and of the results, with the lengths open.
+    kept, results: the shapes of the kept leaves and of the results, with the lengths open. options: XLA's.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Roomy:
         kept: Sequence[Aval],
         numbers: int,
         rooms: tuple[int, ...],
+        options: dict[str, Any],
     ) -> None:
         self.rooms = rooms
         self.kept = [tuple(a.struct.shape) for a in kept]
@@ -47,7 +48,7 @@ class Roomy:
             self.results = [tuple(a.shape) for a in traced.out_avals]
             made = [tuple(x.aval.shape) for equation in traced.eqns for x in equation.outvars]
             self._shapes.update(filter(_is_open, made))
-            self.execute = jax.jit(self._masked(traced), donate_argnums=(0,))
+            self.execute = jax.jit(self._masked(traced), donate_argnums=(0,), compiler_options=options)
             room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), rooms), a.dtype.numpy) for a in kept]
             self.execute.trace([a.struct for a in given], room_structs, number_structs,
                                jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32)))  # fmt: skip
