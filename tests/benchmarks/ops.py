@@ -179,7 +179,7 @@ l1                 | 256,1000 256,1000                     | F.l1_loss(x, y)
 smooth-l1          | 256,1000 256,1000                     | F.smooth_l1_loss(x, y)
 kl                 | 256,1000 256,1000                     | F.kl_div(x.log_softmax(1), y.softmax(1), reduction='sum')
 triplet            | 256,1000 256,1000 256,1000            | F.triplet_margin_loss(x, y, z)
-ctc                | 50,9,10                               | F.ctc_loss(x.log_softmax(2), i[:99].view(9, 11) % 9 + 1, [50] * 9, [9] * 9)
+ctc                | 50,9,10                               | F.ctc_loss(x, i[:81].view(9, 9) % 9 + 1, [50] * 9, [9] * 9)
 """
 OPS = {
     name.strip(): (shapes, text.strip())
