@@ -5,7 +5,7 @@ the result, the input's gradient and the weight's (`python -m tests.benchmarks.c
 float32), and what is done instead:
     no padding           64x32x26x26, 64 of 3x3    27, 6, 30      one column padded and cut off       7.5, 5.6, 11
     1x1                  16x256x14x14 to 64        0.8, 0.8, 2.3  a matrix product                    0.9, 0.8, 0.4
-    depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 1.0, 1.3
+    depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 0.3, 1.5
     depthwise, 7x7       8x96x28x28, all taps      1.3, 10, 34    row by row in a loop                3.9, 7.8, 7.7
     groups=4             16x32x32x32, 3x3          5.6, 5.4, 242  a convolution for each group        2.3, 2.3, 2.8
     three dimensions     4x16x16x16x16, 3x3x3      8, 8, 16       depth taps as channels of a 2-d one 1.4, 1.3, 2.3
@@ -96,33 +96,27 @@ def _grouped(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Di
 
 
 def _depthwise(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    """Sum over the taps of one channel's kernel; of a large kernel row by row."""
     padded = jnp.pad(jnp.repeat(input, weight.shape[0] // input.shape[1], 1), ((0, 0), (0, 0), *pads))
+    return _channel_sums(padded, weight, stride, dilation)
+
+
+@with_own_vjp(2, 3)
+def _channel_sums(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:
+    """Sum over the taps of one channel's kernel; of a large kernel row by row.
+
+    The input's gradient is such a sum too, which JAX's transpose is not.
+    """
     at_once = math.prod(weight.shape[2:]) <= _MOST_AT_ONCE
     return (_sum_over_taps if at_once else _sum_over_rows)(padded, weight, stride, dilation)
 
 
-@with_own_vjp(2, 3)
-def _sum_over_rows(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:
-    """Like `_sum_over_taps`, in a loop; the input's gradient is such a sum too, which JAX's transpose is not."""
-    reach = (weight.shape[2] - 1) * dilation[0]
-
-    @jax.checkpoint
-    def with_row(total: Array, row: Array) -> tuple[Array, None]:
-        seen = lax.dynamic_slice_in_dim(padded, row * dilation[0], padded.shape[2] - reach, 2)
-        return total + _sum_over_taps(seen, lax.dynamic_slice_in_dim(weight, row, 1, 2), stride, dilation), None
-
-    result = shifted(padded, (0,) * len(stride), weight.shape[2:], stride, dilation)
-    return lax.scan(with_row, jnp.zeros_like(result), jnp.arange(weight.shape[2], dtype=np.int32))[0]
-
-
-def _sum_over_rows_forward(
+def _channel_sums_forward(
     padded: Array, weight: Array, stride: Dims, dilation: Dims
 ) -> tuple[Array, tuple[Array, Array]]:
-    return _sum_over_rows(padded, weight, stride, dilation), (padded, weight)
+    return _channel_sums(padded, weight, stride, dilation), (padded, weight)
 
 
-def _sum_over_rows_backward(
+def _channel_sums_backward(
     stride: Dims, dilation: Dims, saved: tuple[Array, Array], gradient: Array
 ) -> tuple[Array, Array]:
     padded, weight = saved
@@ -132,11 +126,24 @@ def _sum_over_rows_backward(
         edges.append((reach, n - (m - 1) * s - 1, s - 1))
     spread = lax.pad(gradient, jnp.zeros((), gradient.dtype), edges)
     turned = jnp.flip(weight, range(2, weight.ndim))
-    _, pull = jax.vjp(lambda kernels: _sum_over_rows.plain(padded, kernels, stride, dilation), weight)
-    return _sum_over_rows(spread, turned, (1,) * len(stride), dilation), pull(gradient)[0]
+    _, pull = jax.vjp(lambda kernels: _channel_sums.plain(padded, kernels, stride, dilation), weight)
+    return _channel_sums(spread, turned, (1,) * len(stride), dilation), pull(gradient)[0]
 
 
-_sum_over_rows.defvjp(_sum_over_rows_forward, _sum_over_rows_backward)
+_channel_sums.defvjp(_channel_sums_forward, _channel_sums_backward)
+
+
+def _sum_over_rows(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:
+    """Like `_sum_over_taps`, in a loop."""
+    reach = (weight.shape[2] - 1) * dilation[0]
+
+    @jax.checkpoint
+    def with_row(total: Array, row: Array) -> tuple[Array, None]:
+        seen = lax.dynamic_slice_in_dim(padded, row * dilation[0], padded.shape[2] - reach, 2)
+        return total + _sum_over_taps(seen, lax.dynamic_slice_in_dim(weight, row, 1, 2), stride, dilation), None
+
+    result = shifted(padded, (0,) * len(stride), weight.shape[2:], stride, dilation)
+    return lax.scan(with_row, jnp.zeros_like(result), jnp.arange(weight.shape[2], dtype=np.int32))[0]
 
 
 def _sum_over_taps(padded: Array, weight: Array, stride: Dims, dilation: Dims) -> Array:

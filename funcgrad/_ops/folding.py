@@ -58,12 +58,13 @@ def fold(
     sizes = spread(output_size, 2, "output_size")
     counts = _counts(sizes, kernel, gaps, pads, steps)
     _check_columns(columns, sizes, counts, (kernel, gaps, pads, steps))
-    parts = columns.reshape(*columns.shape[:1], columns.shape[1] // math.prod(kernel), math.prod(kernel), *counts)
+    taps = list(itertools.product(*map(range, kernel)))
+    parts = columns.reshape(columns.shape[0], columns.shape[1] // len(taps), len(taps), *counts)
     zero, image = jnp.zeros((), input.dtype), None
-    for i, tap in enumerate(itertools.product(*map(range, kernel))):
+    for tap, part in zip(taps, jnp.split(parts, len(taps), 2), strict=True):
         spans = zip(tap, sizes, counts, gaps, pads, steps, strict=True)
         edges = [(t * g - p, n + p - t * g - (c - 1) * s - 1, s - 1) for t, n, c, g, p, s in spans]
-        placed = lax.pad(parts[:, :, i], zero, [(0, 0, 0), (0, 0, 0), *edges])
+        placed = lax.pad(part[:, :, 0], zero, [(0, 0, 0), (0, 0, 0), *edges])
         image = placed if image is None else image + placed
     assert image is not None
     return image if columns is input else image[0]
