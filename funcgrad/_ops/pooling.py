@@ -283,13 +283,10 @@ def _adaptive_max_pool(
     if all(n % o == 0 for n, o in zip(sizes, wanted, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, wanted, strict=True))
         return _max_pool(name, count, input, kernel, None, (0,), (1,), False, return_indices)
-    rows = whole.reshape(*whole.shape[:2], -1)[..., _members(sizes, wanted)]
-    inside = jnp.asarray(_inside(sizes, wanted))
-    masked = jnp.where(inside, rows, jnp.asarray(_lowest(input), input.dtype))
-    first = place_of_largest(masked, -1)
-    result = jnp.take_along_axis(masked, first, -1)[..., 0]
-    members = jnp.broadcast_to(jnp.asarray(_members(sizes, wanted)), masked.shape)
-    place = jnp.take_along_axis(members, first, -1)[..., 0]
+    rows, (members, inside) = whole.reshape(*whole.shape[:2], -1), map(jnp.asarray, _over_windows(sizes, wanted))
+    seen = jnp.where(inside, lax.stop_gradient(rows)[..., members], jnp.asarray(_lowest(input), input.dtype))
+    place = jnp.take_along_axis(jnp.broadcast_to(members, seen.shape), place_of_largest(seen, -1), -1)[..., 0]
+    result = jnp.take_along_axis(rows, place.reshape(*rows.shape[:2], -1), -1).reshape(place.shape)
     results = (result, place) if whole is input else (result[0], place[0])
     return results if return_indices else results[0]
 
@@ -315,16 +312,8 @@ def adaptive_bounds(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     return i * size // count, -(-(i + 1) * size // count)
 
 
-def _members(sizes: Dims, wanted: Dims) -> np.ndarray:
-    """Return the flat index of each element of each window, (*wanted, M), clipped where a window is shorter."""
-    return _over_windows(sizes, wanted)[0]
-
-
-def _inside(sizes: Dims, wanted: Dims) -> np.ndarray:
-    return _over_windows(sizes, wanted)[1]
-
-
 def _over_windows(sizes: Dims, wanted: Dims) -> tuple[np.ndarray, np.ndarray]:
+    """Return the flat index of each element of each window, (*wanted, M), and whether it is one: some are shorter."""
     flat, inside = np.zeros((1,) * (2 * len(sizes)), np.int64), np.ones((1,) * (2 * len(sizes)), bool)
     for d, (n, o) in enumerate(zip(sizes, wanted, strict=True)):
         starts, stops = adaptive_bounds(n, o)
