@@ -11,11 +11,12 @@ from funcgrad._ops import conditions
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read, raise_fault
 from funcgrad._program.run import flush
-from funcgrad._program.value import CONSTANT, Value
+from funcgrad._program.value import Value
 from funcgrad._tensor.aliases import View
+from funcgrad._tensor.interop import host_numbers
 from funcgrad._tensor.tensor import Tensor
 
-_SMALL = 1 << 16  # bytes of a constant that is made to be looked at
+_SMALL = 1 << 16  # bytes of numbers that are made, or waited for, to be looked at
 
 
 def require(
@@ -69,13 +70,14 @@ def _has(input: Tensor | None, dim: Any) -> bool:
 
 
 def _known(value: Value) -> np.ndarray[Any, Any] | None:
-    """Return the numbers of a Value where the host has them."""
-    array = value.array
-    if array is None:
-        if value.program is not CONSTANT or value.slot.host is None or value.aval.nbytes > _SMALL:
-            return None
-        return value.slot.host()
-    return array if type(array) is np.ndarray else value.slot if type(value.slot) is np.ndarray else None
+    """Return the numbers of a Value where the host has them, or for the asking: the CPU's own, if they are few.
+
+    What a program computed is of one or the other kind by how it was run, and the next program should not depend on it.
+    """
+    for numbers in (value.array, value.slot):
+        if type(numbers) is np.ndarray:
+            return numbers
+    return host_numbers(value) if value.aval.nbytes <= _SMALL else None
 
 
 def check_divisor(input: Any, other: Any) -> None:
