@@ -67,7 +67,7 @@ class Program:
         self.shared: set[int] = set()  # leaves whose arrays others hold too
         self.results: list[ref[Value]] = []
         self.numbers: list[float] = []
-        self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `end_where_it_grows`
+        self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `ends_where_it_grows`
         self.key: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # results wanted, leaves that nobody holds
         self.promised: list[Value] = []
         self.begun: tuple[Any, list[Any]] | None = None  # its plan, and what the stages gave that have run
@@ -217,22 +217,27 @@ def run_present() -> None:
     raise AssertionError("funcgrad._program.run is not imported")
 
 
-def end_where_it_grows(kind: Any, parts: Sequence[Aval], whole: Value) -> None:
-    """Let the program end with the joining just recorded, once what such a joining gave is joined to more.
+def ends_where_it_grows(kind: Any, parts: Sequence[Aval], *, is_text: bool) -> bool:
+    """Let the program end before a joining of such parts, once what such a joining gave is joined to more.
 
     A text that is continued without being read would be one program with every length in it. So each of its turns is
     one, which the next turns share (see `lengths`); a turn is known by its instructions: blocks that widen have fewer.
+    is_text: whether whole numbers that the host has are joined to computed ones, which tells in the first turn.
     """
     program = thread.program
     with program.lock:
-        if whole.program is not program or program.closed:
-            return
-        call = program.cursor
+        depth = program.cursor.depth
         begins = [program.grown.get((kind, part)) for part in parts]
-        if any(start is not None and call.depth - start >= TURN for start in begins):
-            call.is_last = True
+        grows = any(start is not None and depth - start >= TURN for start in begins)
+        grows |= is_text and depth >= TURN and program.history is None
+        if grows and not program.closed:
             run_present()
-        thread.program.grown.setdefault((kind, whole.aval), thread.program.cursor.depth)
+    return grows
+
+
+def note_growth(kind: Any, whole: Aval) -> None:
+    """Remember what a joining gave, which the next turn may join to more."""
+    thread.program.grown.setdefault((kind, whole), thread.program.cursor.depth)
 
 
 def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], inputs: Sequence[Any]) -> None:

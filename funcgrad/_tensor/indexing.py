@@ -18,14 +18,15 @@ from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import expanded_size
-from funcgrad._program.value import Aval, Recipe, aval, constant
+from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
-from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text, to_host
+from funcgrad._tensor.near import call_near
 from funcgrad._tensor.near_writes import is_same_place, set_near
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
@@ -135,7 +136,7 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
             left -= self.ndim - consumed
             continue
         if item is None or isinstance(item, bool):
-            part = call(TABLE["unsqueeze"], (part,), (dim,))
+            part = call_near(TABLE["unsqueeze"], (part,), (dim,))
             if item is not None:
                 selectors.append((dim, from_host(np.zeros(int(item), np.int64), device=self.device)))
             dim += 1
@@ -249,7 +250,18 @@ def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
     length = max(0, -(-(stop - start) // step))
     if length == size and step == 1:
         return part
+    variable = part._current()
+    if first is not None and first < 0 and last is None and is_short_text(variable):
+        return _end_on_host(part, variable, dim, start, step)
     return call(TABLE["slice"], (part, start), (dim, length, step))
+
+
+def _end_on_host(part: Tensor, variable: Variable, dim: int, start: int, step: int) -> Tensor:
+    """Return x[-n:] of whole numbers that the host has: what reads the end of a growing text is always one program."""
+    end = host_numbers(variable.value)[(*[_ALL] * dim, slice(start, None, step))]  # type: ignore[index]  # it has them
+    taken = Tensor._of(Variable(of_array(end)))
+    taken._alias = View(part, TABLE["slice"], (start,), (dim, end.shape[dim], step), variable)
+    return taken
 
 
 def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[list[Tensor], tuple[int | None, ...]]:

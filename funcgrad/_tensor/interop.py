@@ -30,6 +30,8 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.placement import device_of, placement
 from funcgrad._tensor.tensor import Tensor
 
+SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
+
 
 def from_host(
     array: np.ndarray[Any, Any], *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
@@ -102,6 +104,14 @@ def is_on_host(value: Value) -> bool:
     if array is None:
         return value.program is CONSTANT and value.slot.op is TABLE["select"]
     return type(array) is np.ndarray or (value.aval.placement is None and device_of(None).type == "cpu")
+
+
+def is_short_text(variable: Variable) -> bool:
+    """Tell whether it is a few whole numbers, as places in a vocabulary are, that the host has or can make."""
+    value = variable.value
+    if variable.aval.differentiable or variable.aval.nbytes > SMALL:
+        return False
+    return is_on_host(value) or (value.program is CONSTANT and value.slot.host is not None)
 
 
 def can_be_read(tensor: Tensor) -> bool:

@@ -15,17 +15,16 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.joining import BY_NUMPY, Numbers
-from funcgrad._program.record import end_where_it_grows, thread
+from funcgrad._program.record import ends_where_it_grows, note_growth, thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Value, of_array
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call
-from funcgrad._tensor.interop import host_numbers, is_on_host
+from funcgrad._tensor.interop import SMALL, host_numbers, is_on_host, is_short_text
 from funcgrad._tensor.tensor import Tensor
 
-_SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
 _WIDEST = 1 << 63
 _MANY = 8  # so many pieces are a batch put together of samples
 
@@ -61,11 +60,7 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if settings.eager or not _are_near(op, variables):
         if op not in _JOINING:
             return call(op, inputs, statics)
-        joined = call(op, _apart(variables, inputs) if len(inputs) >= _MANY else inputs, statics)
-        if len(inputs) < _MANY and isinstance(joined, Tensor) and joined._variable.node is None:
-            parts = [variable.aval for variable in variables if variable is not None]
-            end_where_it_grows((op, statics), parts, joined._variable.value)
-        return joined
+        return call(op, _apart(variables, inputs), statics) if len(inputs) >= _MANY else _grown(op, inputs, statics)
     values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
     (result,) = signature_of(op, tuple([value.aval for value in values]), statics).avals
     if any(_is_cut(value.aval, result) for value in values):
@@ -75,6 +70,24 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if op.write_back is not None:
         made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
+
+
+def _grown(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """Join a few pieces. Where a text grows by that turn after turn, its program ends here, and the host joins them."""
+    variables = [x._current() for x in inputs if isinstance(x, Tensor)]
+    if not all(variable.node is None for variable in variables):
+        return call(op, inputs, statics)
+    kind, parts = (op, statics), [variable.aval for variable in variables]
+    are_short = all(not part.differentiable and part.nbytes <= SMALL for part in parts)
+    is_text = are_short and any(is_short_text(variable) for variable in variables)
+    if ends_where_it_grows(kind, parts, is_text=is_text) and all(map(is_short_text, variables)):
+        texts = [host_numbers(variable.value) for variable in variables]
+        (result,) = signature_of(op, tuple(parts), statics).avals
+        joined = Tensor._of(Variable(of_array(ON_HOST[op](texts, statics, result))))  # type: ignore[arg-type]  # not None
+    else:
+        joined = call(op, inputs, statics)
+    note_growth(kind, joined._variable.aval)
+    return joined
 
 
 def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
@@ -98,13 +111,13 @@ def _whole_numbers(x: Any) -> Numbers | None:
     value = x._current().value
     array = value.array
     fits = type(value) is Value and type(array) is np.ndarray and array.dtype == np.int64
-    return array if fits and array.ndim and array.nbytes <= _SMALL else None
+    return array if fits and array.ndim and array.nbytes <= SMALL else None
 
 
 def _are_near(op: Op, variables: Sequence[Variable | None]) -> bool:
     """Tell whether numpy should do it: it has all numbers, or may have those of a batch of samples for the asking."""
     values = [variable.value for variable in variables if variable is not None and variable.node is None]
-    if not values or len(values) < len(variables) or any(value.aval.nbytes > _SMALL for value in values):
+    if not values or len(values) < len(variables) or any(value.aval.nbytes > SMALL for value in values):
         return False
     here = sum(type(value.array) is np.ndarray for value in values)
     if here == len(values) or op not in _JOINING:
@@ -126,7 +139,7 @@ def _apart(variables: Sequence[Variable | None], inputs: Sequence[Any]) -> Seque
     """
     own = list(inputs)
     for place, variable in enumerate(variables):
-        if variable is None or type(variable.node) is GradSlot or variable.aval.nbytes > _SMALL:
+        if variable is None or type(variable.node) is GradSlot or variable.aval.nbytes > SMALL:
             continue
         value = variable.value
         if type(value) is Value and isinstance(value.array, jax.Array):

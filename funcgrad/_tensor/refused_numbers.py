@@ -13,10 +13,8 @@ from funcgrad._program.faults import check_when_read, raise_fault
 from funcgrad._program.run import flush
 from funcgrad._program.value import Value
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.interop import host_numbers
+from funcgrad._tensor.interop import SMALL, host_numbers
 from funcgrad._tensor.tensor import Tensor
-
-_SMALL = 1 << 16  # bytes of numbers that are made, or waited for, to be looked at
 
 
 def require(
@@ -77,7 +75,7 @@ def _known(value: Value) -> np.ndarray[Any, Any] | None:
     for numbers in (value.array, value.slot):
         if type(numbers) is np.ndarray:
             return numbers
-    return host_numbers(value) if value.aval.nbytes <= _SMALL else None
+    return host_numbers(value) if value.aval.nbytes <= SMALL else None
 
 
 def check_divisor(input: Any, other: Any) -> None:

@@ -300,7 +300,7 @@ def test_what_was_traced_with_a_length_open_is_let_go(monkeypatch: pytest.Monkey
     assert halves and not any(half._kept for half in halves)
 
 
-def _continued(tagger: Tagger, turns: int, *, reading: bool) -> tuple[list[int], int]:
+def _continued(tagger: Callable[[fg.Tensor], fg.Tensor], turns: int, *, reading: bool) -> tuple[list[int], int]:
     """Continue a text with the likeliest word; return it, and how many programs were run."""
     words = fg.tensor([[1, 2, 3]])
     with fg.no_grad(), counted() as seen:
@@ -315,9 +315,24 @@ def test_a_text_that_nobody_reads_while_it_grows_is_a_program_a_turn() -> None:
     fg.manual_seed(3)
     tagger = Tagger("attention", 8).eval()
     text, runs = _continued(tagger, 12, reading=False)
-    assert runs == 12 - 1  # that it grows is known by the second joining, with which the first program ends
+    assert runs == 12
     assert _continued(tagger, 12, reading=False)[0] == text
     assert _continued(tagger, 12, reading=True)[0] == text
+
+
+def test_a_text_that_outgrows_its_window_is_compiled_four_times() -> None:
+    fg.manual_seed(3)
+    tagger = Tagger("attention", 12).eval()
+
+    def windowed(words: fg.Tensor) -> fg.Tensor:
+        return tagger(words[:, -20:])
+
+    with counted() as seen:
+        text, runs = _continued(windowed, 30, reading=False)
+    assert (seen.compiles, runs) == (4, 30)  # 3 words as they are, lengths up to 16, up to 32, and the window
+    with counted() as seen:
+        assert _continued(windowed, 30, reading=True) == (text, 30)
+    assert seen.compiles == 0
 
 
 def test_blocks_that_widen_are_one_program() -> None:
