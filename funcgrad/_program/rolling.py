@@ -18,6 +18,7 @@ LONG = 512  # instructions: a repeat of so many is rolled even if it has few tur
 FARTHEST = 4  # turns back that a carry may come from
 BEGINNINGS = 256  # that are tried for one candidate
 HEAVY = 2**14  # bytes of arrays from outside that each turn has for itself
+SOME, MANY = 16, 64  # turns: steps of time if they share much; steps of time rather than layers, however heavy they are
 
 
 def rolled(
@@ -47,15 +48,18 @@ class _Candidate:
         self.carries: dict[tuple[Ref, int, tuple[Argument, ...]], int] = {}
         self.stacks: dict[tuple[Argument, ...], int] = {}
         self.weights: dict[int, int] = {}  # of stacks of leaves: bytes per turn
+        self.shared: dict[int, int] = {}  # of leaves that all turns read: bytes
 
     @property
     def is_worth_it(self) -> bool:
         """Whether a loop is better than its turns one by one.
 
         Where each turn has parameters of its own these must be stacked: that costs each step more than it saves, and
-        the compile is no quicker until there are very many of them.
+        the compile is no quicker until there are very many of them. But turns that share more than each has for
+        itself are a cell's, whose forward pass was run before: they read what it left for each of them.
         """
-        return sum(self.weights.values()) < HEAVY
+        own, shared = sum(self.weights.values()), sum(self.shared.values())
+        return own < HEAVY or self.turns >= MANY or (self.turns >= SOME and own < shared)
 
     @property
     def handed_on(self) -> int:
@@ -88,8 +92,8 @@ class _Candidate:
     def _weigh(self, step: Step | Loop, row: list[Any]) -> None:
         if isinstance(step, Step):
             for (kind, what), argument, known in zip(row, step.arguments, step.token[2], strict=True):
-                if kind == "stack" and type(argument) is int:
-                    self.weights[what] = known.nbytes
+                if kind in ("stack", "constant") and type(argument) is int:
+                    (self.weights if kind == "stack" else self.shared)[what] = known.nbytes
 
     def _class(self, column: tuple[Argument, ...]) -> Any:
         """Return how one argument is read over all turns: (kind, what); None where that is no kind of a loop's."""

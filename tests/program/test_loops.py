@@ -153,6 +153,24 @@ def test_layers_of_a_deep_stack_share_one_body(lines: Lines, monkeypatch: pytest
     assert lines.longest[1] < lines.longest[0] / 2
 
 
+@pytest.mark.parametrize(("turns", "is_loop"), [(20, True), (10, False)])
+def test_what_a_loss_that_was_read_left_for_each_turn_may_be_heavy_where_turns_share_more(
+    turns: int, is_loop: bool, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> list[Any]:
+        cell, x, h = nn.LSTMCell(8, 64), torch.randn(32, turns, 8), None
+        for t in range(turns):
+            h = cell(x[:, t], h)
+        loss = h[0].square().mean()
+        loss.item()
+        loss.backward()
+        return gradients(cell)
+
+    both(monkeypatch, run)
+    assert lines.longest[0] > 4 * turns
+    assert (lines.longest[1] < lines.longest[0] / 2) is is_loop
+
+
 def test_gradients_gathered_over_micro_batches(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     def run() -> list[Any]:
         model, data = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), torch.randn(8, 5, 3)
