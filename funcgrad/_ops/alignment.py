@@ -117,4 +117,4 @@ def _check(scores: Array, targets: Array, inputs: Array, wanted: Array, blank: i
         if lengths.dtype.kind not in "iu":
             raise RuntimeError(f"{name} must be integral, but got {scalar_name(lengths)}")
         if lengths.size != count:
-            raise RuntimeError(f"{name} must be of size batch_size: expected {count}, but got {lengths.size}")
+            raise RuntimeError(f"{name} must be of size batch_size")

@@ -223,7 +223,7 @@ def _check_channels(
         raise RuntimeError(f"non-positive groups is not supported, but got {groups}")
     if input.shape[1] != inputs:
         raise RuntimeError(
-            f"Given {transposed}groups={groups}, weight of size {list(weight.shape)}, "
+            f"Given {transposed or f'groups={groups}, '}weight of size {list(weight.shape)}, "
             f"expected input{list(input.shape)} to have {inputs} channels, but got {input.shape[1]} channels instead"
         )
     if transposed and inputs % groups:

@@ -51,7 +51,8 @@ def fold(
     """
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size, but got: {list(input.shape)}"
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(input.shape)}"
         )
     columns = input if input.ndim == 3 else input[None]
     kernel, gaps, pads, steps = _spread(kernel_size, dilation, padding, stride)
@@ -81,7 +82,7 @@ def _check_columns(columns: Array, sizes: Dims, counts: Dims, given: tuple[Dims,
         raise RuntimeError(
             f"Given output_size={sizes}, kernel_size={kernel}, dilation={gaps}, padding={pads}, stride={steps}, "
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks "
-            f"{counts[0]} * {counts[1]} = {math.prod(counts)}, but got input.size(2)={columns.shape[2]}"
+            f"{counts[0]} * {counts[1]} = {math.prod(counts)}, but got input.size(2)={columns.shape[2]}."
         )
 
 

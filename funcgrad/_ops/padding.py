@@ -32,11 +32,8 @@ def _widths(input: Array, pad: Dims) -> list[tuple[int, int]]:
     from_last = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     widths = [(0, 0)] * (input.ndim - len(from_last)) + from_last[::-1]
     for length, (before, after) in zip(input.shape, widths, strict=True):
-        if length + before + after < 0:
-            raise RuntimeError(
-                f"The input size {length}, plus negative padding {before} and {after}, resulted in a negative output "
-                "size, which is invalid. narrow(): length must be non-negative."
-            )
+        if length + min(before, 0) + min(after, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
     return widths
 
 
@@ -116,10 +113,11 @@ def _kept(length: int, before: int, after: int, at_least_one: bool) -> tuple[int
 
 
 def _check_lengths(input: Array, widths: Sequence[tuple[int, int]], mode: str) -> None:
-    for d, (length, (before, after)) in enumerate(zip(input.shape, widths, strict=True)):
+    for d, length in reversed([*enumerate(input.shape)]):
+        before, after = widths[d]
         if mode == "reflect" and max(before, after) >= length and max(before, after) > 0:
             raise RuntimeError(
-                "Padding size should be less than the corresponding input dimension, but got: padding "
+                f"Argument #{2 * (input.ndim - d) + 2}: Padding size should be less than the corresponding input dimension, but got: padding "
                 f"({before}, {after}) at dimension {d} of input {list(input.shape)}"
             )
         if mode == "circular" and max(before, after) > length:

@@ -212,7 +212,7 @@ class _ConvTransposeNd(_ConvNd):
         if any(not low <= size <= high for low, size, high in zip(smallest, given, largest, strict=True)):
             raise ValueError(
                 f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} "
-                f"(for an input of {tuple(input.shape[batch_dims:])})"
+                f"(for an input of {input.shape[batch_dims:]})"
             )
         return tuple(size - low for size, low in zip(given, smallest, strict=True))
 

@@ -127,7 +127,8 @@ def pack_padded_sequence(
         if (np.diff(counts) > 0).any():
             raise RuntimeError(
                 "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement."
+                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+                "do not need ONNX exportability."
             )
     else:
         order = np.argsort(-counts, kind="stable")
@@ -164,7 +165,10 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Stack sequences of different lengths, padded to the longest. Shape: each (L, *), result (T, B, *), (B, T, *)."""
+    """Stack sequences of different lengths, padded to the longest. Shape: each (L, *), result (T, B, *), (B, T, *).
+
+    All are of the first one's kind: the others' other dimensions are broadcast to its own.
+    """
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not isinstance(sequences, Iterable):
@@ -178,8 +182,11 @@ def pad_sequence(
     if all(_is_near(sequence, like=listed[0]) for sequence in listed):
         whole = _padded_on_host(listed, longest, padding_value, padding_side == "left")
         return from_host(whole if batch_first else whole.swapaxes(0, 1))
-    padded = []
-    for sequence in listed:
+    padded, first = [], listed[0]
+    for given in listed:
+        sequence = given
+        if given.shape[1:] != first.shape[1:] or given.dtype is not first.dtype:
+            sequence = first.new_empty((len(given), *first.shape[1:])).copy_(given)
         extra = longest - sequence.shape[0]
         sides = (extra, 0) if padding_side == "left" else (0, extra)
         widths = (0, 0) * (sequence.dim() - 1) + sides
