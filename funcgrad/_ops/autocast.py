@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._ops.contractions import summed_letters
 from funcgrad._ops.table import TABLE
 
 LOWER = "lower"  # to autocast's own dtype
@@ -21,7 +22,7 @@ Policy = str | Callable[[tuple[Any, ...]], str | None]  # a policy, or a functio
 
 _PRODUCTS = """
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu matmul mm bmm linear addmm addbmm
-    baddbmm einsum chain_matmul multi_dot matrix_power inner vecdot scaled_dot_product_attention lstm rnn_tanh rnn_relu
+    baddbmm chain_matmul multi_dot matrix_power inner vecdot scaled_dot_product_attention lstm rnn_tanh rnn_relu
     rnn_tanh_cell rnn_relu_cell
 """
 _LOSSES = """
@@ -35,6 +36,13 @@ def _reflected(statics: tuple[Any, ...]) -> str | None:
     return None if len(statics) < 2 or statics[1] == "constant" else FLOAT32
 
 
+def _multiplies_matrices(statics: tuple[Any, ...]) -> str | None:
+    """Return an einsum's policy: only one that sums over what two operands share is a matrix product."""
+    terms = statics[0].partition("->")[0].split(",")
+    is_product = any(sum(letter in term for term in terms) > 1 for letter in summed_letters(statics[0]))
+    return LOWER if is_product else None
+
+
 ON_ACCELERATORS: dict[Policy, str] = {
     LOWER: _PRODUCTS + "mv addmv addr gru lstm_cell gru_cell",
     FLOAT32: _LOSSES
@@ -44,6 +52,7 @@ ON_ACCELERATORS: dict[Policy, str] = {
     pairwise_distance cosine_similarity gaussian_nll_loss dist pdist renorm logsumexp interpolate
     """,
     FLOAT32_UNLESS_DTYPE: "prod softmax softmin log_softmax cumprod cumsum sum vector_norm matrix_norm",
+    _multiplies_matrices: "einsum",
     WIDEST: "addcdiv addcmul atan2 bilinear cross dot vdot grid_sample index_put tensordot scatter_add",
     BANNED: "binary_cross_entropy",
 }
@@ -59,6 +68,7 @@ ON_CPUS: dict[Policy, str] = {
     fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn fft_hfft fft_ihfft
     """,
     _reflected: "pad",
+    _multiplies_matrices: "einsum",
     WIDEST: "cat stack index_copy",
 }
 

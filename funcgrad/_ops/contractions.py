@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base.dtypes import int64, of_numpy
+from funcgrad._base.promotion import promote_types
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
@@ -90,12 +93,17 @@ def _result_letters(terms: Sequence[str], result: str | None, ellipsis: str) -> 
     return result.replace(".", ellipsis)
 
 
+def summed_letters(equation: str) -> set[str]:
+    """Return the letters of an einsum that its result lacks."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    return {x for x in left if x not in ",." and (x not in right if arrow else left.count(x) > 1)}
+
+
 def _einsum_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    summed = summed_letters(statics[0])
     if len(shapes) > 1:
-        return "ViewBackward0"
-    left, _, right = statics[0].replace(" ", "").partition("->")
-    is_sum = "->" in statics[0] and len(set(left)) > len(set(right))
-    return ("SumBackward1", ("PermuteBackward0", "operands")) if is_sum else "PermuteBackward0"
+        return "ViewBackward0" if summed else "MulBackward0"
+    return ("SumBackward1", ("PermuteBackward0", "operands")) if summed else "PermuteBackward0"
 
 
 @op(grad=_einsum_node, names="einsum")
@@ -104,10 +112,9 @@ def einsum(equation: str, operands: Arrays) -> Array:
 
     A letter may be repeated in one operand (a diagonal); "..." stands for all dimensions without a letter, which
     broadcast, as do dimensions of size 1. Without "->" the result has the letters that occur once, sorted.
+    Operands of several dtypes are promoted where no letter is summed over that two of them have: there is no matrix
+    product then.
     """
-    for operand in operands[1:]:
-        if operand.dtype != operands[0].dtype:
-            raise RuntimeError(f"expected scalar type {scalar_name(operands[0])} but found {scalar_name(operand)}")
     terms, result = _terms(equation, operands)
     terms, ellipsis = _spelled_out(terms, operands)
     sizes = _sizes(terms, operands)
@@ -117,7 +124,21 @@ def einsum(equation: str, operands: Arrays) -> Array:
         broadcast = [d for d, letter in enumerate(term) if operand.shape[d] == 1 != sizes[letter]]
         kept_terms.append("".join(letter for d, letter in enumerate(term) if d not in broadcast))
         kept.append(operand.reshape([n for d, n in enumerate(operand.shape) if d not in broadcast]))
-    return jnp.einsum(f"{','.join(kept_terms)}->{result}", *kept)
+    return jnp.einsum(f"{','.join(kept_terms)}->{result}", *_of_one_dtype(kept_terms, kept, sizes, result))
+
+
+def _of_one_dtype(terms: Sequence[str], operands: Arrays, sizes: dict[str, int], result: str) -> Arrays:
+    """Promote what is multiplied number by number, with integers that are summed to int64; matrix products refuse."""
+    summed = {letter for letter in sizes if letter not in result and (sizes[letter] != 1 or len(terms) == 1)}
+    if any(sum(letter in term for term in terms) > 1 for letter in summed):
+        for operand in operands[1:]:
+            if operand.dtype != operands[0].dtype:
+                raise RuntimeError(f"expected scalar type {scalar_name(operands[0])} but found {scalar_name(operand)}")
+        return operands
+    common = reduce(promote_types, (of_numpy(operand.dtype) for operand in operands))
+    if summed and not (common.is_floating_point or common.is_complex):
+        common = int64
+    return [operand.astype(common.numpy) for operand in operands]
 
 
 @op(grad="ViewBackward0", names="tensordot")

@@ -73,6 +73,13 @@ def is_initialized() -> bool:
     return is_available()
 
 
+def __getattr__(name: str) -> Any:
+    """Answer `_initialized`, which libraries read, when it is asked for: JAX starts the GPU then."""
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")
+
+
 def _lazy_call(function: Callable[[], Any], **_: Any) -> None:
     """Call a function that needs a GPU: at once where there is one, never where there is none."""
     if is_available():

@@ -353,6 +353,8 @@ def test_what_needs_a_gpu_is_called_where_there_is_one() -> None:
     called: list[bool] = []
     torch.cuda._lazy_call(lambda: called.append(True))
     assert bool(called) == torch.cuda.is_available() != torch.cuda.amp.amp_definitely_not_available()
+    assert torch.cuda._initialized == torch.cuda.is_available()
+    assert not hasattr(torch.cuda, "_initialised")
 
 
 def test_torch_paths_of_libraries_are_found() -> None:
