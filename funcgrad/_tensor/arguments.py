@@ -104,10 +104,10 @@ def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
 
 
 def as_frozen(given: Any) -> Any:
-    """Return a hashable form of a static argument."""
+    """Return a hashable form of a static argument; a tensor in the place of numbers is read."""
     if isinstance(given, (list, tuple)):
         return tuple(as_frozen(x) for x in given)
-    return given
+    return as_frozen(given.tolist()) if isinstance(given, Tensor) else given
 
 
 def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:

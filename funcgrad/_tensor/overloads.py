@@ -224,11 +224,14 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 zeros with a one at each class, in a new last dimension; -1: as many as the largest class needs."""
     require(are_from_0, input)
-    count = num_classes
-    if num_classes == -1:
+    label = "one_hot(): argument 'num_classes' (position 2)"
+    if num_classes is None or isinstance(num_classes, bool):
+        raise TypeError(f"{label} must be int, not {type(num_classes).__name__}")
+    count = as_int(num_classes, label)
+    if count == -1:
         count = int(input.max().item()) + 1
-    elif num_classes > 0:
-        require(are_below, input, None, num_classes)
+    elif count > 0:
+        require(are_below, input, None, count)
     return call(TABLE["one_hot"], (input,), (count,))
 
 
