@@ -230,7 +230,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     count = as_int(num_classes, label)
     if count == -1:
         count = int(input.max().item()) + 1
-    elif count > 0:
+    elif count:
         require(are_below, input, None, count)
     return call(TABLE["one_hot"], (input,), (count,))
 
