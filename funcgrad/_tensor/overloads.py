@@ -186,6 +186,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     RuntimeError where the result is not as long as `output_size`, if that is given.
     """
     if repeats is None:
+        if input.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return from_host(np.repeat(np.arange(input.shape[0]), to_host(input)), dtype=dtypes.int64)
     if not isinstance(repeats, Tensor):
         result = call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
@@ -205,7 +207,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
             f"input.size({along}) = {whole.shape[along]}"
         )
-    places = np.repeat(np.arange(whole.shape[along]), counts if counts.ndim and counts.size > 1 else int(counts))
+    places = np.repeat(np.arange(whole.shape[along]), counts.reshape(-1))
     if output_size not in (None, len(places)):
         raise RuntimeError("allocated size does not match required size")
     return whole.index_select(along, from_host(places, dtype=dtypes.int64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,7 @@ def test_weights_know_their_preprocessing() -> None:
     weights = models.EfficientNet_B3_Weights.DEFAULT
     assert models.get_weight("EfficientNet_B3_Weights.IMAGENET1K_V1") is weights
     assert models.get_model_weights("efficientnet_b3") is models.EfficientNet_B3_Weights
+    assert pickle.loads(pickle.dumps(weights)) is weights
     assert weights.transforms()(torch.zeros(3, 400, 330, dtype=torch.uint8)).shape == (3, 300, 300)
     with pytest.raises(ValueError, match="Unknown model"):
         models.get_model("resnet19")

@@ -61,7 +61,8 @@ def weights_of(model: str, file: str, resized: int = 256, cropped: int = 224) ->
     """Return (and list) the enumeration of one model's weights, called like torchvision's."""
     name = f"{model}_Weights"
     members = [(member, (file, resized, cropped)) for member in ("IMAGENET1K_V1", "IMAGENET1K_V2", "DEFAULT")]
-    ENUMS[name] = WeightsEnum(name, members)  # type: ignore[assignment,arg-type] - Enum's functional form
+    home = __package__  # it has them all: where pickle looks
+    ENUMS[name] = WeightsEnum(name, members, module=home)  # type: ignore[assignment,arg-type] - functional form
     return ENUMS[name]
 
 
