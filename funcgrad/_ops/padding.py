@@ -117,8 +117,8 @@ def _check_lengths(input: Array, widths: Sequence[tuple[int, int]], mode: str) -
         before, after = widths[d]
         if mode == "reflect" and max(before, after) >= length and max(before, after) > 0:
             raise RuntimeError(
-                f"Argument #{2 * (input.ndim - d) + 2}: Padding size should be less than the corresponding input dimension, but got: padding "
-                f"({before}, {after}) at dimension {d} of input {list(input.shape)}"
+                f"Argument #{2 * (input.ndim - d) + 2}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({before}, {after}) at dimension {d} of input {list(input.shape)}"
             )
         if mode == "circular" and max(before, after) > length:
             raise RuntimeError("Padding value causes wrapping around more than once.")

@@ -89,6 +89,18 @@ def slice(input: Array, dim: int, start: Index, length: int, step: int = 1) -> A
     return _read(input, dim_of(input.ndim, dim), start, length, step)
 
 
+@op(grad="SplitBackward0", names="", write_back=_write)
+def piece(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
+    """Return a slice that is one of several of one size."""
+    return _read(input, dim_of(input.ndim, dim), start, length, step)
+
+
+@op(grad="SplitWithSizesBackward0", names="", write_back=_write)
+def piece_of_size(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
+    """Return a slice that is one of several of sizes given."""
+    return _read(input, dim_of(input.ndim, dim), start, length, step)
+
+
 def _narrowed(input: Array, dim: int, start: Index, length: int) -> tuple[int, Index]:
     if input.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")

@@ -46,7 +46,7 @@ def get_item(self: Tensor, index: Any) -> Tensor:
         return _select(self, 0, index, 0)
     part, selectors = _walk(self, index)
     if not selectors:
-        return call(TABLE["alias"], (part,)) if part is self else part
+        return call(TABLE["whole" if type(index) is slice else "alias"], (part,)) if part is self else part
     tensors, layout = _selection(part, selectors)
     return call(TABLE["index"], (part, *tensors), (layout,))
 

@@ -196,7 +196,10 @@ def _sliced(whole: Numbers, start: int, dim: int, length: int, step: int) -> Num
 _PARTS: dict[Op, Callable[..., Numbers]] = {
     TABLE["select"]: _selected,
     TABLE["slice"]: _sliced,
+    TABLE["piece"]: _sliced,
+    TABLE["piece_of_size"]: _sliced,
     TABLE["alias"]: lambda whole: whole,
+    TABLE["whole"]: lambda whole: whole,
 }
 IN_PLACE: dict[Op, Callable[[Numbers, Any], Any]] = {
     TABLE["add"]: np.add,

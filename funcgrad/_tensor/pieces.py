@@ -16,10 +16,6 @@ from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
 from funcgrad._tensor.tensor import Tensor
 
 
-def _piece(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    return call(TABLE["slice"], (input, start), (dim, length, 1))
-
-
 @both("split", "unsafe_split")
 def split(
     tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
@@ -43,8 +39,9 @@ def split(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
                 f"), but got split_sizes={sections}"
             )
+    row = TABLE["piece" if isinstance(given, (int, Tensor)) else "piece_of_size"]
     starts = accumulate(sections, initial=0)
-    return tuple([_piece(input, dim, at, n) for at, n in zip(starts, sections, strict=False)])
+    return tuple([call(row, (input, at), (dim, n, 1)) for at, n in zip(starts, sections, strict=False)])
 
 
 @both("split_with_sizes", "unsafe_split_with_sizes")

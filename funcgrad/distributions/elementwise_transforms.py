@@ -52,7 +52,7 @@ class SigmoidTransform(PlainTransform):
     sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
-        return inside_unit_interval(fg.sigmoid(x))
+        return clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         y = inside_unit_interval(y)
@@ -244,6 +244,11 @@ def inside_unit_interval(y: Tensor) -> Tensor:
     """Keep numbers between the smallest positive one and a rounding error below 1."""
     info = finfo(y.dtype)
     return y.clamp(min=info.tiny, max=1 - info.eps)
+
+
+def clipped_sigmoid(x: Tensor) -> Tensor:
+    """Return the sigmoid, kept a rounding error away from 0 and 1."""
+    return inside_unit_interval(fg.sigmoid(x))
 
 
 def _is_same(one: Parameter, other: Parameter) -> bool:

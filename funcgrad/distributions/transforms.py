@@ -11,6 +11,7 @@ from funcgrad.distributions.elementwise_transforms import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    clipped_sigmoid,
 )
 from funcgrad.distributions.structured_transforms import (
     CatTransform,
@@ -24,6 +25,8 @@ from funcgrad.distributions.structured_transforms import (
 )
 from funcgrad.distributions.transform import ComposeTransform, IndependentTransform, Transform, identity_transform
 from funcgrad.distributions.transform import _InverseTransform as _InverseTransform  # scripts test for it
+
+_clipped_sigmoid = clipped_sigmoid  # as libraries import it from torch
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",

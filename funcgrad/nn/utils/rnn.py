@@ -127,8 +127,8 @@ def pack_padded_sequence(
         if (np.diff(counts) > 0).any():
             raise RuntimeError(
                 "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
-                "do not need ONNX exportability."
+                "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if "
+                "you do not need ONNX exportability."
             )
     else:
         order = np.argsort(-counts, kind="stable")

@@ -184,10 +184,7 @@ def random_split(
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of(lengths, total)
     if sum(lengths) != total:
-        raise ValueError(
-            "Sum of input lengths does not equal the length of the input dataset! "
-            f"Given {list(lengths)}, which is {sum(lengths)}; the dataset has {total}"
-        )
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = iter(draws.permutation(total, generator))
     return [Subset(dataset, list(itertools.islice(order, int(length)))) for length in lengths]
 
