@@ -72,6 +72,23 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
     return before, after
 
 
+def without_states(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[Call], list[Call]]:
+    """Return the constants that may be a loop's state in its first turn, and the rest.
+
+    Such a state begins with zeros; from the second turn on the program reads what the turn before returned. So it is a
+    constant of the shape and dtype of a result, and not a single number.
+    """
+    given = {aval for call in calls for slot, aval in enumerate(call.avals, call.first) if slot in wanted}
+    states = [call for call in calls if _is_constant(call) and call.avals[0].shape and call.avals[0] in given]
+    begun = set(states)
+    return states, [call for call in calls if call not in begun]
+
+
+def _is_constant(call: Call) -> bool:
+    """Tell whether a call reads nothing."""
+    return not any(type(a) is Hole or type(a) is int for a in call.arguments)
+
+
 def _is_slice(call: Call) -> bool:
     """Tell whether a call only says where to read: its op is that of a view."""
     return getattr(call.op, "write_back", None) is not None

@@ -22,11 +22,16 @@ _MANY = 64  # programs that nobody has looked at yet
 
 
 class _Checks:
-    """The checks of one program so far: what came of them all, and for each what it was and who wanted it."""
+    """The checks of one program so far: what came of them all, and for each what it was and who wanted it.
 
-    __slots__ = ("errors", "faults", "lines", "signatures")
+    of_data: whether they came before the first result with a history. Those after it do not go on from these, since
+    the program may be taken apart there (`apart`).
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("errors", "faults", "lines", "of_data", "signatures")
+
+    def __init__(self, of_data: bool) -> None:
+        self.of_data = of_data
         self.faults: Value | None = None
         self.signatures: list[Signature] = []
         self.errors: list[Callable[[], Exception] | None] = []
@@ -68,10 +73,12 @@ def check_when_read(
     waiting = _thread.waiting
     checks = waiting[-1] if waiting else None
     program = record.thread.program
-    if checks is None or checks.faults is None or checks.faults.program is not program:
+    of_data = program.history is None
+    continues = checks is not None and checks.faults is not None and checks.faults.program is program
+    if checks is None or not continues or checks.of_data != of_data:
         if len(waiting) >= _MANY:
             _thread.waiting = waiting = [each for each in waiting if (_outcome(each) or (0, 0))[1]]
-        checks = _Checks()
+        checks = _Checks(of_data)
         waiting.append(checks)
     signature, (checks.faults,) = record.record(condition.instruction, (checks.faults, numbers, about), (options,))
     checks.signatures.append(signature)

@@ -15,7 +15,15 @@ import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._program.alike import forget_numbers, with_changing_numbers_open
-from funcgrad._program.apart import InStages, Part, flattened, loss_first, parts_of, without_and_with_history
+from funcgrad._program.apart import (
+    InStages,
+    Part,
+    flattened,
+    loss_first,
+    parts_of,
+    without_and_with_history,
+    without_states,
+)
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.lengths.family import Sample
@@ -145,14 +153,21 @@ def plan(
     calls = needed_calls(last.path(), wanted)
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
-    if history and (before is None or before.rents_last) and _may_be_taken_apart(leaf_avals):
-        early, late = without_and_with_history(calls, history)
-        if early and len(late) > SHORT:
+    if (before is None or before.rents_last) and _may_be_taken_apart(leaf_avals):
+        data, rest = without_and_with_history(calls, history) if history else ([], calls)
+        states, late = without_states(rest, wanted)
+        early = [*data, *states]
+        if early and (len(late) > SHORT or any(map(_is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             inside = other.wanted[other.results.index(read)] if read in other.results else None
             stages = [(one, _planned(one)), (other, _planned(other, inside, is_common=before is not None))]
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
     return _planned(whole, read, is_common=before is not None)
+
+
+def _is_costly(call: Call) -> bool:
+    """Tell whether a call takes as long to compile as many others: a recurrent layer does."""
+    return getattr(call.op, "keep", None) == "residuals"
 
 
 def _in_stages(stages: Sequence[tuple[Part, Plan]], whole: Part, *, spare: int = -1) -> Plan:

@@ -196,3 +196,33 @@ def test_what_depends_on_nothing_is_computed_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(settings, "turns", 0)
     np.testing.assert_allclose(again, trained((torch.ones(3, 4), 1.0) for _ in range(3)), rtol=1e-5)
     assert losses != again
+
+
+def test_a_state_of_zeros_makes_no_program_of_its_own() -> None:
+    """The first turn of truncated backpropagation is compiled as the next ones, and so is the first word of a sample."""
+    torch.manual_seed(0)
+    layer, embedding, head = nn.LSTM(6, 7), nn.Embedding(9, 6), nn.Linear(7, 9)
+    parameters = [*layer.parameters(), *embedding.parameters(), *head.parameters()]
+    state = torch.zeros(1, 2, 7), torch.zeros(1, 2, 7)
+    compiles, losses = [], []
+    for turn in range(4):
+        with counted() as seen:
+            words = torch.from_numpy(np.arange(8).reshape(4, 2) + turn % 2)
+            output, state = layer(embedding(words), tuple(x.detach() for x in state))
+            loss = nn.functional.cross_entropy(head(output).flatten(0, 1), words.flatten())
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, 0.25)
+            for p in parameters:
+                p.data.add_(p.grad, alpha=-0.5)
+                p.grad = None
+            losses.append(loss.item())
+        compiles.append(seen.compiles)
+    assert sum(compiles[1:]) == 0
+    assert losses[3] < losses[1]
+    with torch.no_grad():
+        state, word = (torch.zeros(1, 1, 7), torch.zeros(1, 1, 7)), torch.tensor([[3]])
+        for turn in range(4):
+            with counted() as seen:
+                output, state = layer(embedding(word), state)
+                word = torch.tensor([[head(output).argmax().item()]])
+            assert turn == 0 or seen.compiles == 0
