@@ -72,13 +72,33 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
     return before, after
 
 
+def without_and_with_last(calls: Sequence[Call]) -> tuple[list[Call], list[Call]]:
+    """Return the calls that have nothing to do with what the last one gives, and the rest.
+
+    What nobody waited for, such as the mean of an evaluation's losses, is recorded in front of what comes next.
+    """
+    connected, before = _slots(calls[-1]), 0
+    while len(connected) > before:
+        before = len(connected)
+        for call in reversed(calls):
+            touched = _slots(call) | {a for a in call.arguments if type(a) is int and a >= 0}
+            if not touched.isdisjoint(connected):
+                connected |= touched
+    return [call for call in calls if call.first not in connected], [call for call in calls if call.first in connected]
+
+
+def _slots(call: Call) -> set[int]:
+    return set(range(call.first, call.first + len(call.avals)))
+
+
 def without_states(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[Call], list[Call]]:
     """Return the constants that may be a loop's state in its first turn, and the rest.
 
     Such a state begins with zeros; from the second turn on the program reads what the turn before returned. So it is a
     constant of the shape and dtype of a result, and not a single number.
     """
-    given = {aval for call in calls for slot, aval in enumerate(call.avals, call.first) if slot in wanted}
+    computing = [call for call in calls if call.op not in BY_INSTRUCTION]
+    given = {aval for call in computing for slot, aval in enumerate(call.avals, call.first) if slot in wanted}
     states = [call for call in calls if _is_constant(call) and call.avals[0].shape and call.avals[0] in given]
     begun = set(states)
     return states, [call for call in calls if call not in begun]

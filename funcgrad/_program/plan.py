@@ -22,6 +22,7 @@ from funcgrad._program.apart import (
     loss_first,
     parts_of,
     without_and_with_history,
+    without_and_with_last,
     without_states,
 )
 from funcgrad._program.compiling import options_for
@@ -154,7 +155,7 @@ def plan(
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
     if (before is None or before.rents_last) and _may_be_taken_apart(leaf_avals):
-        data, rest = without_and_with_history(calls, history) if history else ([], calls)
+        data, rest = _data_and_rest(calls, history)
         states, late = without_states(rest, wanted)
         early = [*data, *states]
         if early and (len(late) > SHORT or any(map(_is_costly, late))):
@@ -163,6 +164,10 @@ def plan(
             stages = [(one, _planned(one)), (other, _planned(other, inside, is_common=before is not None))]
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
     return _planned(whole, read, is_common=before is not None)
+
+
+def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
+    return without_and_with_last(calls) if history is None else without_and_with_history(calls, history)
 
 
 def _is_costly(call: Call) -> bool:

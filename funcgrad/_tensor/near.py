@@ -17,7 +17,7 @@ from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.record import ends_where_it_grows, note_growth, thread
 from funcgrad._program.trie import signature_of
-from funcgrad._program.value import CONSTANT, Aval, Value, of_array
+from funcgrad._program.value import CONSTANT, Aval, Recipe, Value, constant, of_array
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
@@ -95,13 +95,39 @@ def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] =
 
     Samples are joined so (`torch.cat([edges + begin for ...])`), and with floats numpy might round otherwise.
     """
-    first = inputs[0]
-    if type(first) is Tensor and type(first._variable.value.array) is np.ndarray and len(inputs) == 2:
-        one, other = _whole_numbers(first), inputs[1]
-        numbers = other if type(other) is int and abs(other) < _WIDEST else _whole_numbers(other)
-        if one is not None and numbers is not None and np.shape(numbers) in ((), one.shape) and not settings.eager:
-            return Tensor._of(Variable(of_array(OF_WHOLE_NUMBERS[op](one, numbers))))
+    first, other = inputs if len(inputs) == 2 else (None, None)
+    if type(first) is Tensor:
+        if type(other) is int and _is_place(first) and abs(other) < _WIDEST:
+            return _moved_place(op, (first._current().value, other), statics)
+        if type(first._variable.value.array) is np.ndarray:
+            one = _whole_numbers(first)
+            numbers = other if type(other) is int and abs(other) < _WIDEST else _whole_numbers(other)
+            if one is not None and numbers is not None and np.shape(numbers) in ((), one.shape) and not settings.eager:
+                return Tensor._of(Variable(of_array(OF_WHOLE_NUMBERS[op](one, numbers))))
+    elif type(first) is int and _is_place(other) and abs(first) < _WIDEST:
+        return _moved_place(op, (first, other._current().value), statics)
     return call(op, inputs, statics)
+
+
+def _is_place(x: Any) -> bool:
+    """Tell whether it is one whole number that is made on the host when somebody asks, such as y[i]."""
+    if type(x) is not Tensor or x._variable.value.program is not CONSTANT:
+        return False
+    value = x._current().value
+    if value.program is not CONSTANT or value.slot.host is None:
+        return False
+    return not value.aval.shape and value.aval.dtype.numpy == np.int64
+
+
+def _moved_place(op: Op, inputs: tuple[Any, Any], statics: tuple[Any, ...]) -> Tensor:
+    """Return `place + number`, made as the place is: `for i in starts: data[i : i + length]` runs nothing."""
+
+    def host() -> Numbers:
+        with np.errstate(over="ignore"):
+            return np.array(OF_WHOLE_NUMBERS[op](*[host_numbers(x) if isinstance(x, Value) else x for x in inputs]))
+
+    known = next(x for x in inputs if isinstance(x, Value)).aval
+    return Tensor._of(Variable(constant(Recipe(op, inputs, statics, host), known)))
 
 
 def _whole_numbers(x: Any) -> Numbers | None:

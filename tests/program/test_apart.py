@@ -226,3 +226,30 @@ def test_a_state_of_zeros_makes_no_program_of_its_own() -> None:
                 output, state = layer(embedding(word), state)
                 word = torch.tensor([[head(output).argmax().item()]])
             assert turn == 0 or seen.compiles == 0
+
+
+def test_what_nobody_waited_for_is_apart_from_the_next_evaluation() -> None:
+    net = nn.Sequential(*[nn.Sequential(nn.Linear(5, 5), nn.Tanh()) for _ in range(14)])
+    means, compiles = [], []
+    with torch.no_grad():
+        for _ in range(3):
+            losses = torch.zeros(2)
+            for k in range(2):
+                with counted() as seen:
+                    losses[k] = net(torch.ones(3, 5)).square().mean().item()
+                compiles.append(seen.compiles)
+            means.append(losses.mean())
+    assert compiles[0] > 0
+    assert sum(compiles[3:]) == 0
+    assert means[0].item() == means[2].item() > 0
+
+
+def test_a_place_that_the_host_has_is_moved_there() -> None:
+    text, starts = np.arange(100), torch.tensor([3, 50, 91])
+    with counted() as seen:
+        parts = [text[i : i + 4].tolist() + [text[2 * 1 + i]] for i in starts]
+    assert seen.runs == 0
+    assert parts[1] == [50, 51, 52, 53, 52]
+    place = starts[2] - 1
+    starts[2] = 7
+    assert (place.item(), (place * torch.ones(2)).tolist()) == (90, [90, 90])
