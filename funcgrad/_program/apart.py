@@ -99,7 +99,7 @@ def without_states(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[C
     """
     computing = [call for call in calls if call.op not in BY_INSTRUCTION]
     given = {aval for call in computing for slot, aval in enumerate(call.avals, call.first) if slot in wanted}
-    states = [call for call in calls if _is_constant(call) and call.avals[0].shape and call.avals[0] in given]
+    states = [call for call in calls if _is_constant(call) and all(a.shape and a in given for a in call.avals)]
     begun = set(states)
     return states, [call for call in calls if call not in begun]
 

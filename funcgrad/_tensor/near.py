@@ -95,7 +95,9 @@ def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] =
 
     Samples are joined so (`torch.cat([edges + begin for ...])`), and with floats numpy might round otherwise.
     """
-    first, other = inputs if len(inputs) == 2 else (None, None)
+    first, other = inputs[0], inputs[-1]
+    if len(inputs) != 2:
+        return call(op, inputs, statics)
     if type(first) is Tensor:
         if type(other) is int and _is_place(first) and abs(other) < _WIDEST:
             return _moved_place(op, (first._current().value, other), statics)
@@ -124,7 +126,8 @@ def _moved_place(op: Op, inputs: tuple[Any, Any], statics: tuple[Any, ...]) -> T
 
     def host() -> Numbers:
         with np.errstate(over="ignore"):
-            return np.array(OF_WHOLE_NUMBERS[op](*[host_numbers(x) if isinstance(x, Value) else x for x in inputs]))
+            numbers: list[Any] = [host_numbers(x) if isinstance(x, Value) else x for x in inputs]
+            return np.array(OF_WHOLE_NUMBERS[op](*numbers))
 
     known = next(x for x in inputs if isinstance(x, Value)).aval
     return Tensor._of(Variable(constant(Recipe(op, inputs, statics, host), known)))

@@ -199,7 +199,7 @@ def test_what_depends_on_nothing_is_computed_once(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_state_of_zeros_makes_no_program_of_its_own() -> None:
-    """The first turn of truncated backpropagation is compiled as the next ones, and so is the first word of a sample."""
+    """The first turn of truncated backpropagation is compiled as the next ones, so is the first word of a sample."""
     torch.manual_seed(0)
     layer, embedding, head = nn.LSTM(6, 7), nn.Embedding(9, 6), nn.Linear(7, 9)
     parameters = [*layer.parameters(), *embedding.parameters(), *head.parameters()]
@@ -247,7 +247,7 @@ def test_what_nobody_waited_for_is_apart_from_the_next_evaluation() -> None:
 def test_a_place_that_the_host_has_is_moved_there() -> None:
     text, starts = np.arange(100), torch.tensor([3, 50, 91])
     with counted() as seen:
-        parts = [text[i : i + 4].tolist() + [text[2 * 1 + i]] for i in starts]
+        parts = [[*text[i : i + 4].tolist(), text[2 + i]] for i in starts]
     assert seen.runs == 0
     assert parts[1] == [50, 51, 52, 53, 52]
     place = starts[2] - 1
