@@ -213,10 +213,12 @@ def storage_offset(self: Tensor) -> int:
 
 @method("data_ptr", "const_data_ptr")
 def data_ptr(self: Tensor) -> int:
-    """Return the address of the array; of a view, that of what it shows part of."""
+    """Return the address of the first element; 0 where there is none. A view is a part of what its base holds."""
+    if not self.shape.numel():
+        return 0
     base = self._base
     if base is not None:
-        return data_ptr(base)
+        return data_ptr(base) + storage_offset(self) * self.dtype.itemsize
     return array_of(self._current().value).unsafe_buffer_pointer()
 
 
