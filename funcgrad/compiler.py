@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+from funcgrad._base.rooms import imported
 from funcgrad.compiling import OptimizedModule, compile
 
 __all__ = [
@@ -115,4 +116,11 @@ def explain(function: Any, *_: Any, **__: Any) -> Any:
     raise RuntimeError("torch._dynamo.explain has nothing to explain here: ask funcgrad.explain.compiles()")
 
 
-_dynamo = _inductor = sys.modules[__name__]
+def __getattr__(name: str) -> Any:
+    """Return `torch._dynamo.exc`, which nobody needs to import there."""
+    if name == "exc":
+        return imported("funcgrad.standing_in.compiler_errors")
+    raise AttributeError(f"module 'torch.compiler' has no attribute {name!r}")
+
+
+_dynamo = _inductor = eval_frame = utils = sys.modules[__name__]

@@ -344,6 +344,8 @@ def test_a_backward_pass_through_other_processes_is_refused() -> None:
 
 def test_errors_of_torchs_compiler_can_be_caught() -> None:
     assert issubclass(compiler_errors.Unsupported, compiler_errors.TorchDynamoException)
+    assert compiler._dynamo.exc is compiler_errors
+    assert isinstance(torch.compile(torch.nn.Linear(1, 1)), compiler._dynamo.eval_frame.OptimizedModule)
     assert compiler.is_dynamo_supported()
     with compiler.disable_cache_limit():
         assert torch.compile(torch.sin)(torch.zeros(1)).item() == 0
