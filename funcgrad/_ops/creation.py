@@ -30,6 +30,8 @@ def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
     """Return how many numbers `arange` gives. RuntimeError for a step of 0 or away from `end`, and endless ranges."""
     if dtype.category == BOOL or dtype.is_complex:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type_name(dtype)}'")
+    # the symbol of a length that varies meets no floats
+    start, end, step = (int(x) if isinstance(x, float) and x.is_integer() else x for x in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if dtype is dtypes.int64 and int(step) == 0:
@@ -40,7 +42,9 @@ def arange_count(start: float, end: float, step: float, dtype: DType) -> int:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is dtypes.int64:
         return -((_whole(start) - _whole(end)) // int(step))
-    return math.ceil((end - start) / step)
+    if any(isinstance(number, float) for number in (start, end, step)):
+        return math.ceil((end - start) / step)
+    return -((_whole(start) - _whole(end)) // _whole(step))
 
 
 def _whole(bound: float) -> int:

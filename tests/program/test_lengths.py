@@ -203,6 +203,13 @@ def spectra(x: fg.Tensor) -> Any:
 
 
 @program
+def rotated(x: fg.Tensor) -> Any:
+    places = fg.arange(x.shape[1], dtype=fg.float32) + fg.arange(0.0, 2 * x.shape[1], 2)
+    angles = fg.einsum("i,j->ij", places, fg.tensor([1.0, 0.1])).repeat_interleave(3, 1)
+    return x * angles.cos(), x * fg.einsum("..., f -> ... f", fg.arange(x.shape[1]), fg.tensor([0.5])).sin()
+
+
+@program
 def put_at_places(x: fg.Tensor) -> Any:
     order, rows = x[0, :, 0].detach().argsort(), fg.zeros(40, 6)
     rows[order] = x[1]
