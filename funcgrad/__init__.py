@@ -168,6 +168,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
     "serialization": ("save",),
     "serialization.records": ("PyTorchFileReader",),
     "standing_in": ("install",),
+    "types": ("DeviceObjType",),
     "utils.dlpack": ("to_dlpack",),
 }  # fmt: skip
 _ELSEWHERE = {name: room for room, names in _NAMES_IN.items() for name in names}

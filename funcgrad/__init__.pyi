@@ -125,6 +125,7 @@ from funcgrad._tensor.global_settings import (
     set_deterministic_debug_mode as set_deterministic_debug_mode,
     set_float32_matmul_precision as set_float32_matmul_precision,
     set_flush_denormal as set_flush_denormal,
+    set_num_interop_threads as set_num_interop_threads,
     set_num_threads as set_num_threads,
     set_warn_always as set_warn_always,
     use_deterministic_algorithms as use_deterministic_algorithms,
@@ -242,6 +243,7 @@ from funcgrad.random.plain_dropout import (
 from funcgrad.serialization import save as save
 from funcgrad.serialization.records import PyTorchFileReader as PyTorchFileReader
 from funcgrad.standing_in import install as install
+from funcgrad.types import DeviceObjType as DeviceObjType
 from funcgrad.utils.dlpack import to_dlpack as to_dlpack
 from typing import Any, Literal, overload
 
@@ -372,7 +374,6 @@ def randn_like(
     pin_memory: _bool = False,
     memory_format: Any = None,
 ) -> Tensor: ...
-def set_num_interop_threads(number: _int) -> None: ...
 short: dtype
 uint1: unheld_dtype
 uint16: dtype

@@ -19,6 +19,11 @@ __all__ = [
     "SymFloat", "SymInt", "py_sym_types",
 ]  # fmt: skip
 
+
+class DeviceObjType:
+    """The type of devices in TorchScript. Libraries name it in annotations."""
+
+
 Device: TypeAlias = device | str | int | None
 FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 Number: TypeAlias = int | float | bool

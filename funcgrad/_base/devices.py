@@ -47,6 +47,8 @@ class device:  # noqa: N801 - torch's own spelling
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {given}")
         if number and not number.isdigit():
             raise RuntimeError(f"Invalid device string: '{given}'")
+        if index is not None and index < 0:
+            raise RuntimeError(f"Device index must not be negative, but got {index}")
         self.type, self.index = kind, int(number) if number else index
         return self
 

@@ -177,13 +177,13 @@ def _transposed(
 
 
 def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
-    if weight.ndim != count + 2:
-        raise RuntimeError(f"expected weight to be {count + 2}-dimensional, but got {weight.ndim}-dimensional weight")
     if input.ndim not in (count + 1, count + 2):
         raise RuntimeError(
             f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, "
             f"but got input of size: {list(input.shape)}"
         )
+    if weight.ndim != count + 2:
+        raise RuntimeError(f"expected weight to be {count + 2}-dimensional, but got {weight.ndim}-dimensional weight")
     return input if input.ndim == count + 2 else input[None]
 
 

@@ -187,10 +187,29 @@ def _sizes_and_factors(old: Dims, size: Any, factor: Any) -> tuple[Dims, tuple[f
     return tuple(n * int(f) if f.is_integer() else math.floor(n * f) for n, f in pairs), factors
 
 
+def _check_asked(input: Array, size: Any, factor: Any) -> None:
+    spaces, form = list(input.shape[2:]), "Please provide input tensor in (N, C, d1, d2, ...,dK) format and"
+    if (size is None) == (factor is None):
+        which = "either" if size is None else "only one of"
+        raise ValueError(f"{which} size or scale_factor should be defined")
+    if isinstance(size, tuple) and len(size) != len(spaces):
+        raise ValueError(
+            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {spaces} and output size of {size}. {form} output size in (o1, o2, ...,oK) format."
+        )
+    if isinstance(factor, tuple) and len(factor) != len(spaces):
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {spaces} and scale_factor of shape {factor}. {form} scale_factor in (s1, s2, ...,sK) "
+            "format."
+        )
+
+
 def _check(
     input: Array, size: Any, factor: Any, mode: str, align_corners: bool | None, recompute: bool | None, antialias: bool
 ) -> None:
     count = input.ndim - 2
+    _check_asked(input, size, factor)
     if mode not in ("nearest", "nearest-exact", "area", *_LINEAR) or count not in (1, 2, 3):
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
@@ -202,9 +221,6 @@ def _check(
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
-    if (size is None) == (factor is None):
-        which = "either" if size is None else "only one of"
-        raise ValueError(f"{which} size or scale_factor should be defined")
     if recompute and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if antialias and not (mode in ("bilinear", "bicubic") and count == 2):
@@ -212,11 +228,6 @@ def _check(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
         )
     given = size if factor is None else factor
-    if isinstance(given, tuple) and len(given) != count:
-        raise ValueError(
-            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
-            f"of {list(input.shape[2:])} and output {'size' if factor is None else 'scale_factor'} of {list(given)}"
-        )
     if min(_sizes_and_factors(input.shape[2:], size, factor)[0]) < 1:
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} and {given}"

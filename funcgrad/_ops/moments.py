@@ -8,7 +8,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._ops.arithmetic import is_integer
-from funcgrad._ops.checks import scalar_name, wide
+from funcgrad._ops.checks import wide
 from funcgrad._ops.dims import dims_of
 from funcgrad._ops.reductions import element_count
 from funcgrad._ops.table import Array, Dims, op
@@ -25,7 +25,7 @@ def _moments(
 ) -> tuple[Array, Array]:
     """Return variance and mean, computed wide."""
     if is_integer(input):
-        raise RuntimeError(f"{name} only support floating point and complex dtypes, but got: {scalar_name(input)}")
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
     if isinstance(dim, bool):  # std(False): torch's older meaning of the first argument
         dim, unbiased = None, dim
     if correction is None:

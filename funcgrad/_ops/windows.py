@@ -111,16 +111,18 @@ def batched(name: str, input: Array, count: int) -> Array:
     """Return (N, C, *) from that or from (C, *). RuntimeError for other numbers of dimensions."""
     if input.ndim not in (count + 1, count + 2):
         if name.startswith("adaptive") and count > 1:
-            raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but got {list(input.shape)}")
+            raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but got: {list(input.shape)}")
         if count == 1 and name != "max_pool1d":
             raise RuntimeError(
                 f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
                 f"(while checking arguments for {name})"
             )
-        raise RuntimeError(
-            f"{name}: non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input, "
-            f"but got {list(input.shape)}"
-        )
+        if count == 1:
+            raise RuntimeError(
+                f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                f"{list(input.shape)}"
+            )
+        raise RuntimeError(f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input")
     return input if input.ndim == count + 2 else input[None]
 
 

@@ -119,6 +119,8 @@ def _of_number(name: str, number: int | None, says: str) -> Any:
         pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None, **named: Any,
     ) -> Tensor:  # fmt: skip
         sizes = _size(name, size, named)
+        if name == "zeros" and min(sizes, default=0) < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
         if memory_format is not None:
             require_format(memory_format, name, len(sizes))
         kind = _float_by_default(dtype)

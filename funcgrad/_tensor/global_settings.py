@@ -87,10 +87,20 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 def set_num_threads(number: int) -> None:
     """Accepted: XLA's thread pool is made when the process starts."""
-    _Switches.threads = int(number)
+    _Switches.threads = _positive(number, "set_num_threads")
 
 
-set_num_interop_threads = set_num_threads
+def set_num_interop_threads(number: int) -> None:
+    """Accepted: XLA's thread pool is made when the process starts."""
+    _Switches.threads = _positive(number, "set_num_interop_threads")
+
+
+def _positive(number: int, name: str) -> int:
+    if not isinstance(number, int):
+        raise RuntimeError(f"{name} expects an int, but got {type(number).__name__}")
+    if number < 1:
+        raise RuntimeError(f"{name} expects a positive integer")
+    return number
 
 
 def get_num_threads() -> int:

@@ -282,7 +282,7 @@ class Tensor(metaclass=_Methods):
         """Drop the history of this very tensor."""
         if type(self._alias) is View:
             raise RuntimeError(
-                "Can't detach views in-place; use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients."
             )

@@ -70,6 +70,11 @@ def block_diag(*tensors: Any) -> Tensor:
 @function()
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Multiply tensors and sum over the letters that the result lacks; or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if not operands:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
     if isinstance(equation, str):
         return call(TABLE["einsum"], tuple(_listed("einsum", operands)), (equation,))
     pairs = [equation, *operands]

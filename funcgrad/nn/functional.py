@@ -147,7 +147,8 @@ def batch_norm(
     if training:
         return _normalized("batch_norm_train", input, running_mean, running_var, weight, bias, momentum, eps)
     if running_mean is None or running_var is None:
-        raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
     return call(TABLE["batch_norm_eval"], (input, running_mean, running_var, weight, bias), (eps,))
 
 

@@ -20,7 +20,7 @@ def test_batch_norm_moves_the_running_statistics() -> None:
     assert torch.allclose(var, 0.75 + 0.25 * x.transpose(0, 1).flatten(1).var(1), atol=1e-6)
     again = F.batch_norm(x, mean, var, momentum=0.25)
     assert torch.allclose(again, (x - mean[:, None]) / (var[:, None] + 1e-5).sqrt(), atol=1e-5)
-    with pytest.raises(RuntimeError, match="Expected running_mean and running_var to be defined when training=False"):
+    with pytest.raises(RuntimeError, match="running_mean must be defined in evaluation mode"):
         F.batch_norm(x, None, None)
 
 
