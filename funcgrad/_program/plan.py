@@ -276,7 +276,7 @@ def _not_as_a_whole(
     if len(line) <= FEW:
         return None
     is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(short)
-    if len(line) > SHORT and (is_new or not is_loop):
+    if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
             return InParts(parted, results, leaf_avals), ""

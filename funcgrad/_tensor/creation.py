@@ -27,6 +27,8 @@ from funcgrad._tensor.placement import placement
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
 
+_WHOLE = 2**53  # floats below it hold each whole number
+
 
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
@@ -237,9 +239,10 @@ def arange(
     if last is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
     numbers = [_plain(x, "arange") for x in (first, last, step)]
+    whole = [int(x) if isinstance(x, float) and x.is_integer() and abs(x) < _WHOLE else x for x in numbers]
     kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())
     kind = out.dtype if dtype is None and out is not None else kind
-    made = _made_by("arange", (*numbers, kind), device, requires_grad)
+    made = _made_by("arange", (*whole, kind), device, requires_grad)  # 30.0 as 30: the row is known by its numbers
     return made if out is None else write_out(out, made)
 
 
