@@ -113,9 +113,8 @@ def _cubic_taps(x: Array, a: float = -0.75) -> tuple[Array, Array]:
 
     floor = lax.stop_gradient(jnp.floor(x))
     t = x - floor
-    return jnp.stack([floor + (i - 1) for i in range(4)], -1), jnp.stack(
-        [far(t + 1), near(t), near(1 - t), far(2 - t)], -1
-    )
+    shares = [far(t + 1), near(t), near(1 - t), far(2 - t)]
+    return jnp.stack([floor + (i - 1) for i in range(4)], -1), jnp.stack(shares, -1)
 
 
 def _weighted(input: Array, places: Sequence[Array], shares: Sequence[Array]) -> Array:

@@ -111,7 +111,8 @@ def batched(name: str, input: Array, count: int) -> Array:
     """Return (N, C, *) from that or from (C, *). RuntimeError for other numbers of dimensions."""
     if input.ndim not in (count + 1, count + 2):
         if name.startswith("adaptive") and count > 1:
-            raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but got: {list(input.shape)}")
+            got = "got:" if "max" in name else "got"
+            raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but {got} {list(input.shape)}")
         if count == 1 and name != "max_pool1d":
             raise RuntimeError(
                 f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "

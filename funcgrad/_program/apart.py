@@ -97,8 +97,9 @@ def without_states(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[C
     Such a state begins with zeros; from the second turn on the program reads what the turn before returned. So it is a
     constant of the shape and dtype of a result, and not a single number.
     """
+    returned = set(wanted)
     computing = [call for call in calls if call.op not in BY_INSTRUCTION]
-    given = {aval for call in computing for slot, aval in enumerate(call.avals, call.first) if slot in wanted}
+    given = {aval for call in computing for slot, aval in enumerate(call.avals, call.first) if slot in returned}
     states = [call for call in calls if _is_constant(call) and all(a.shape and a in given for a in call.avals)]
     begun = set(states)
     return states, [call for call in calls if call not in begun]

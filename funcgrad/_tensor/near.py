@@ -75,7 +75,7 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
 def _grown(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """Join a few pieces. Where a text grows by that turn after turn, its program ends here, and the host joins them."""
     variables = [x._current() for x in inputs if isinstance(x, Tensor)]
-    if not all(variable.node is None for variable in variables):
+    if len(variables) < len(inputs) or not all(variable.node is None for variable in variables):
         return call(op, inputs, statics)
     kind, parts = (op, statics), [variable.aval for variable in variables]
     are_short = all(not part.differentiable and part.nbytes <= SMALL for part in parts)
