@@ -117,6 +117,7 @@ from funcgrad._tensor.global_settings import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode as get_deterministic_debug_mode,
     get_float32_matmul_precision as get_float32_matmul_precision,
+    get_num_interop_threads as get_num_interop_threads,
     get_num_threads as get_num_threads,
     is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
     is_warn_always_enabled as is_warn_always_enabled,
@@ -310,7 +311,6 @@ float8_e4m3fnuz: dtype
 float8_e5m2: dtype
 float8_e5m2fnuz: dtype
 float8_e8m0fnu: dtype
-def get_num_interop_threads() -> _int: ...
 half: dtype
 inf: _float
 int: dtype

@@ -21,7 +21,7 @@ class _Switches:
     precision = "highest"
     deterministic = only_warns = False
     fills = True
-    threads = os.cpu_count() or 1
+    threads = interop_threads = os.cpu_count() or 1
 
 
 def set_default_dtype(d: dtypes.dtype) -> None:
@@ -92,7 +92,7 @@ def set_num_threads(number: int) -> None:
 
 def set_num_interop_threads(number: int) -> None:
     """Accepted: XLA's thread pool is made when the process starts."""
-    _Switches.threads = _positive(number, "set_num_interop_threads")
+    _Switches.interop_threads = _positive(number, "set_num_interop_threads")
 
 
 def _positive(number: int, name: str) -> int:
@@ -108,7 +108,9 @@ def get_num_threads() -> int:
     return _Switches.threads
 
 
-get_num_interop_threads = get_num_threads
+def get_num_interop_threads() -> int:
+    """Return the number that `set_num_interop_threads` was given, by default that of cores."""
+    return _Switches.interop_threads
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
