@@ -44,10 +44,6 @@ class LinAlgError(RuntimeError):
     """A matrix cannot be factored or solved with."""
 
 
-_LinAlgError = LinAlgError  # pickles find it by the name that torch's tracebacks show
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
-
-
 @shown_as(RuntimeError)
 class ShapeError(RuntimeError):
     """An op was given shapes or dtypes that it cannot take."""

@@ -17,7 +17,7 @@ from torch.autograd.gradcheck import GradcheckError
 from torch.nn.utils import prune
 
 print(type(torch.ones(1, requires_grad=True).register_hook(print)))
-print(type(torch.Generator()), prune.L1Unstructured, GradcheckError, torch.linalg.LinAlgError)
+print(type(torch.Generator()), prune.L1Unstructured, GradcheckError)
 torch.relu("text")
 """
 
@@ -38,6 +38,6 @@ def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == [
         "<class 'torch.utils.hooks.RemovableHandle'>",
         "<class 'torch._C.Generator'> <class 'torch.nn.utils.prune.L1Unstructured'> "
-        "<class 'torch.autograd.gradcheck.GradcheckError'> <class 'torch._C._LinAlgError'>",
+        "<class 'torch.autograd.gradcheck.GradcheckError'>",
     ]
     assert ran.stderr.splitlines()[-1] == "TypeError: relu(): argument 'input' (position 1) must be Tensor, not str"
