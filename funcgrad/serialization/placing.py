@@ -78,7 +78,7 @@ def _as_strided(base: Dummy, shape: tuple[int, ...], size: Any, stride: Any, off
 
 
 _TWINS: dict[str, Callable[..., Dummy]] = {
-    **dict.fromkeys(("alias", "view", "reshape", "view_as", "reshape_as", "ravel", "flatten"), _reshape),
+    **dict.fromkeys(("alias", "whole", "view", "reshape", "view_as", "reshape_as", "ravel", "flatten"), _reshape),
     **dict.fromkeys(("unflatten", "squeeze", "unsqueeze"), _reshape),
     **dict.fromkeys(("transpose", "swapaxes", "swapdims"), _swap),
     **dict.fromkeys(("t", "T"), lambda base, shape: base.T),
@@ -87,8 +87,7 @@ _TWINS: dict[str, Callable[..., Dummy]] = {
     "movedim": lambda base, shape, source, destination: np.moveaxis(base, source, destination),
     **dict.fromkeys(("expand", "broadcast_to"), lambda base, shape, *_: np.broadcast_to(base, shape)),
     "select": _select,
-    "slice": _slice,
-    "narrow": _slice,
+    **dict.fromkeys(("slice", "narrow", "piece", "piece_of_size"), _slice),
     "diagonal": _diagonal,
     "as_strided": _as_strided,
 }
