@@ -83,21 +83,20 @@ def _write(base: Array, new: Array, dim: int, start: Index, length: int, step: i
     return lax.dynamic_update_slice_in_dim(base, new, start, dim) if length > 0 else base
 
 
-@op(grad="SliceBackward0", names="", write_back=_write)
-def slice(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
-    """Return `length` parts of one dimension, from `start` (from the front, in range) on, `step` apart."""
-    return _read(input, dim_of(input.ndim, dim), start, length, step)
+def _slice_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
+    return statics[3] if len(statics) > 3 else "SliceBackward0"
 
 
-@op(grad="SplitBackward0", names="", write_back=_write)
-def piece(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
-    """Return a slice that is one of several of one size."""
-    return _read(input, dim_of(input.ndim, dim), start, length, step)
+@op(
+    grad=_slice_node,
+    names="",
+    write_back=lambda base, new, dim, start, length, step=1, _="": _write(base, new, dim, start, length, step),
+)
+def slice(input: Array, dim: int, start: Index, length: int, step: int = 1, node: str = "SliceBackward0") -> Array:
+    """Return `length` parts of one dimension, from `start` (from the front, in range) on, `step` apart.
 
-
-@op(grad="SplitWithSizesBackward0", names="", write_back=_write)
-def piece_of_size(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
-    """Return a slice that is one of several of sizes given."""
+    node: torch's name of it, which depends on who asks.
+    """
     return _read(input, dim_of(input.ndim, dim), start, length, step)
 
 

@@ -189,15 +189,13 @@ def _selected(whole: Numbers, place: int, dim: int) -> Numbers:
     return whole[(*[_ALL] * dim, place, ...)]
 
 
-def _sliced(whole: Numbers, start: int, dim: int, length: int, step: int) -> Numbers:
+def _sliced(whole: Numbers, start: int, dim: int, length: int, step: int, *_: str) -> Numbers:
     return whole[(*[_ALL] * dim, slice(start, start + length * step, step))]
 
 
 _PARTS: dict[Op, Callable[..., Numbers]] = {
     TABLE["select"]: _selected,
     TABLE["slice"]: _sliced,
-    TABLE["piece"]: _sliced,
-    TABLE["piece_of_size"]: _sliced,
     TABLE["alias"]: lambda whole: whole,
     TABLE["whole"]: lambda whole: whole,
 }

@@ -39,9 +39,11 @@ def split(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
                 f"), but got split_sizes={sections}"
             )
-    row = TABLE["piece" if isinstance(given, (int, Tensor)) else "piece_of_size"]
+    node = "SplitBackward0" if isinstance(given, (int, Tensor)) else "SplitWithSizesBackward0"
     starts = accumulate(sections, initial=0)
-    return tuple([call(row, (input, at), (dim, n, 1)) for at, n in zip(starts, sections, strict=False)])
+    return tuple(
+        [call(TABLE["slice"], (input, at), (dim, n, 1, node)) for at, n in zip(starts, sections, strict=False)]
+    )
 
 
 @both("split_with_sizes", "unsafe_split_with_sizes")

@@ -57,7 +57,7 @@ def offset_of(tensor: Tensor) -> int:
     if type(alias) is not View:
         return 0
     start, name, steps = offset_of(alias.base), alias.op.name, strides_of(alias.base)
-    if name in ("select", "slice", "narrow", "piece", "piece_of_size") and type(alias.inputs[0]) is int:
+    if name in ("select", "slice", "narrow") and type(alias.inputs[0]) is int:
         dim = alias.statics[0]
         return start + alias.inputs[0] % max(alias.base.shape[dim], 1) * steps[dim]
     if name == "diagonal":
@@ -132,7 +132,9 @@ def _without(shape: Strides, strides: Strides, result: Strides, dim: int) -> Str
     return strides[:dim] + strides[dim + 1 :]
 
 
-def _stepped(shape: Strides, strides: Strides, result: Strides, dim: int, length: int, step: int = 1) -> Strides:
+def _stepped(
+    shape: Strides, strides: Strides, result: Strides, dim: int, length: int, step: int = 1, *_: str
+) -> Strides:
     dim %= len(shape)
     return (*strides[:dim], strides[dim] * step, *strides[dim + 1 :])
 
@@ -162,7 +164,6 @@ _RULES = {
     "transpose": _swapped, "swapaxes": _swapped, "swapdims": _swapped, "t": _swapped, "mT": _swapped, "mH": _swapped,
     "adjoint": _swapped, "H": _swapped, "T": lambda shape, strides, result: strides[::-1], "permute": _permuted,
     "movedim": _moved, "select": _without, "select_at": _without, "slice": _stepped, "narrow": _stepped,
-    "piece": _stepped, "piece_of_size": _stepped,
     "expand": _expanded, "broadcast_to": _expanded, "diagonal": _diagonal, "tensor_unfold": _unfolded,
     "alias": lambda shape, strides, result: strides, "whole": lambda shape, strides, result: strides,
     "linalg_diagonal": lambda shape, strides, result, offset=0, dim1=-2, dim2=-1: _diagonal(

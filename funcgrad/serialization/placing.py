@@ -62,7 +62,7 @@ def _select(base: Dummy, shape: tuple[int, ...], index: int, dim: int) -> Dummy:
     return base[(slice(None),) * (dim % base.ndim) + (index,) + (...,)]
 
 
-def _slice(base: Dummy, shape: tuple[int, ...], start: int, dim: int, length: int, step: int = 1) -> Dummy:
+def _slice(base: Dummy, shape: tuple[int, ...], start: int, dim: int, length: int, step: int = 1, *_: str) -> Dummy:
     dim %= base.ndim
     start = start + base.shape[dim] if start < 0 else start
     return base[(slice(None),) * dim + (slice(start, start + length * step, step),)]
@@ -87,7 +87,7 @@ _TWINS: dict[str, Callable[..., Dummy]] = {
     "movedim": lambda base, shape, source, destination: np.moveaxis(base, source, destination),
     **dict.fromkeys(("expand", "broadcast_to"), lambda base, shape, *_: np.broadcast_to(base, shape)),
     "select": _select,
-    **dict.fromkeys(("slice", "narrow", "piece", "piece_of_size"), _slice),
+    **dict.fromkeys(("slice", "narrow"), _slice),
     "diagonal": _diagonal,
     "as_strided": _as_strided,
 }
