@@ -1,4 +1,4 @@
-"""torch.layout and torch.memory_format: how elements are kept; how a strided array lies, XLA itself chooses."""
+"""torch.layout and torch.memory_format: how elements are kept, and in which order torch's would lie in memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def layout_named(name: str) -> layout:
 
 
 class memory_format(Word):  # noqa: N801 - torch's own spelling
-    """The order of the dimensions in memory that a script asks for; XLA chooses its own."""
+    """The order of the dimensions in memory that a script asks for. It is told by `stride()`; XLA chooses its own."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ sparse_bsr, sparse_bsc, jagged = layout("sparse_bsr"), layout("sparse_bsc"), lay
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
 _LAYOUTS = {repr(x): x for x in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged)}
-_RANKS = {channels_last: 4, channels_last_3d: 5}
+ORDERS = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}  # of the dimensions in memory
 
 
 def require_format(given: object, function: str, rank: int) -> None:
@@ -59,9 +59,9 @@ def require_format(given: object, function: str, rank: int) -> None:
         kind = type(given).__name__
         raise TypeError(f"{function}(): argument 'memory_format' must be torch.memory_format, not {kind}")
     if not fits(given, rank):
-        raise RuntimeError(f"required rank {_RANKS[given]} tensor to use {given.name} format")
+        raise RuntimeError(f"required rank {len(ORDERS[given])} tensor to use {given.name} format")
 
 
 def fits(given: memory_format, rank: int) -> bool:
     """Tell whether a tensor of so many dimensions can have a memory format."""
-    return _RANKS.get(given, rank) == rank
+    return given not in ORDERS or len(ORDERS[given]) == rank

@@ -57,3 +57,5 @@ from funcgrad._ops import sparse as sparse
 from funcgrad._ops import special as special
 from funcgrad._ops import spectrograms as spectrograms
 from funcgrad._ops import views as views
+
+from funcgrad._ops import memory_order as memory_order  # isort: skip # of the rows above

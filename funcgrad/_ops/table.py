@@ -80,7 +80,7 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "name", "names",
+        "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "memory", "name", "names",
         "numbers", "parameters", "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
@@ -98,6 +98,7 @@ class Op:
         numbers: str = "folded",
         joins: Callable[..., Dims] | None = None,
         demands: tuple[Demand, ...] = (),
+        memory: Callable[..., Dims | None] | None = None,
     ) -> None:
         self.function, self.grad, self.promote, self.keep, self.numbers = function, grad, promote, keep, numbers
         self.joins, self.demands = joins, demands
@@ -107,6 +108,7 @@ class Op:
         self.constant = frozenset(i for i, name in enumerate(self.results or ()) if name in constant.split())
         self.write_back = write_back
         self.autocast: tuple[Any, ...] | None = None  # on accelerators, on CPUs: `_ops.autocast` fills it
+        self.memory = memory  # of rows: `_ops.memory_order` fills it
         self.parameters = _parameters(function)
         self.inputs = tuple(p for p in self.parameters if p.is_input)
         self.statics = tuple(p for p in self.parameters if not p.is_input)
@@ -195,6 +197,18 @@ class Op:
             common = next((kind for kind in floats if kind.is_differentiable), exact)
         return lax.convert_element_type(number.value, common.numpy)
 
+    def orders(
+        self, operands: Sequence[tuple[Dims, Dims | None] | None], statics: Sequence[Any], shapes: Sequence[Dims]
+    ) -> Sequence[Dims | None]:
+        """Return the order of each result in torch's memory. operands: shape and order of each input; None: a number.
+
+        See `memory_order`.
+        """
+        if self.memory is None:
+            return [None] * len(shapes)
+        tensors = [operand for operand in operands if operand is not None]
+        return [self.memory(tensors, statics, shape) for shape in shapes]
+
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
@@ -222,6 +236,7 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 folded, but what calls the row has checked them, so what is known for one number holds for all.
     joins       for rows that put many tensors together: (shape, count, *statics) -> the result's shape where all have
                 one shape and dtype. Tracing so many takes long, and they come with every length of a Python loop.
+    memory      the rule for the order of its results in torch's memory (`memory_order` has those of the rows).
     demands     what it demands of numbers, not only of shapes: (are_rows.of("index", "input", "dim"),). Its functions
                 look at them first; numbers that are yet to be computed are looked at when results are read.
     """
@@ -243,6 +258,7 @@ class WriteBack(Op):
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
         self.numbers, self.autocast, self.joins, self.demands = "folded", None, None, ()
+        self.memory = None
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])

@@ -165,7 +165,10 @@ def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tu
         return signature, [meta(a) for a in signature.avals]
     arrays = [array_of(x) if isinstance(x, Value) else x for x in inputs]
     with jax.enable_x64(True):
-        return signature, [of_array(result) for result in op.call(arrays, statics)]
+        values = [of_array(result) for result in op.call(arrays, statics)]
+    for value, known in zip(values, signature.avals, strict=True):
+        value.aval = value.aval.in_order(known.order)
+    return signature, values
 
 
 def array_of(value: Value) -> jax.Array:

@@ -136,10 +136,15 @@ def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]
 
     known = known_with_length_open((op, statics, get_default_dtype()), arguments, traced) if settings.lengths else None
     if known is None:
-        return traced(arguments)
-    general, lengths = known
-    found = Signature(op, arguments, statics, tuple([at(a, lengths) for a in general.avals]))
-    found.general = general
+        found = traced(arguments)
+    else:
+        general, lengths = known
+        found = Signature(op, arguments, statics, tuple([at(a, lengths) for a in general.avals]))
+        found.general = general
+    if hasattr(op, "orders"):
+        operands = [(a.struct.shape, a.order) if type(a) is Aval else None for a in arguments]
+        orders = op.orders(operands, statics, [a.struct.shape for a in found.avals])
+        found.avals = tuple([a.in_order(order) for a, order in zip(found.avals, orders, strict=True)])
     return found
 
 

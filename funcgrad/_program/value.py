@@ -18,21 +18,29 @@ from funcgrad._base.size import Size
 class Aval:
     """What is known of an array before it is computed: shape, dtype, and where it was put (None: JAX's default device).
 
+    order: that of its dimensions in torch's memory (None: as they come); see `_ops.memory_order`.
     Unique per content, so that a program's key compares and hashes them by identity.
     """
 
-    __slots__ = ("differentiable", "dtype", "placement", "shape", "struct")
+    __slots__ = ("differentiable", "dtype", "order", "placement", "shape", "struct")
 
-    def __init__(self, shape: tuple[int, ...], numpy_dtype: np.dtype[Any], placement: Any) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], numpy_dtype: np.dtype[Any], placement: Any, order: tuple[int, ...] | None
+    ) -> None:
         self.shape = Size(shape)
         self.dtype: DType = of_numpy(numpy_dtype)
         self.differentiable = self.dtype.is_differentiable
         self.placement = placement
+        self.order = order
         self.struct = jax.ShapeDtypeStruct(tuple(shape), self.dtype.numpy)
 
     @property
     def nbytes(self) -> int:
         return math.prod(self.shape) * self.dtype.itemsize
+
+    def in_order(self, order: tuple[int, ...] | None) -> Aval:
+        """Return what is known of the same array in another order."""
+        return self if order == self.order else aval(self.struct.shape, self.dtype.numpy, self.placement, order)
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}{list(self.shape)}"
@@ -41,13 +49,13 @@ class Aval:
 _KNOWN: dict[tuple[Any, ...], Aval] = {}
 
 
-def aval(shape: tuple[int, ...], numpy_dtype: Any, placement: Any = None) -> Aval:
-    """Return the one Aval of this shape, dtype and placement."""
-    key = (shape, numpy_dtype, placement)
+def aval(shape: tuple[int, ...], numpy_dtype: Any, placement: Any = None, order: tuple[int, ...] | None = None) -> Aval:
+    """Return the one Aval of this shape, dtype, placement and order."""
+    key = (shape, numpy_dtype, placement, order)
     found = _KNOWN.get(key)
     if found is None:
         found = _KNOWN[key] = _KNOWN.setdefault(
-            (tuple(shape), np.dtype(numpy_dtype), placement), Aval(shape, numpy_dtype, placement)
+            (tuple(shape), np.dtype(numpy_dtype), placement, order), Aval(shape, numpy_dtype, placement, order)
         )
     return found
 
@@ -138,7 +146,7 @@ class MetaValue(Value):
 
 def meta(like: Aval) -> MetaValue:
     """Return a Value of this shape and dtype without numbers."""
-    return MetaValue(None, None, 0, aval(tuple(like.shape), like.dtype.numpy, META))
+    return MetaValue(None, None, 0, aval(tuple(like.shape), like.dtype.numpy, META, like.order))
 
 
 class Recipe(NamedTuple):

@@ -143,7 +143,8 @@ class Pullback:
         _, reads = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
         read = {place for place, is_read in zip([*places, *open_places], reads, strict=False) if is_read}
         placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
-        return tuple(sorted(read)), tuple(aval(v.shape, v.dtype, placement) for v in traced.out_avals)
+        found = zip(traced.out_avals, self.wanted, strict=True)  # a gradient lies in memory as what it is one of
+        return tuple(sorted(read)), tuple(aval(v.shape, v.dtype, placement, arguments[i].order) for v, i in found)
 
     def _compute(self, inputs: list[Any], cotangents: Sequence[Any]) -> tuple[jax.Array, ...]:
         op, statics, wanted = self.signature.op, self.signature.statics, self.wanted
@@ -203,6 +204,11 @@ class ForwardHalf:
         self.tree: Any = None
         self.sources: tuple[int, ...] = ()
         self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
+
+    def orders(self, operands: Sequence[Any], statics: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any]:
+        """Return the order of the row's results in torch's memory; nobody sees that of a residual."""
+        own = len(self.signature.avals)
+        return [*self.signature.op.orders(operands, statics, shapes[:own]), *[None] * (len(shapes) - own)]
 
     def made_of(self) -> tuple[Any, ...]:
         """Return what this op was derived from."""

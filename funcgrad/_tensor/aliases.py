@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from funcgrad._ops.table import Op, write_back_of
-from funcgrad._program.value import Value
+from funcgrad._ops.table import TABLE, Op, write_back_of
+from funcgrad._program.record import record
+from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
@@ -99,8 +100,19 @@ def refuse_repeated(tensor: Tensor) -> None:
         )
 
 
+def in_order(variable: Variable, order: tuple[int, ...] | None) -> Variable:
+    """Return the same numbers and history, as they lie in memory in another order (see `_ops.memory_order`)."""
+    if variable.aval.order == order or isinstance(variable.value, LiftedValue):
+        return variable
+    (laid,) = record(TABLE["in_order"], (variable.value,), (order,))[1]
+    return Variable(laid, variable.node, variable.index)
+
+
 def write(tensor: Tensor, new: Variable) -> None:
-    """Make `tensor` the name of `new`, through whatever storage it shares."""
+    """Make `tensor` the name of `new`, through whatever storage it shares: what lies there keeps its order."""
+    old = tensor._variable.value.aval
+    if new.aval is not old and new.aval.order != old.order and new.aval.shape == old.shape:
+        new = in_order(new, old.order)
     if tensor._alias is None:
         tensor._variable = new
     else:

@@ -13,6 +13,11 @@ from funcgrad._base.warning import warn_once
 from funcgrad._tensor.tensor import Tensor
 
 
+def is_real(given: Any) -> bool:
+    """Tell whether it is a tensor of real numbers, which is its own real part and its own conjugate."""
+    return isinstance(given, Tensor) and not given.dtype.is_complex
+
+
 def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
     """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor, a bool."""
     if given is None or type(given) is int:

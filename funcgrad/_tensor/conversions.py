@@ -11,8 +11,9 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.layouts import contiguous_format, preserve_format, require_format
 from funcgrad._base.layouts import memory_format as MemoryFormat
-from funcgrad._base.layouts import require_format
+from funcgrad._ops.memory_order import viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides
@@ -47,22 +48,23 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
             device = given
         elif given is not None and not isinstance(given, MemoryFormat):
             raise TypeError(f"to() takes a dtype, a device or a tensor, not {type(given).__name__}")
+    wanted, result = as_dtype(dtype), self
     if memory_format is not None:
         require_format(memory_format, "to", self.ndim)
-    wanted, result = as_dtype(dtype), self
+        copy = copy or not (memory_format is preserve_format or strides.suggested_format(self) is memory_format)
     if device is not None and not is_on(self.device, Device(device)):
         result = moved(self, Device(device))
     if wanted is not None and wanted is not self.dtype:
-        return call_near(TABLE["to_dtype"], (result,), (wanted,))
-    return clone(self) if copy and result is self else result
+        result = call_near(TABLE["to_dtype"], (result,), (wanted,))
+    elif copy and result is self:
+        result = call(TABLE["clone"], (self,))
+    return result if memory_format is None or result is self else strides.in_format(result, memory_format, self)
 
 
 def _converter(name: str, dtype: DType) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return the tensor in this dtype."""
-        if memory_format is not None:
-            require_format(memory_format, name, self.ndim)
-        return self if self.dtype is dtype else call_near(TABLE["to_dtype"], (self,), (dtype,))
+        return to(self, dtype, memory_format=memory_format)
 
     convert.__name__ = name
     return convert
@@ -75,13 +77,14 @@ for _name, _dtype in {**dtypes.ALIASES, "bfloat16": dtypes.bfloat16, "char": dty
 @method()
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor on the CPU."""
-    return to(self, device="cpu")
+    return to(self, device="cpu", memory_format=memory_format)
 
 
 @method()
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     """Return the tensor on the GPU."""
-    return to(self, device=Device("cuda", device) if isinstance(device, int) else device or "cuda")
+    target = Device("cuda", device) if isinstance(device, int) else device or "cuda"
+    return to(self, device=target, memory_format=memory_format)
 
 
 @method("type")
@@ -121,17 +124,21 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @both()
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return the same numbers as a tensor of its own, through which gradients flow."""
-    if memory_format is not None:
-        require_format(memory_format, "clone", input.ndim)
-    return call(TABLE["clone"], (input,))
+    copy = call(TABLE["clone"], (input,))
+    if memory_format is None:
+        return copy
+    require_format(memory_format, "clone", input.ndim)
+    return strides.in_format(copy, memory_format, input)
 
 
 @method()
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself, or a copy of a view that shows its base in another order."""
-    if memory_format is not None:
-        require_format(memory_format, "contiguous", self.ndim)
-    return self if strides.is_contiguous(self) else clone(self)
+    """Return the tensor itself, or a copy where the elements lie in storage in another order."""
+    wanted = contiguous_format if memory_format is None else memory_format
+    require_format(wanted, "contiguous", self.ndim)
+    if wanted is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return self if strides.has_format(self, wanted) else clone(self, memory_format=wanted)
 
 
 # The same elements in another shape: a view where torch's strides allow one, else a copy
@@ -156,7 +163,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @both()
 def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension."""
-    return _own_if_copied(input, call(TABLE["ravel"], (input,)))
+    return call(TABLE["ravel"], (input.contiguous(),))
 
 
 @method()
@@ -167,7 +174,8 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @method()
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view in the shape of `other`."""
+    """Return a view in the shape of `other`. RuntimeError where none shows the elements so."""
+    strides.refuse_unviewable(self, tuple(other.shape))
     return call_near(TABLE["view"], (self,), (tuple(other.shape),))
 
 
@@ -178,9 +186,9 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _own_if_copied(input: Any, result: Any) -> Any:
-    if type(getattr(input, "_alias", None)) is not View:
+    if type(getattr(result, "_alias", None)) is not View or strides.is_contiguous(input):
         return result
-    if strides.viewed(tuple(input.shape), strides.strides_of(input), tuple(result.shape)) is None:
+    if viewed(tuple(input.shape), strides.strides_of(input), tuple(result.shape)) is None:
         result._alias = None
     return result
 

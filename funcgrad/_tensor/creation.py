@@ -10,12 +10,14 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._base.layouts import require_format
+from funcgrad._base.layouts import preserve_format, require_format
+from funcgrad._ops.memory_order import dense_strides, order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of
 from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.arguments import as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
@@ -24,6 +26,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
+from funcgrad._tensor.strides import in_format
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
 
@@ -127,6 +130,7 @@ def _of_number(name: str, number: int | None, says: str) -> Any:
             require_format(memory_format, name, len(sizes))
         kind = _float_by_default(dtype)
         result = _filled(sizes, meaningless(kind) if number is None else number, kind, device, requires_grad)
+        result = result if memory_format is None else in_format(result, memory_format)
         return result if out is None else write_out(out, result)
 
     made.__name__ = made.__qualname__ = name
@@ -188,7 +192,8 @@ def _like(name: str, number: complex | None) -> Callable[..., Tensor]:
             require_format(memory_format, name, input.ndim)
         where, kind = input.device if device is None else device, as_dtype(dtype) or input.dtype
         fill = meaningless(kind) if number is None else number
-        return _filled(tuple(input.shape), fill, kind, where, requires_grad)
+        made = _filled(tuple(input.shape), fill, kind, where, requires_grad)
+        return in_format(made, memory_format or preserve_format, input)
 
     like.__name__ = like.__qualname__ = name
     return on_arrays(like)
@@ -203,16 +208,22 @@ def full_like(
 ) -> Tensor:
     """Return a tensor of one number with the shape, dtype and device of `input`."""
     where = input.device if device is None else device
-    return full(input.shape, fill_value, dtype=as_dtype(dtype) or input.dtype, device=where, **options)
+    made = full(input.shape, fill_value, dtype=as_dtype(dtype) or input.dtype, device=where, **options)
+    return in_format(made, memory_format or preserve_format, input)
 
 
 def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
-    """Return a tensor of this size; the strides are XLA's business."""
-    return empty(size, **options)
+    """Return a tensor of this size whose dimensions lie in memory in the order of these strides, without gaps."""
+    sizes, steps = as_dims(size) or (), as_dims(stride) or ()
+    if len(sizes) != len(steps):
+        raise RuntimeError(f"mismatch in length of strides and shape: {len(steps)} and {len(sizes)}")
+    made = empty(size, **options)
+    made._variable = in_order(made._variable, order_of(tuple(sizes), tuple(steps)))
+    return made
 
 
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
-    """Return a tensor of this size; the order of its dimensions in memory is XLA's business."""
+    """Return a tensor of this size whose dimensions lie in memory in the order of `physical_layout`."""
     sizes, order = as_dims(size) or (), as_dims(physical_layout) or ()
     if len(sizes) != len(order):
         raise RuntimeError(
@@ -224,7 +235,7 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
             raise RuntimeError(f"Dimension out of range: physical_layout has {dim} at {place}, size {len(sizes)} dims")
         if dim in order[:place]:
             raise RuntimeError(f"Duplicate dim not allowed: physical_layout has {dim} twice")
-    return empty(sizes, **options)
+    return empty_strided(sizes, dense_strides(tuple(sizes), tuple(order)), **options)
 
 
 # Numbers in a row

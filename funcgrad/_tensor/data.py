@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._tensor.interop import from_host, refuse_backwards, to_host
+from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
 
 _PYTHON = {bool: bool, int: int, float: float, complex: complex}
@@ -29,9 +29,9 @@ def from_data(data: Any, dtype: DType | None, device: Any, requires_grad: bool) 
     if isinstance(data, (np.ndarray, np.generic, jax.Array)):
         array = np.asarray(data)
         refuse_backwards(array)
-        kind = dtype or dtypes.of_numpy(array.dtype)
-    else:
-        array, kind = _read(data, dtype)
+        made = from_host(array, dtype=dtype or dtypes.of_numpy(array.dtype), device=device, requires_grad=requires_grad)
+        return lying_as(made, array)
+    array, kind = _read(data, dtype)
     return from_host(array, dtype=kind, device=device, requires_grad=requires_grad)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from funcgrad._base.layouts import contiguous_format, fits, strided
+from funcgrad._base.layouts import contiguous_format, preserve_format, strided
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
@@ -180,16 +180,13 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 
 @method()
 def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
-    """Tell whether torch's tensor would be contiguous (here: is no view that shows its base in another order).
-
-    XLA chooses how arrays lie: a tensor has every format that its number of dimensions allows.
-    """
-    if memory_format is contiguous_format:
-        return strides.is_contiguous(self)
+    """Tell whether the elements of torch's tensor would lie in its storage as a memory format says."""
     if not isinstance(memory_format, MemoryFormat):
         kind = type(memory_format).__name__
         raise TypeError(f"is_contiguous(): argument 'memory_format' must be torch.memory_format, not {kind}")
-    return fits(memory_format, self.ndim)
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return strides.has_format(self, memory_format)
 
 
 @method("to_dense", "to_mkldnn")

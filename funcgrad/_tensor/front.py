@@ -19,6 +19,7 @@ from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_nea
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
+from funcgrad._tensor.strides import refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
@@ -37,7 +38,10 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
+    **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),
+    "resolve_conj": "if isinstance(input, Tensor): return input",
 }  # fmt: skip
+_LAST = {**REFUSED, "view": "refuse_unviewable(input, result.shape)"}  # what they do once the row has been called
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
     *("all", "any", "cumprod", "cumsum", "logical_and", "logical_not", "logical_or", "logical_xor", "mean", "nanmean"),
@@ -81,7 +85,7 @@ class Form:
         lines += self._checks()
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
-        refused = REFUSED.get(self.op.name)
+        refused = _LAST.get(self.op.name)
         if self.takes_out or refused:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
             lines += [f"    {refused}"] * bool(refused)
@@ -245,7 +249,9 @@ def _checks_and_converters() -> dict[str, Any]:
 
 
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
-_SCOPE.update(_checks_and_converters(), DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"])
+_SCOPE.update(
+    _checks_and_converters(), refuse_unviewable=refuse_unviewable, DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"]
+)
 _SCOPE.update((condition.instruction.name, condition) for condition in BY_INSTRUCTION.values())
 _SCOPE.update(
     (f.__name__, f)

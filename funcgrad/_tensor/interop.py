@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.memory_order import order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, share
@@ -40,6 +41,15 @@ def from_host(
     wanted = dtypes.of_numpy(array.dtype) if dtype is None else dtype
     array = np.ascontiguousarray(array, wanted.numpy).reshape(array.shape)
     return Tensor._leaf(Variable(value_on(array, placement(device))), requires_grad)
+
+
+def lying_as(made: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
+    """Say of a tensor just made of an array that its dimensions lie in memory as numpy has them; returns it."""
+    if not array.flags.c_contiguous:
+        value = made._variable.value
+        steps = tuple([step // max(array.itemsize, 1) for step in array.strides])
+        value.aval = value.aval.in_order(order_of(array.shape, steps))
+    return made
 
 
 def refuse_backwards(array: np.ndarray[Any, Any]) -> None:

@@ -19,7 +19,7 @@ from funcgrad._program.record import array_of
 from funcgrad._program.value import Value
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import Cell, View
-from funcgrad._tensor.interop import from_host, refuse_backwards, to_host, value_on
+from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host, value_on
 from funcgrad._tensor.tensor import Tensor
 
 Numbers = np.ndarray[Any, Any]
@@ -135,7 +135,7 @@ def tensor_of(array: Numbers, device: Any = None) -> Tensor:
     ValueError: the array is read from its end.
     """
     refuse_backwards(array)
-    made = from_host(array, device=device)
+    made = lying_as(from_host(array, device=device), array)
     if array.flags.writeable and array.dtype.kind != "V" and _can_share(made):  # V: numpy knows them by name only
         _share(made, array, ())
     return made

@@ -66,7 +66,9 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if any(_is_cut(value.aval, result) for value in values):
         return call(op, inputs, statics)
     arrays = [value.array if type(value.array) is np.ndarray else host_numbers(value) for value in values]
-    made = Tensor._of(Variable(of_array(ON_HOST[op](arrays, statics, result))))  # type: ignore[arg-type]  # nor here
+    value = of_array(ON_HOST[op](arrays, statics, result))  # type: ignore[arg-type]  # nor here
+    value.aval = value.aval.in_order(result.order)
+    made = Tensor._of(Variable(value))
     if op.write_back is not None:
         made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
@@ -140,6 +142,7 @@ def _whole_numbers(x: Any) -> Numbers | None:
     value = x._current().value
     array = value.array
     fits = type(value) is Value and type(array) is np.ndarray and array.dtype == np.int64
+    fits = fits and value.aval.order is None
     return array if fits and array.ndim and array.nbytes <= SMALL else None
 
 

@@ -11,7 +11,7 @@ from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
 from funcgrad._tensor.call import write_out
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, lying_as, to_host
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
@@ -25,8 +25,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     found = np.nonzero(np.atleast_1d(to_host(input)))
     if as_tuple:
         return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
-    rows = np.stack(found, -1) if input.ndim else np.zeros((len(found[0]), 0))
-    found_rows = from_host(rows, dtype=dtypes.int64, device=input.device)
+    rows = np.stack(found).T if input.ndim else np.zeros((len(found[0]), 0))
+    found_rows = lying_as(from_host(rows, dtype=dtypes.int64, device=input.device), rows)
     return found_rows if out is None else write_out(out, found_rows)
 
 

@@ -12,12 +12,13 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
+from funcgrad._ops.memory_order import dense_strides
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.facts import data_ptr
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, method
-from funcgrad._tensor.strides import contiguous_strides, is_contiguous, offset_of
+from funcgrad._tensor.strides import in_storage_order, is_contiguous, offset_of
 from funcgrad._tensor.tensor import Tensor
 
 _TYPED_STORAGE = (
@@ -144,7 +145,7 @@ class TypedStorage(UntypedStorage):
         return self.tolist()[place]
 
     def __setitem__(self, place: Any, number: Any) -> None:
-        self._whole.detach().view(-1)[place] = number
+        in_storage_order(self._whole.detach()).view(-1)[place] = number
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -183,7 +184,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         if not is_contiguous(source):
             raise RuntimeError("passed in tensor to be used as storage must be contiguous")
         shape, start = as_dims(size) or (), offset_of(source) + storage_offset
-        source = source.detach().as_strided(shape, stride or contiguous_strides(shape), start)
+        source = source.detach().as_strided(shape, stride or dense_strides(tuple(shape)), start)
     if source._base is None or self.requires_grad:
         self.data = source
     else:  # what is written to either shows in both, which `data` keeps only for whole tensors
@@ -193,7 +194,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 def _in_a_row(storage: UntypedStorage, dtype: Any) -> Tensor:
     """Return the elements as a tensor of one dimension: of this dtype where the storage does not say what they are."""
-    whole: Any = storage._whole.detach().view(-1)
+    whole: Any = in_storage_order(storage._whole.detach()).view(-1)
     return whole if isinstance(storage, TypedStorage) else whole.view(dtype)
 
 

@@ -12,7 +12,7 @@ from funcgrad._tensor.aliases import View
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.call import call, call_in_place
 from funcgrad._tensor.registry import both
-from funcgrad._tensor.strides import offset_of, strides_of
+from funcgrad._tensor.strides import in_storage_order, offset_of, strides_of
 from funcgrad._tensor.tensor import Tensor
 
 _ROW = TABLE["as_strided"]
@@ -27,7 +27,8 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     size, stride = as_dims(size), as_dims(stride)
     whole = input._base if isinstance(input, Tensor) else None
     if whole is None:
-        return call(_ROW, (input,), (size, stride, storage_offset))
+        return call(_ROW, (_stored(input),), (size, stride, storage_offset))
+    whole = in_storage_order(whole)
     statics = (size, stride, offset_of(input) if storage_offset is None else int(storage_offset))
     if not (input.requires_grad and thread.grad):
         return call(_ROW, (whole,), statics)
@@ -37,6 +38,10 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     view = Tensor._of(read)
     view._alias = View(whole, _ROW, (), statics, whole._variable)
     return view
+
+
+def _stored(input: Any) -> Any:
+    return in_storage_order(input) if isinstance(input, Tensor) else input
 
 
 @both()

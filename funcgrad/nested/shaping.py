@@ -233,9 +233,11 @@ def _unsqueeze(func: Any, input: NestedTensor, dim: int) -> NestedTensor:
 @handles("contiguous", "clone")
 def _contiguous(func: Any, input: NestedTensor, **options: Any) -> NestedTensor:
     """Return the values in one piece, the holes between entries left out."""
-    if input._raggedness.lengths is not None and name_of(func) == "contiguous":
+    if name_of(func) == "clone":
+        return input._like(input._plain().clone())
+    if input._raggedness.lengths is not None:
         return from_parts(input.unbind(), input._ragged_idx)
-    return input._like(input._plain().clone())
+    return input._like(input._plain().contiguous())
 
 
 @handles("broadcast_tensors")

@@ -94,7 +94,7 @@ class Module(Hooked, Stateful, Traversal, Members):
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move parameters and buffers to a device, floating ones to a dtype, or to those of another tensor."""
-        device, dtype = _parse_to(*args, **kwargs)[:2]
+        device, dtype, _, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -102,9 +102,8 @@ class Module(Hooked, Stateful, Traversal, Members):
 
         def move(tensor: Tensor) -> Tensor:
             kind = dtype if tensor.is_floating_point() or tensor.is_complex() else None
-            if kind is None:
-                return tensor if device is None else tensor.to(device)
-            return tensor.to(kind) if device is None else tensor.to(device, kind)
+            wanted = memory_format if tensor.ndim in (4, 5) else None
+            return tensor.to(device=device, dtype=kind, memory_format=wanted)
 
         try:
             return self._apply(move)

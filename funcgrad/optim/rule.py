@@ -15,7 +15,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from funcgrad._ops.table import Array, Op
+from funcgrad._ops.table import Array, Dims, Op
 from funcgrad.optim.end_to_end import EndToEnd
 
 State: TypeAlias = dict[str, Any]  # name -> one array per parameter, or the one 0-d array that they share
@@ -95,6 +95,14 @@ class RuleOp(Op):
         layout: Layout = statics[0]
         count = sum(layout.cohorts)
         return self._pairs(count, len(layout.slots) * count + len(layout.shared) * len(layout.cohorts))
+
+    def orders(
+        self, operands: Sequence[tuple[Dims, Dims | None] | None], statics: Sequence[Any], shapes: Sequence[Dims]
+    ) -> Sequence[Dims | None]:
+        """Return the order of each result in torch's memory: that of what it replaces."""
+        of_result = {result: operands[place] for place, result in self.replaced(statics)}
+        kept = [of_result.get(result) for result in range(len(shapes))]
+        return [None if operand is None else operand[1] for operand in kept]
 
     @staticmethod
     def _pairs(params: int, states: int) -> Iterator[tuple[int, int]]:

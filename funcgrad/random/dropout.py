@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.warning import warn
+from funcgrad._ops.memory_order import like_first
 from funcgrad._ops.table import TABLE, Array, Mask, Op, Scalar
 from funcgrad._tensor.call import call, call_in_place
 from funcgrad._tensor.functions import full_like, zeros_like
@@ -44,8 +45,8 @@ def _in_dtype_of(input: Array, number: Scalar) -> Array:
     return jnp.asarray(number).astype(input.dtype)
 
 
-_DROPPED = Op(_dropped, grad=("MulBackward0", "input", "kept"))
-_ALPHA_DROPPED = Op(_alpha_dropped, grad=("AddBackward0", ("MulBackward0", "input"), "kept"))
+_DROPPED = Op(_dropped, grad=("MulBackward0", "input", "kept"), memory=like_first)
+_ALPHA_DROPPED = Op(_alpha_dropped, grad=("AddBackward0", ("MulBackward0", "input"), "kept"), memory=like_first)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

@@ -18,7 +18,7 @@ from tests.databases import Holds  # noqa: E402 - only where torch is
 from tests.ops.op_db.entries import is_left_out, left_out, selected, title  # noqa: E402 - likewise
 from tests.ops.op_db.run import run  # noqa: E402 - likewise
 
-RESPECTS = ("forward", "gradient", "gradgrad", "errors")
+RESPECTS = ("forward", "gradient", "gradgrad", "memory", "errors")
 ITERATED = "the second derivative of an iterated factorisation parts by 2e-3 in float32"
 SHORT = {
     **dict.fromkeys(("svd_lowrank", "pca_lowrank"), ITERATED),

@@ -26,13 +26,6 @@ def test_lists_and_arrays_can_be_assigned() -> None:
     assert x.tolist() == [1, 2, 3, 4]
 
 
-def test_view_of_a_transposed_tensor_is_a_view_and_reshape_a_copy() -> None:
-    x = torch.zeros(2, 3)
-    x.t().view(6)[0] = 1
-    x.t().reshape(6)[1] = 1
-    assert x.tolist() == [[1, 0, 0], [0, 0, 0]]
-
-
 def test_assigning_overlapping_parts_reads_before_it_writes() -> None:
     x = torch.arange(4)
     x[1:] = x[:-1]

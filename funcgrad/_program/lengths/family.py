@@ -200,7 +200,7 @@ def _opened(
     except Varies:
         if not _reads_a_length(taken):
             _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
-        avals = inferred(op, taken, statics)
+        avals = tuple([a.in_order(b.order) for a, b in zip(inferred(op, taken, statics), found[0].avals, strict=True)])
     signature = Signature(op, taken, statics, avals)
     fit.know([call.signature for call in found], signature)
     return signature

@@ -94,9 +94,9 @@ class Fit:
 
     def _aval(self, found: Sequence[Aval]) -> Aval:
         first = found[0]
-        if any(other.dtype is not first.dtype or other.placement is not first.placement for other in found):
+        if len({(known.dtype, known.placement, known.order) for known in found}) > 1:
             raise Varies
-        return aval(self.of(*[tuple(a.struct.shape) for a in found]), first.dtype.numpy, first.placement)
+        return aval(self.of(*[tuple(a.struct.shape) for a in found]), first.dtype.numpy, first.placement, first.order)
 
     def _made(self, found: Sequence[Any]) -> Any:
         if type(found[0]) is Signature:

@@ -69,7 +69,7 @@ def at(found: Any, lengths: Sequence[Any]) -> Any:
         values = [at(part, lengths) for part in found]
         return type(found)(*values) if hasattr(found, "_fields") else tuple(values)
     if type(found) is Aval:
-        return aval(at(tuple(found.struct.shape), lengths), found.dtype.numpy, found.placement)
+        return aval(at(tuple(found.struct.shape), lengths), found.dtype.numpy, found.placement, found.order)
     return found
 
 

@@ -153,6 +153,51 @@ def _written_out(entry: Any, sample: Any) -> Iterator[Case]:
     yield Case("out=", found, call, kinds_in(sample), _wider(entry.op, sample), numbers, settled(entry, sample))
 
 
+# Memory
+
+
+def memory(entry: Any, dtype: Any, count: int | None) -> Iterator[Case]:
+    """The strides of the results: of tensors as they come, with all dimensions turned round, with channels last."""
+    mine = function_of(entry)
+    for sample in samples(entry, dtype, count):
+        for label, turn in (("as it comes", _as_it_is), ("turned round", _turned), ("channels last", _channels_last)):
+            turned = sample.transform(turn)
+            try:
+                theirs = _seeded(entry.op, arguments_of_torch(turned))
+            except RuntimeError:  # some rows take contiguous tensors only
+                continue
+            call = _bind(mine, turned)
+            wanted = [steps for steps in map(_steps, flat(theirs)) if steps is not None]
+            yield Case(label, wanted, lambda call=call: [s for s in map(_steps, call()) if s is not None], set())
+
+
+def _as_it_is(part: Any) -> Any:
+    return part
+
+
+def _turned(part: Any) -> Any:
+    if not isinstance(part, torch.Tensor) or part.ndim < 2 or part.layout is not torch.strided:
+        return part
+    order = tuple(reversed(range(part.ndim)))
+    return part.permute(order).contiguous().permute(order)
+
+
+def _channels_last(part: Any) -> Any:
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    if not isinstance(part, torch.Tensor) or part.ndim not in formats or part.layout is not torch.strided:
+        return part
+    return part.contiguous(memory_format=formats[part.ndim])
+
+
+def _steps(result: Any) -> tuple[int, ...] | None:
+    """Return the strides of a tensor; 0 where a dimension has one place, so that its stride says nothing."""
+    if not isinstance(result, (torch.Tensor, funcgrad.Tensor)) or 0 in result.shape:
+        return None
+    if str(result.layout) != "torch.strided":
+        return None
+    return tuple(0 if size == 1 else step for size, step in zip(result.shape, result.stride(), strict=True))
+
+
 # What torch leaves open
 
 

@@ -61,8 +61,11 @@ def from_torch(tensor: torch.Tensor) -> np.ndarray:
 
 
 def into_ours(array: np.ndarray, requires_grad: bool = False) -> funcgrad.Tensor:
-    """Return our tensor of some numbers."""
-    return from_host(np.array(array), requires_grad=requires_grad)
+    """Return our tensor of some numbers, which lie in memory as those do."""
+    numbers = np.array(array)
+    if not numbers.flags.c_contiguous and not numbers.dtype.type.__module__.startswith("ml_dtypes"):
+        return funcgrad.from_numpy(numbers).requires_grad_(requires_grad)
+    return from_host(numbers, requires_grad=requires_grad)
 
 
 def sparse_into_ours(tensor: torch.Tensor) -> funcgrad.Tensor:

@@ -18,13 +18,14 @@ from tests.ops.op_db.convert import NoCounterpartError, name_of, read
 from tests.ops.op_db.entries import function_of, is_left_out, set_aside, title
 
 DTYPES = ("float32", "float64", "int64", "bool", "bfloat16", "float16", "complex64")
-CHECKS = ("forward", "gradient", "gradgrad", "jvp", "forms", "errors")
+CHECKS = ("forward", "gradient", "gradgrad", "jvp", "forms", "memory", "errors")
 _PER_DTYPE: dict[str, Callable[..., Iterator[checks.Case]]] = {
     "forward": checks.forward,
     "gradient": checks.gradient,
     "gradgrad": checks.double_backward,
     "jvp": checks.forward_mode,
     "forms": checks.forms,
+    "memory": checks.memory,
 }
 SECONDS = 240  # for one check of one entry in one dtype
 
@@ -94,6 +95,8 @@ def _dtypes(entry: Any, check: str, kinds: Iterable[str]) -> list[str]:
             kinds = [kind for kind in kinds if kind != "float32"]
     if check == "forms":
         kinds = [kind for kind in kinds if kind in ("float32", "int64", "bool")]
+    if check == "memory":
+        kinds = ["float32" if torch.float32 in supported else "int64"]
     taken = [kind for kind in kinds if getattr(torch, kind) in supported]
     if check == "forward" and not taken and supported.isdisjoint(getattr(torch, kind) for kind in DTYPES):
         taken = sorted(map(name_of, supported))  # of 8-bit floats alone
