@@ -26,7 +26,7 @@ class Settings:
         self.freeze = environment.get("FUNCGRAD_FREEZE", "1") not in ("", "0")
         self.length = int(environment.get("FUNCGRAD_LENGTH", "65536"))
         self.lengths = int(environment.get("FUNCGRAD_LENGTHS", "2"))
-        self.piece = int(environment.get("FUNCGRAD_PIECE", "1024"))
+        self.piece = int(environment.get("FUNCGRAD_PIECE", "4096"))
         self.turns = int(environment.get("FUNCGRAD_TURNS", "16"))
         self.programs = int(environment.get("FUNCGRAD_PROGRAMS", "512"))
         self.strict = environment.get("FUNCGRAD_STRICT", "0") not in ("", "0")

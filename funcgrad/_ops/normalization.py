@@ -164,8 +164,11 @@ def group_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
         )
-    grouped = wide(input).reshape(input.shape[0], num_groups, math.prod(input.shape[1:]) // num_groups)
-    result = _standardized(grouped, (2,), eps)[2].reshape(input.shape)
+    each = channels // num_groups
+    # channels of pictures are parted where they lie: last, between convolutions (see `_program.transposes`)
+    sizes = (each, *input.shape[2:]) if input.ndim == 4 else (each * math.prod(input.shape[2:]),)
+    grouped = wide(input).reshape(input.shape[0], num_groups, *sizes)
+    result = _standardized(grouped, tuple(range(2, grouped.ndim)), eps)[2].reshape(input.shape)
     return _scaled(result, weight, bias, 1).astype(input.dtype)
 
 

@@ -220,7 +220,7 @@ def _planned(part: Part, read: int | None = None, *, is_common: bool = False) ->
     elif (halves := _with_loss_first(part, read, short)) is not None:
         made = halves
     elif whole is None:
-        made = Plan(InPieces(short, results, settings.piece), (), leaves, order, fixed=fixed)
+        made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(part.avals)), results, fixed)
     else:
         made = _plan_of_whole(whole, part, fixed)
     if chosen is None and whole is not None and len(line) > FEW:
@@ -263,6 +263,15 @@ def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
     else:
         note_return(execute)
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed, free=set(part.free))
+
+
+def _plan_of_pieces(whole: Whole, results: Sequence[Argument], fixed: list[float]) -> Plan:
+    """Return how to run a line piece by piece: as an earlier line that computes the same, if there is one."""
+    execute = _EXECUTABLES.get((whole.key, settings.piece))
+    is_new = execute is None
+    if execute is None:
+        execute = _EXECUTABLES[whole.key, settings.piece] = InPieces(whole.line, results, settings.piece)
+    return Plan(execute, (), whole.kept, whole.order, is_new=is_new, fixed=fixed)
 
 
 def _not_as_a_whole(

@@ -114,6 +114,41 @@ def _sliced(equation: Any, inputs: list[Waiting], perm: Perm) -> list[Waiting]:
     return [Waiting(lax.slice(inputs[0].array, starts, ends, strides), perm)]
 
 
+def _reshaped(equation: Any, inputs: list[Waiting], perm: Perm) -> list[Waiting]:
+    """Part dimensions where they lie; join those that lie side by side. Else the transpose is made."""
+    (given,), sizes = inputs, equation.params["new_sizes"]
+    runs = _runs(tuple(equation.invars[0].aval.shape), tuple(sizes))
+    lying = [tuple(perm[d] for d in old) for old, _ in runs]  # the array's dimensions of each run
+    if any(place != run[0] + i for run in lying for i, place in enumerate(run)):
+        return [Waiting(lax.reshape(given.plain(), sizes), None)]
+    order = sorted((run for run in range(len(runs)) if lying[run]), key=lambda run: lying[run][0])
+    order += [run for run in range(len(runs)) if not lying[run]]
+    stands_for = [d for run in order for d in runs[run][1]]  # of each dimension of the new array
+    array = lax.reshape(given.array, [sizes[d] for d in stands_for])
+    return [Waiting(array, tuple(stands_for.index(d) for d in range(len(sizes))))]
+
+
+def _runs(old: Perm, new: Perm) -> list[tuple[list[int], list[int]]]:
+    """Return the shortest runs of dimensions of both shapes that hold as many elements each."""
+    runs: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        mine, others, have, want = list[int](), list[int](), 1, 1
+        while True:
+            if i < len(old) and (have <= want or j == len(new)):
+                have *= old[i]
+                mine.append(i)
+                i += 1
+            elif j < len(new):
+                want *= new[j]
+                others.append(j)
+                j += 1
+            if have == want or (i == len(old) and j == len(new)):
+                break
+        runs.append((mine, others))
+    return runs
+
+
 def _joined(equation: Any, inputs: list[Waiting], perm: Perm) -> list[Waiting]:
     return [Waiting(lax.concatenate([x.under(perm) for x in inputs], perm[equation.params["dimension"]]), perm)]
 
@@ -136,6 +171,7 @@ def _convolved(equation: Any, images: Waiting, kernels: Waiting) -> Waiting:
 
 _RULES: dict[str, Callable[..., list[Waiting]]] = {
     **dict.fromkeys(REDUCTIONS, _reduced), "pad": _padded, "slice": _sliced, "concatenate": _joined,
+    "reshape": _reshaped,
 }  # fmt: skip
 
 

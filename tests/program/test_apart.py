@@ -15,6 +15,7 @@ from funcgrad._base.config import settings
 from funcgrad._program import plan, stepwise
 from funcgrad._program.apart import InStages
 from funcgrad._program.counters import counted
+from funcgrad._program.pieces import InPieces
 from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
 from funcgrad._tensor.interop import to_jax
@@ -81,6 +82,14 @@ def test_a_step_is_compiled_once_whatever_prepares_its_data(
     assert large() == executables
     monkeypatch.setattr(settings, "turns", 0)
     np.testing.assert_allclose(losses, trained(batches()), rtol=1e-5)
+
+
+def test_a_long_step_is_compiled_once_whatever_prepares_its_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "piece", 30)
+    losses = trained(flipped(True, True, False, True, True, False))
+    assert [isinstance(made, InPieces) for made in plan._EXECUTABLES.values()].count(True) == 1
+    monkeypatch.setattr(settings, "turns", 0)
+    np.testing.assert_allclose(losses, trained(flipped(True, True, False, True, True, False)), rtol=1e-5)
 
 
 def test_steps_that_were_set_up_late_do_come_back() -> None:

@@ -51,6 +51,35 @@ def test_what_is_between_convolutions_stays_as_it_lies() -> None:
     assert transposes(with_waiting_transposes(chain), x, first, second) < transposes(chain, x, first, second)
 
 
+@pytest.mark.parametrize(
+    ("perm", "sizes", "made"),
+    [
+        ((0, 3, 1, 2), (2, 2, 2, 3, 5), 0),  # channels in groups
+        ((0, 3, 1, 2), (2, 4, 15), 0),  # rows end to end
+        ((0, 3, 1, 2), (2, 2, 2, 15), 0),
+        ((0, 3, 1, 2), (2, 1, 4, 3, 5, 1), 0),
+        ((0, 3, 1, 2), (2, 60), 1),  # channels first, where they lie last
+        ((0, 3, 1, 2), (8, 3, 5), 1),
+        ((1, 0, 2, 3), (3, 2, 20), 0),
+        ((3, 2, 1, 0), (2, 2, 5, 3, 2), 0),
+        ((3, 2, 1, 0), (2, 2, 3, 5, 2), 1),
+    ],
+)
+def test_dimensions_are_parted_and_joined_where_they_lie(
+    perm: tuple[int, ...], sizes: tuple[int, ...], made: int
+) -> None:
+    def reshaped(x: Any) -> list[Any]:
+        y = jnp.tanh(x.transpose(perm).reshape(sizes))
+        return [y.reshape(x.transpose(perm).shape).transpose(np.argsort(perm)) * 2, y.sum((0, 1))]
+
+    x = np.random.default_rng(0).standard_normal((2, 3, 5, 4)).astype("f")
+    waiting = with_waiting_transposes(reshaped)
+    for found, wanted in zip(waiting(x), reshaped(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    equations = jax.make_jaxpr(waiting)(x).jaxpr.eqns
+    assert sum(e.primitive.name == "transpose" and e.outvars[0].aval.size == x.size for e in equations) == 2 * made
+
+
 def block() -> nn.Module:
     class Residual(nn.Module):
         def __init__(self) -> None:
@@ -58,10 +87,11 @@ def block() -> nn.Module:
             self.stem = nn.Conv2d(3, 4, 3, stride=2, padding=1)
             self.inner = nn.Sequential(nn.Conv2d(4, 4, 3, padding=1, groups=2), nn.BatchNorm2d(4), nn.ReLU())
             self.up = nn.ConvTranspose2d(4, 2, 2, stride=2)
+            self.groups = nn.GroupNorm(2, 4)
             self.line = nn.Conv1d(2, 2, 3)
 
         def forward(self, x: Any) -> Any:
-            x = self.stem(x)
+            x = self.groups(self.stem(x))
             x = nn.functional.max_pool2d(x + self.inner(x), 2)
             x = self.up(nn.functional.avg_pool2d(x, 3, 1, 1))
             return self.line(x.flatten(2)).mean((0, 2))
