@@ -95,9 +95,10 @@ def of_numpy(numpy_dtype: Any) -> dtype:
     if found is None:
         found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
+        kind = np.dtype(numpy_dtype).type.__name__
         raise TypeError(
-            f"can't convert np.ndarray of type {numpy_dtype}. The only supported types are: "
-            f"{', '.join(known.name for known in ALL)}."
+            f"can't convert np.ndarray of type numpy.{kind}. The only supported types are: float64, float32, float16, "
+            "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
         )
     return found
 

@@ -110,7 +110,7 @@ def mul(input: Operand, other: Operand) -> Array:
 
 def _div_node(shapes: Shapes, statics: Shapes) -> Any:
     if is_number(shapes[0]):
-        return ("MulBackward0", ("ReciprocalBackward0", "other"))
+        return ("MulBackward0", ("ReciprocalBackward0", "other"), None)
     return "DivBackward2" if statics and statics[0] is not None else "DivBackward0"
 
 

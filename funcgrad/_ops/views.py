@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
@@ -329,13 +330,12 @@ def _bits(input: Array, dtype: DType) -> Array:
 def view_dtype(input: Array, dtype: DType) -> Array:
     """Read the same bits as another dtype; the last dimension shrinks or grows with the size of an element."""
     had, wants = input.dtype.itemsize, dtype.itemsize
+    told = f"to view {scalar_type_name(dtypes.of_numpy(input.dtype))} as {scalar_type_name(dtype)}"
     if had != wants and input.ndim == 0:
-        raise RuntimeError(
-            f"self.dim() cannot be 0 to view {dtypes.of_numpy(input.dtype)} as {dtype} (different element sizes)"
-        )
+        raise RuntimeError(f"self.dim() cannot be 0 {told} (different element sizes)")
     if wants > had and input.shape[-1] % (wants // had):
         raise RuntimeError(
-            f"self.size(-1) must be divisible by {wants // had} to view {dtypes.of_numpy(input.dtype)} as {dtype} "
+            f"self.size(-1) must be divisible by {wants // had} {told} "
             f"(different element sizes), but got {input.shape[-1]}"
         )
     return _bits(input, dtype)

@@ -145,6 +145,7 @@ class AccumulateGrad(Node):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
+AccumulateGrad.__module__ = "builtins"  # where torch's is
 GradSlot = AccumulateGrad  # what draws graphs asks for torch's name: `type(node).__name__`
 
 
@@ -196,8 +197,9 @@ class GradNode(Node):
     def _tensor_edges(self) -> tuple[tuple[Any, int], ...]:
         """Return an edge for every tensor that the op could be differentiated by; (None, 0) where none was wanted."""
         edges = dict(zip(self.pullback.wanted, self.edges, strict=True))
-        given = zip(input_kinds(self.signature), self.signature.arguments, strict=True)
-        shown = [i for i, (kind, argument) in enumerate(given) if kind == "Array" and argument is not None]
+        numbers_too = self.name() in _MAKE_TENSORS_OF_NUMBERS
+        inputs = zip(input_kinds(self.signature), self.signature.arguments, strict=True)
+        shown = [i for i, (kind, given) in enumerate(inputs) if kind == "Array" and _is_input(given, numbers_too)]
         return tuple(edges.get(i, (None, 0)) for i in shown)
 
     def __getattr__(self, name: str) -> Any:
@@ -212,6 +214,16 @@ class GradNode(Node):
             return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
         saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
         return _tensor_of(saved) if isinstance(saved, Variable) else saved
+
+
+# In other nodes of torch's a number is no input.
+_MAKE_TENSORS_OF_NUMBERS = frozenset(
+    ("AddBackward0", "SubBackward0", "MulBackward0", "DivBackward0", "DivBackward2", "WhereBackward0")
+)
+
+
+def _is_input(argument: Any, numbers_too: bool) -> bool:
+    return isinstance(argument, Aval) or (numbers_too and argument is not None)
 
 
 def _tensor_of(saved: Variable) -> Any:
@@ -278,11 +290,11 @@ def _reaches(part: Any, node: GradNode) -> bool:
 _CLASSES: dict[tuple[type, str], type] = {}
 
 
-def named(base: type, name: str) -> type:
-    """Return the subclass of `base` that carries torch's name, so that `type(node).__name__` reads as in torch."""
+def named(base: type, name: str, module: str = "builtins") -> type:
+    """Return the subclass of `base` that carries torch's name, so that `type(node)` reads as in torch."""
     found = _CLASSES.get((base, name))
     if found is None:
-        found = _CLASSES[base, name] = type(name, (base,), {"__slots__": ()})
+        found = _CLASSES[base, name] = type(name, (base,), {"__slots__": (), "__module__": module})
     return found
 
 

@@ -144,6 +144,16 @@ def _no_number(data: Any, dtype: DType | None) -> Exception:
 
 
 def _without_tensors(data: Any) -> Any:
-    if isinstance(data, Tensor):
-        return to_host(data)
-    return [_without_tensors(x) for x in data] if isinstance(data, (list, tuple)) else data
+    """Return nested lists with numbers in place of tensors: one for each, unless a list stands first beside it."""
+    if not isinstance(data, (list, tuple)):
+        return data
+    among_rows = isinstance(data[0], (list, tuple)) if data else False
+    return [_numbers_of(x, among_rows) if isinstance(x, Tensor) else _without_tensors(x) for x in data]
+
+
+def _numbers_of(tensor: Tensor, as_row: bool) -> np.ndarray[Any, Any]:
+    if as_row:
+        return to_host(tensor)
+    if tensor.shape.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return to_host(tensor).reshape(())

@@ -178,6 +178,8 @@ def _tensor_index(item: Any) -> Any:
         return listed if listed.shape.numel() else listed.to(dtypes.int64)
     if hasattr(item, "__index__"):
         return item.__index__()
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         f"(got {type(item).__name__})"

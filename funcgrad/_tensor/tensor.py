@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
 from funcgrad._base.naming import typename
@@ -218,8 +219,8 @@ class Tensor(metaclass=_Methods):
             )
         if value.dtype is not self.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{self.dtype}'. "
-                "Please ensure that the gradient and the tensor have the same dtype"
+                f"attempting to assign a gradient with dtype '{c_type_name(value.dtype)}' to a tensor with grad_dtype "
+                f"'{scalar_type_name(self.dtype)}'. The gradient must match the tensor's grad_dtype."
             )
         self._gather_in(self._current()).grad = value
 

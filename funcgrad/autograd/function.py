@@ -58,8 +58,8 @@ class Function:
         """Refuse what torch's first Functions allowed; RuntimeError."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-            "function with static forward method: write `forward(ctx, ...)` and `backward(ctx, ...)` with "
-            f"@staticmethod, and call {type(self).__name__}.apply(...)."
+            "function with static forward method. "
+            "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @classmethod

@@ -106,6 +106,7 @@ class FunctionCtx:
         self._materialize = value
 
 
+_MODULE = "torch.autograd.function"
 _OF_NODE = ("metadata", "next_functions", "register_hook", "register_prehook")
 
 
@@ -230,8 +231,8 @@ class FunctionNode(Node):
 def node_of(function: Any, args: Sequence[Any]) -> Any:
     """Return the node of a call of a Function, which knows what the arguments are, with a `ctx` for its methods."""
     name = f"{function.__name__}Backward"
-    node: Any = named(FunctionNode, name)()
-    node.ctx = named(FunctionCtx, name)(node)
+    node: Any = named(FunctionNode, name, _MODULE)()
+    node.ctx = named(FunctionCtx, name, _MODULE)(node)
     node.function = function
     variables = [a._current() if isinstance(a, Tensor) else None for a in args]
     node.ctx.needs_input_grad = tuple(v is not None and v.node is not None for v in variables)

@@ -384,6 +384,25 @@ def test_a_number_in_front_stands_behind_in_the_graph() -> None:
         assert first is x.grad_fn and second == (None, 0)
 
 
+def test_a_number_is_an_edge_only_where_torch_makes_a_tensor_of_it() -> None:
+    x = torch.tensor([0.5], requires_grad=True).sin()
+    edge = (x.grad_fn, 0)
+    for y in (x**2, 2**x, x % 2, x.clamp(0, 1), x.clamp(min=0), x.masked_fill(x > 2, 0.0), 1 - x):
+        assert y.grad_fn.next_functions == (edge,)
+    for y in (x * 2, x + 2, x - 2, x / 2, torch.where(x > 0, x, 0.0)):
+        assert y.grad_fn.next_functions == (edge, (None, 0))
+    inverse, number = (2 / x).grad_fn.next_functions
+    assert inverse[0].name() == "ReciprocalBackward0" and number == (None, 0)
+
+
+def test_classes_of_nodes_read_as_torchs() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = 2 / x
+    assert str(type(y.grad_fn)) == "<class 'MulBackward0'>"
+    assert str(type(y.grad_fn.next_functions[0][0])) == "<class 'ReciprocalBackward0'>"
+    assert str(type((x * 2).grad_fn.next_functions[0][0])) == "<class 'AccumulateGrad'>"
+
+
 def test_a_leafs_node_has_torchs_name() -> None:
     leaf = torch.ones(2, requires_grad=True)
     assert type((leaf * 2).grad_fn.next_functions[0][0]).__name__ == "AccumulateGrad"
