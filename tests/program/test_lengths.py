@@ -618,3 +618,30 @@ def test_a_length_that_comes_back_often_is_compiled_as_it_is(monkeypatch: pytest
             assert (fg.ones(n) * 2).sum().item() == 2 * n
         compiles.append(seen.compiles)
     assert compiles == [1, 1, 1, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: x.diagonal(n) * 2,
+        lambda x, n: F.pad(x, (n, n), mode="reflect") * 2,
+        lambda x, n: F.pad(x, (n, n), mode="circular") * 2,
+        lambda x, n: F.conv1d(F.pad(x, (n, 0)), x[:, :, :2], dilation=n),
+        lambda x, n: F.conv_transpose1d(x, x[:, :, :2], stride=n),
+        lambda x, n: F.max_pool1d(F.pad(x, (0, n)), 3, 1, dilation=n),
+        lambda x, n: F.max_pool1d(F.pad(x, (0, 9)), n, 1),
+    ],
+    ids=["diagonal", "reflected", "wrapped", "dilated", "strided", "spaced", "windows"],
+)
+def test_options_that_vary_beside_shapes_that_do_not(
+    function: Callable[[fg.Tensor, int], fg.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = fg.linspace(-1, 1, 9 * 9 * 20).sin().reshape(9, 9, 20)
+    _ = x.sum().item()
+
+    def found() -> list[float]:
+        return [function(x, n).double().square().sum().item() for n in range(2, 9)]
+
+    shared = found()
+    monkeypatch.setattr(settings, "lengths", 0)
+    assert shared == pytest.approx(found(), rel=1e-5)

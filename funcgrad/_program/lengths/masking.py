@@ -8,7 +8,7 @@ axes are merged, (4, n) to 4 n say, the padding is no longer at the end: the axi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
@@ -55,10 +55,18 @@ class Masking:
 
     def __init__(self, lengths: Sequence[Any], rooms: tuple[int, ...]) -> None:
         self.lengths, self.rooms = lengths, rooms
+        self._sizes: dict[Dimension, int] = {}
 
     def size(self, size: Size) -> int:
         """Return what an expression is at the longest length: the size of an axis."""
-        return at(size, self.rooms)
+        if not is_symbolic(size):
+            return size
+        found = self._sizes.get(size)
+        if found is None:
+            found = self._sizes[size] = at(size, self.rooms)
+            if any(at(size, lengths) > found for lengths in _shorter(self.rooms)):
+                raise Unmaskable("a size that falls while a length grows")
+        return found
 
     def true(self, size: Size) -> Any:
         """Return what an expression is at the true length."""
@@ -189,6 +197,14 @@ class Masking:
             shaped = [x if x.axes[position] == (1,) else self.arranged(x, position, size, chosen) for x in shaped]
         arranged = iter(shaped)
         return [next(arranged) if len(x.axes) == len(shape) else x for x in operands], tuple(axes)
+
+
+def _shorter(rooms: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield lengths for which there is room: each shorter by itself, and all of them."""
+    for shorter in (2, *(room // 2 for room in rooms), *(room - 1 for room in rooms)):
+        each = [min(shorter, room) for room in rooms]
+        yield tuple(each)
+        yield from ((*rooms[:i], length, *rooms[i + 1 :]) for i, length in enumerate(each))
 
 
 def is_padded(axis: Axis, size: Size) -> bool:

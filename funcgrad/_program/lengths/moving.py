@@ -208,11 +208,19 @@ def static_slice(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
         if is_symbolic(start):
             if stride != 1:
                 raise Unmaskable("a slice with steps from a place that depends on the length")
+            array = _with_room_behind(array, m.size(wanted[i]), i)
             array = lax.dynamic_slice_in_dim(array, m.true(start), m.size(wanted[i]), i)
         else:
             array = lax.slice_in_dim(array, start, min(m.size(stop), array.shape[i]), stride, i)
         axes[i] = (wanted[i],)
     return [Padded(array, tuple(axes))]
+
+
+def _with_room_behind(array: Any, size: int, axis: int) -> Any:
+    """Return the array with zeros behind it: slicing moves a start so that the longest part fits."""
+    behind = [(0, 0, 0)] * array.ndim
+    behind[axis] = (0, size, 0)
+    return lax.pad(array, jnp.zeros((), array.dtype), behind)
 
 
 @rule("split")
@@ -224,8 +232,7 @@ def split(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     parts: list[Padded] = []
     start: Any = 0
     for size in eqn.params["sizes"]:
-        # room for the last element's part: slicing clamps its start so that the part fits
-        array = jnp.concatenate([x.array, jnp.zeros_like(lax.slice_in_dim(x.array, 0, m.size(size), axis=axis))], axis)
+        array = _with_room_behind(x.array, m.size(size), axis)
         array = lax.dynamic_slice_in_dim(array, m.true(start), m.size(size), axis)
         parts.append(Padded(array, (*x.axes[:axis], (size,), *x.axes[axis + 1 :])))
         start = start + size

@@ -178,6 +178,7 @@ def dot(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
 def convolution(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Where the padding would be summed over it is zero: along channels and space, of both operands."""
     numbers, shapes = eqn.params["dimension_numbers"], [variable.aval.shape for variable in eqn.invars]
+    _refuse_open_steps(eqn, "window_strides", "lhs_dilation", "rhs_dilation")
     if any(is_symbolic(low) for low, _ in eqn.params["padding"]):
         raise Unmaskable("a convolution padded at the beginning by a number that depends on the length")
     specs = (numbers.lhs_spec, numbers.rhs_spec)
@@ -196,12 +197,20 @@ def window_reduction(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padde
     (x,), shape, wanted = operands, eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     if any(is_symbolic(low) for low, _ in eqn.params["padding"]):
         raise Unmaskable("windows padded at the beginning by a number that depends on the length")
+    _refuse_open_steps(eqn, "window_strides", "base_dilation", "window_dilation")
+    if any(is_symbolic(size) and n != 1 for size, n in zip(eqn.params["window_dimensions"], wanted, strict=True)):
+        raise Unmaskable("windows whose size depends on the length")
     moved = [i for i in range(len(shape)) if eqn.params["window_dimensions"][i] != 1 or shape[i] != wanted[i]]
     for i in moved:
         x = at_end(m, x, i, shape)
     array = m.masked(x, shape, moved, _NEUTRAL[eqn.primitive.name](eqn.invars[0].aval.dtype))
     axes = [(wanted[i],) if i in moved else axis for i, axis in enumerate(x.axes)]
     return m.bound(eqn, [array], [tuple(axes)])
+
+
+def _refuse_open_steps(eqn: Any, *names: str) -> None:
+    if any(is_symbolic(step) for name in names for step in eqn.params[name]):
+        raise Unmaskable("windows with steps or gaps that depend on the length")
 
 
 @rule("cholesky", "eigh", "lu", "qr", "svd", "triangular_solve", "householder_product", "tridiagonal", "geqrf", "fft")
