@@ -17,7 +17,7 @@ from funcgrad._ops.table import TABLE
 
 Dims: TypeAlias = tuple[int, ...]
 Order: TypeAlias = Dims | None
-Operands: TypeAlias = Sequence[tuple[Dims, Order]]  # of each tensor, its shape and order
+Operands: TypeAlias = Sequence[tuple[Dims, Order]]  # of each input, its shape and order
 Rule: TypeAlias = Callable[[Operands, tuple[Any, ...], Dims], Order]  # (operands, statics, the result's shape)
 
 _PICTURES = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}  # torch.channels_last, torch.channels_last_3d
@@ -280,10 +280,9 @@ def _indexed(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Orde
     after = [d for d in range(len(shape)) if layout[d] is None and d not in before]
     steps = [(*(own[d] for d in before), *[0] * count, *(own[d] for d in after))]
     for other, other_order in indices:
-        missing = count - len(other)
-        if missing >= 0:
-            inner = dense_strides(other, other_order)
-            steps.append((*[0] * (len(before) + missing), *inner, *[0] * len(after)))
+        if len(other) <= count:
+            inner = _broadcast_strides(other, other_order, result[len(before) : len(before) + count])
+            steps.append((*[0] * len(before), *inner, *[0] * len(after)))
     return _iterated(steps, result)
 
 
@@ -335,9 +334,9 @@ def _of_rows(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Orde
 
 def _attended(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
     """Return the order of attention: the query's in torch's own kernel, whose rows are not strewn or dropped out."""
-    order = like_first(operands, statics, result) if len(result) == 4 and len(operands) < 5 else None
-    is_masked_oddly = len(operands) == 4 and len(operands[3][0]) not in (2, 4)
-    return None if order is None or order[-1] != 3 or is_masked_oddly else order
+    (mask, _), (dropped, _) = (*operands[3:], ((), None), ((), None))[:2]
+    order = like_first(operands, statics, result) if len(result) == 4 and not dropped else None
+    return None if order is None or order[-1] != 3 or len(mask) not in (0, 2, 4) else order
 
 
 def _of_spectra(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:

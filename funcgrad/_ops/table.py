@@ -200,14 +200,14 @@ class Op:
     def orders(
         self, operands: Sequence[tuple[Dims, Dims | None] | None], statics: Sequence[Any], shapes: Sequence[Dims]
     ) -> Sequence[Dims | None]:
-        """Return the order of each result in torch's memory. operands: shape and order of each input; None: a number.
+        """Return the order of each result in torch's memory.
 
-        See `memory_order`.
+        operands: shape and order of each input, None for a number or nothing. See `memory_order`.
         """
         if self.memory is None:
             return [None] * len(shapes)
-        tensors = [operand for operand in operands if operand is not None]
-        return [self.memory(tensors, statics, shape) for shape in shapes]
+        inputs = [operand or ((), None) for operand in operands]  # a number says as little as a tensor of one
+        return [self.memory(inputs, statics, shape) for shape in shapes]
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

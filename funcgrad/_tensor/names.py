@@ -15,6 +15,7 @@ from funcgrad._program.run import flush as run_what_is_recorded
 from funcgrad._program.value import InsideTransform, of_array
 from funcgrad._tape.apply import only_record
 from funcgrad._tape.variable import Variable
+from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.interop import value_on
 from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
 
@@ -37,6 +38,11 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> lis
 
 
 def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
+    """Bind every tensor to its new value, as `bind` does; each keeps its order in memory too."""
+    bind(tensors, [in_order(v, t._variable.value.aval.order) for t, v in zip(tensors, variables, strict=True)])
+
+
+def bind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
     """Bind every tensor to its new value; each keeps its history. All of them, or none when Ctrl-C comes in between."""
     new = [
         v if t._variable.node is None else Variable(v.value, t._variable.node, t._variable.index)

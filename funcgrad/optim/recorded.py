@@ -18,7 +18,7 @@ from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import enable_grad
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.names import bind, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.lane import Lane
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
@@ -127,7 +127,10 @@ class RuleOptimizer(Optimizer):
     def _bind(self, names: list[Tensor], values: list[Any]) -> None:
         """Make the tensors names of their new values; with those values' history where the step is differentiable."""
         if not self.defaults.get("differentiable"):
-            rebind(names, values if self.found_inf is None else unless(self.found_inf, names, values))
+            if self.found_inf is None:
+                bind(names, values)  # the rule's results have the orders of what they replace
+            else:
+                rebind(names, unless(self.found_inf, names, values))
             return
         for name, value in zip(names, values, strict=True):
             name._write(value)

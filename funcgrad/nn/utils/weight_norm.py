@@ -20,7 +20,8 @@ def norm_except_dim(v: Tensor, pow: Any = 2, dim: int = 0) -> Tensor:
 
 
 def weight_of(v: Tensor, g: Tensor, dim: int) -> Tensor:
-    """Return v * g / |v|, the norm taken over all dimensions but `dim`."""
+    """Return v * g / |v|, the norm taken over all dimensions but `dim`; contiguous, however v lies in memory."""
+    v = v.contiguous()
     return v * (g / norm_except_dim(v, 2, dim))
 
 
