@@ -250,7 +250,8 @@ def _as_it_was(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Or
 
 
 def _of_differences(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
-    return like_first(operands, statics, result) if len(operands) == 1 else None  # more are joined first
+    is_joined = any(shape for shape, _ in operands[1:])
+    return None if is_joined else like_first(operands, statics, result)
 
 
 def _turned(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
@@ -374,7 +375,7 @@ def _given(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
 
 _ELEMENTWISE = """
     relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish hardsigmoid hardswish softplus softsign tanhshrink
-    softshrink hardshrink threshold prelu glu logsigmoid rrelu_with_slopes
+    softshrink hardshrink threshold prelu glu
     add sub rsub mul div floor_divide remainder fmod neg positive reciprocal abs addcmul addcdiv lerp maximum minimum
     fmax fmin clamp clamp_min clamp_max hypot atan2 copysign logaddexp logaddexp2 ldexp
     eq ne lt le gt ge isclose isnan isinf isfinite isposinf isneginf isreal signbit logical_not logical_and logical_or

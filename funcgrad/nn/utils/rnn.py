@@ -156,7 +156,9 @@ def pad_packed_sequence(
         unsorted = to_host(sequence.unsorted_indices)
         order, lengths = np.argsort(unsorted, kind="stable"), lengths[unsorted]
     padded = padded_of(sequence.data, batch_sizes, order, total_length or length, padding_value)
-    return (padded.transpose(0, 1) if batch_first else padded), from_host(lengths, device="cpu")
+    if batch_first:
+        padded = padded.transpose(0, 1) if order is None else padded.transpose(0, 1).contiguous()  # torch sorts back
+    return padded, from_host(lengths, device="cpu")
 
 
 def pad_sequence(
