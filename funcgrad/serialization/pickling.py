@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, ClassVar
 from funcgrad._tensor.sparse.tensor import SparseTensor
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization import names, rebuild
-from funcgrad.serialization.placing import located, shared_by
+from funcgrad.serialization.placing import located, shared_by, stored
 from funcgrad.serialization.storages import KIND_OF_DTYPE, UNTYPED, StorageKind
 
 
@@ -102,7 +102,7 @@ class CheckpointPickler(_Pickler):
         found = self.storages.get(id(shared))
         if found is None:
             self._shared.append(shared)
-            found = self.storages[id(shared)] = StoredTensor(str(len(self.storages)), root)
+            found = self.storages[id(shared)] = StoredTensor(str(len(self.storages)), stored(root))
         return found
 
 

@@ -10,15 +10,16 @@ import numpy as np
 
 from funcgrad._base import layouts
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._ops.memory_order import dense_strides
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call
-from funcgrad._tensor.interop import from_host
+from funcgrad._tensor.interop import from_host, lying_as
 from funcgrad._tensor.sparse.making import sparse_compressed_tensor, sparse_coo_tensor
 from funcgrad._tensor.sparse.pattern import Pattern
 from funcgrad._tensor.sparse.tensor import SparseTensor
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.serialization.storages import Geometry, Storage, TypedStorage, contiguous_stride
+from funcgrad.serialization.storages import Geometry, Storage, TypedStorage
 
 _MOST_OVERLAP = 64  # a window may read an element several times; a file of 1 kB may not become 1 TB
 _SMALL = 1 << 24
@@ -190,18 +191,19 @@ def _made(
 
 def _alone(storage: Storage, elements: np.ndarray[Any, Any], dtype: DType, place: Geometry) -> Tensor:
     """Make a tensor of its own."""
-    return from_host(place.read(elements), dtype=dtype, device=storage.device)
+    numbers = place.read(elements)
+    return lying_as(from_host(numbers, dtype=dtype, device=storage.device), numbers)
 
 
 def _shared(storage: Storage, dtype: DType, place: Geometry) -> Tensor:
     """Make a name for a part of the storage that other tensors read too."""
     elements = storage.typed(dtype)
     if storage.whole is None:
-        whole = place.numel == len(elements) and place.stride == contiguous_stride(place.size)
+        whole = place.numel == len(elements) and place.stride == dense_strides(tuple(place.size))
         storage.whole = from_host(elements.reshape(place.size if whole else -1), dtype=dtype, device=storage.device)
     base: Tensor = storage.whole
     if base.dtype is not dtype:
         return _alone(storage, elements, dtype, place)
-    if tuple(base.shape) == place.size and place.stride == contiguous_stride(place.size):
+    if tuple(base.shape) == place.size and place.stride == dense_strides(tuple(place.size)):
         return base.detach()
     return call(TABLE["as_strided"], (base,), (place.size, place.stride, place.offset))

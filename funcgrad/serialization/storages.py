@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,15 +122,6 @@ class Geometry(NamedTuple):
         steps = [step * width for step in self.stride]
         # Not as_strided: numpy would take bfloat16 for raw bytes there.
         return np.ndarray(self.size, elements.dtype, elements.view(np.uint8).data, self.offset * width, steps)
-
-
-def contiguous_stride(size: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a tensor whose elements lie in order, as torch counts them (a size of 0 counts as 1)."""
-    stride, step = [], 1
-    for n in reversed(size):
-        stride.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(stride))
 
 
 def native_order(data: Bytes, dtype: DType, order: str) -> Bytes:

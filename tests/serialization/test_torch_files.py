@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as torch
 from funcgrad import nn, serialization
 from funcgrad._base import dtypes
 from funcgrad._tensor.interop import from_host, to_host
@@ -279,3 +280,18 @@ def test_sparse_tensors_of_torch_keep_their_layouts(weights_only: bool) -> None:
         ]  # fmt: skip
         assert [found[name].is_coalesced() for name in ("meeting", "coalesced")] == [False, True]
         assert all(x.to_dense().tolist() == [[0.0, 0.0, 4.0], [4.0, 0.0, 5.0]] for x in found.values())
+
+
+def test_a_tensor_keeps_its_order_in_memory() -> None:
+    pictures = torch.arange(48.0).reshape(2, 3, 4, 2).to(memory_format=torch.channels_last)
+    turned = torch.arange(6.0).reshape(2, 3).t() * 2
+    buffer = io.BytesIO()
+    torch.save({"pictures": pictures, "turned": turned, "row": turned[1], "complex": (turned + 1j).real}, buffer)
+    buffer.seek(0)
+    found = torch.load(buffer)
+    assert found["pictures"].is_contiguous(memory_format=torch.channels_last)
+    assert found["turned"].stride() == (1, 3) and found["row"].stride() == (3,)
+    for name, wanted in {"pictures": pictures, "turned": turned, "row": turned[1], "complex": turned}.items():
+        assert torch.equal(found[name], wanted)
+    found["turned"][1, 0] = 7
+    assert found["row"][0] == 7
