@@ -40,8 +40,11 @@ class FlushError(FuncgradError):
     """A recorded program could not be run; the cause is chained."""
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix cannot be factored or solved with."""
+
+
+LinAlgError = _LinAlgError  # torch's class has that name in errors, and this one in `torch.linalg`
 
 
 @shown_as(RuntimeError)

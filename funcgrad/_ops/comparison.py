@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import no_kernel, scalar_name
@@ -255,9 +257,8 @@ def _masked_fill_node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
 def masked_fill(input: Array, mask: Mask, value: Operand) -> Array:
     """`input` with `value` where the mask holds, in the dtype of `input`. Shape: broadcast of input and mask."""
     if not is_bool(mask):
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {scalar_name(mask).lower()}"
-        )
+        kind = c_type_name(dtypes.of_numpy(mask.dtype))
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
     if np.ndim(value):
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "

@@ -10,7 +10,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import complex_logaddexp, is_bool, is_integer, to_float
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import wide
+from funcgrad._ops.checks import no_kernel, wide
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import as_summed
 from funcgrad._ops.table import Array, DType, Scalar, op
@@ -24,13 +24,20 @@ def _along(function: Callable[..., Array], input: Array, dim: int) -> Array:
 @op(grad="CumsumBackward0", names="cumsum .cumsum .cumsum_")
 def cumsum(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
     """The running sum along `dim`. Integers and truth values give int64."""
-    return _along(lax.cumsum, as_summed(input, dtype), dim)
+    return _along(lax.cumsum, _terms(input, dtype, "cumsum_out_cpu"), dim)
 
 
 @op(grad="CumprodBackward0", names="cumprod .cumprod .cumprod_")
 def cumprod(input: Array, dim: int, *, dtype: DType | None = None) -> Array:
     """The running product along `dim`. Integers and truth values give int64."""
-    return _along(lax.cumprod, as_summed(input, dtype), dim)
+    return _along(lax.cumprod, _terms(input, dtype, "cumprod_out_cpu"), dim)
+
+
+def _terms(input: Array, dtype: DType | None, kernel: str) -> Array:
+    terms = as_summed(input, dtype)
+    if is_bool(terms):
+        raise no_kernel(kernel, terms)
+    return terms
 
 
 @op(grad="LogcumsumexpBackward0", promote="float")

@@ -177,6 +177,8 @@ def _check_source(input: Array, dim: int, index: Array, source: Array, name: str
 @op(grad="IndexAddBackward0", names="index_add .index_add .index_add_")
 def index_add(input: Array, dim: int, index: Indices, source: Array, *, alpha: Scalar = 1) -> Array:
     """Return `input` with alpha * source[i] added to its part at index[i] of one dimension."""
+    if index.dtype not in (np.int32, np.int64):
+        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
     dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_add")
     _check_source(input, dim, index, source, "index_add")
     scaled = source if isinstance(alpha, int) and alpha == 1 else (alpha * source).astype(input.dtype)
@@ -192,6 +194,8 @@ def index_add(input: Array, dim: int, index: Indices, source: Array, *, alpha: S
 )
 def index_copy(input: Array, dim: int, index: Indices, source: Array) -> Array:
     """Return `input` with source[i] at index[i] of one dimension."""
+    if index.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {scalar_name(index)}")
     dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_copy")
     _check_source(input, dim, index, source, "index_copy")
     if input.ndim == 0:

@@ -49,14 +49,23 @@ def require_elements(input: Array, dims: tuple[int, ...], name: str) -> None:
 def sum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The sum over `dim` (default: all). Integers and truth values give int64."""
     summed, dims = as_summed(input, dtype), dims_of(input, dim)
-    return jnp.any(summed, dims, keepdims=keepdim) if is_bool(summed) else jnp.sum(summed, dims, keepdims=keepdim)
+    return _sum_in_its_dtype(summed, dims, keepdim)
+
+
+def _sum_in_its_dtype(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    """Sum without numpy's step to wider integers; truth values give whether any holds."""
+    if is_bool(input):
+        return jnp.any(input, dims, keepdims=keepdim)
+    return jnp.sum(input, dims, dtype=input.dtype, keepdims=keepdim)
 
 
 @op(grad="NansumBackward0")
 def nansum(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The sum over `dim` (default: all) with NaN as 0."""
     summed = as_summed(input, dtype)
-    return jnp.sum(jnp.where(jnp.isnan(summed), 0, summed), dims_of(input, dim), keepdims=keepdim)
+    dims = dims_of(input, dim)
+    numbers = summed if is_bool(summed) else jnp.where(jnp.isnan(summed), 0, summed)
+    return _sum_in_its_dtype(numbers, dims, keepdim)
 
 
 def mean_of(input: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
@@ -98,7 +107,9 @@ def nanmean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dty
 def prod(input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The product over `dim` (default: all). Integers and truth values give int64; zeros have torch's gradients."""
     factors, dims = as_summed(input, dtype), dims_of(input, dim)
-    return jnp.all(factors, dims, keepdims=keepdim) if is_bool(factors) else jnp.prod(factors, dims, keepdims=keepdim)
+    if is_bool(factors):
+        return jnp.all(factors, dims, keepdims=keepdim)
+    return jnp.prod(factors, dims, dtype=factors.dtype, keepdims=keepdim)
 
 
 def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> None:

@@ -195,6 +195,8 @@ def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) ->
         _refuse_numbers(op, arguments)
         raise
     except (IndexError, RuntimeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, TypeError) and any(a is None for a in arguments):
+            _refuse_numbers(op, arguments)
         if not isinstance(error, (TypeError, ValueError)) or not _is_from_jax(error):
             error.__notes__ = []  # JAX adds a word on its own frames, none of which is left
             raise error.with_traceback(None) from None

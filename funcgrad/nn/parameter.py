@@ -58,6 +58,11 @@ class Buffer(Tensor):
         buffer.persistent = persistent
         return buffer
 
+    def __repr__(self, **kwargs: Any) -> str:
+        return self.detach().as_subclass(Tensor).__repr__(**kwargs) if type(self) is Buffer else super().__repr__()
+
+    __str__ = __repr__
+
 
 def _refuse_parameter(name: str) -> NoReturn:
     raise ValueError(_UNINITIALIZED.format(name, "UninitializedParameter"))

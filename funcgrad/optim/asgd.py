@@ -43,7 +43,7 @@ class ASGD(RuleOptimizer):
     """
 
     _op = RuleOp(asgd, grad="AsgdBackward0")
-    _shared = ("eta", "mu", "step")
+    _shared = ("step", "eta", "mu")
 
     def __init__(
         self,

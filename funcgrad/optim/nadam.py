@@ -59,7 +59,7 @@ class NAdam(RuleOptimizer):
     """Adam with Nesterov momentum. Source: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ."""
 
     _op = RuleOp(nadam, grad="NadamBackward0")
-    _shared = ("mu_product", "step")
+    _shared = ("step", "mu_product")
 
     def __init__(
         self,

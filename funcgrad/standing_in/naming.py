@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, ForwardRef
 
 from funcgrad._base.dtypes import dtype
+from funcgrad._base.errors import LinAlgError
 from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.numeric import GradcheckError
@@ -27,6 +28,7 @@ def take_torchs_names(module: ModuleType | None = None) -> None:
     """Rename the classes that are known by now: those saved models name, and those of a module that was imported."""
     known = {
         **torch_classes(), "torch.Tensor": Tensor, "torch.dtype": dtype, "torch._C.Generator": Generator,
+        "torch._C._LinAlgError": LinAlgError,
         "torch.utils.hooks.RemovableHandle": RemovableHandle, "torch.autograd.gradcheck.GradcheckError": GradcheckError,
     }  # fmt: skip
     for name, kind in known.items():

@@ -73,6 +73,17 @@ def test_the_optimizer_holds_the_very_same_parameters() -> None:
     assert all(a is b for a, b in zip(held, params, strict=True))
 
 
+def test_the_count_of_steps_stands_first_in_the_state() -> None:
+    w = parameter([1.0])
+    for kind, rest in (
+        (torch.optim.NAdam, ["mu_product", "exp_avg", "exp_avg_sq"]),
+        (torch.optim.ASGD, ["eta", "mu", "ax"]),
+    ):
+        optimizer = kind([w])
+        stepped(optimizer, w)
+        assert list(optimizer.state[w]) == ["step", *rest]
+
+
 def test_zero_grad_keeps_the_state() -> None:
     w = parameter([1.0])
     optimizer = torch.optim.Adam([w])

@@ -63,3 +63,8 @@ def test_the_functions_that_tell_do_not_raise() -> None:
 def test_inside_of_transformations_there_is_nothing_to_look_at() -> None:
     assert not torch.func.vmap(torch.linalg.inv)(torch.zeros(2, 2, 2)).isfinite().all()
     assert not jax.numpy.isfinite(jax.jit(torch.linalg.inv)(jax.numpy.zeros((2, 2)))).all()
+
+
+def test_the_class_has_torchs_name() -> None:
+    assert LinAlgError.__name__ == "_LinAlgError"
+    assert torch.linalg.LinAlgError is LinAlgError
