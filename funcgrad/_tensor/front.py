@@ -41,7 +41,10 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),
     "resolve_conj": "if isinstance(input, Tensor): return input",
 }  # fmt: skip
-_LAST = {**REFUSED, "view": "refuse_unviewable(input, result.shape)"}  # what they do once the row has been called
+_LAST = {  # what they do once the row has been called
+    **REFUSED,
+    "view": "if input._alias or input._variable.value.aval.order: refuse_unviewable(input, result.shape)",
+}
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
     *("all", "any", "cumprod", "cumsum", "logical_and", "logical_not", "logical_or", "logical_xor", "mean", "nanmean"),

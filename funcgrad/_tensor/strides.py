@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._base.layouts import ORDERS, channels_last, channels_last_3d, contiguous_format, preserve_format
 from funcgrad._ops.memory_order import agree, dense_strides, is_channels_last, order_of, strides_of_view, viewed
 from funcgrad._ops.table import TABLE
@@ -53,13 +54,26 @@ def suggested_format(tensor: Tensor) -> Any:
 
 def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
     """RuntimeError where the elements lie in storage so that no view shows them in this shape, only a copy."""
-    if is_contiguous(tensor) or isinstance(tensor._variable.value, LiftedValue):
+    path, base = [shape], tensor
+    while type(base._alias) is View:
+        path += (base._alias.op, base._alias.statics)
+        base = base._alias.base
+    value = base._variable.value
+    path.append(value.aval)
+    if _VIEWABLE.found(tuple(path), lambda: _is_viewable(tensor, tuple(shape))):
         return
-    if viewed(tuple(tensor.shape), strides_of(tensor), tuple(shape)) is None:
+    if not isinstance(value, LiftedValue):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
+
+
+_VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view
+
+
+def _is_viewable(tensor: Tensor, shape: Strides) -> bool:
+    return is_contiguous(tensor) or viewed(tuple(tensor.shape), strides_of(tensor), shape) is not None
 
 
 def in_storage_order(tensor: Tensor) -> Tensor:
