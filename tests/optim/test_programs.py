@@ -139,7 +139,7 @@ def test_ctrl_c_before_the_names_change_leaves_everything_as_it_was(monkeypatch:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(recorded, "rebind", interrupt)
+        patch.setattr(recorded, "bind", interrupt)
         train(optimizer, w, 1)
     assert (w.tolist(), optimizer.state[w]["exp_avg"].tolist()) == before
     assert optimizer.state[w]["step"].item() == 1.0
