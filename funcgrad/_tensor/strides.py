@@ -54,7 +54,8 @@ def suggested_format(tensor: Tensor) -> Any:
 
 def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
     """RuntimeError where the elements lie in storage so that no view shows them in this shape, only a copy."""
-    path, base = [shape], tensor
+    path: list[Any] = [shape]
+    base = tensor
     while type(base._alias) is View:
         path += (base._alias.op, base._alias.statics)
         base = base._alias.base
