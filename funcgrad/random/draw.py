@@ -95,7 +95,7 @@ def draw_like(
 ) -> Tensor:
     """Return a sample for each element of a tensor, drawn in the order in which the elements lie in storage."""
     order = storage_order(tensor)
-    if order is None:
+    if order is None or is_contiguous(tensor):
         return draw(sampler, generator, tensor.shape, dtype, numbers, device)
     sampler = _SINGLE_NORMALS if sampler is NORMAL else sampler
     drawn = draw(sampler, generator, [tensor.shape[d] for d in order], dtype, numbers, device)

@@ -45,7 +45,7 @@ def agree(our: Outcome, their: Outcome) -> bool:
     """Tell whether both printed the same text, with numbers that are near, and raised the same kind of exception."""
     if bool(our.raised) != bool(their.raised) or not same_text(our.printed, their.printed):
         return False
-    return not their.raised or their.raised[0].strip("_") in our.raised
+    return not their.raised or their.raised[0] in our.raised
 
 
 def same_text(our: str, their: str) -> bool:

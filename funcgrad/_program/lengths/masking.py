@@ -55,7 +55,7 @@ class Masking:
 
     def __init__(self, lengths: Sequence[Any], rooms: tuple[int, ...]) -> None:
         self.lengths, self.rooms = lengths, rooms
-        self._sizes: dict[Dimension, int] = {}
+        self._sizes: dict[Any, int] = {}
 
     def size(self, size: Size) -> int:
         """Return what an expression is at the longest length: the size of an axis."""
