@@ -13,7 +13,7 @@ from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import contiguous_format, preserve_format, require_format
 from funcgrad._base.layouts import memory_format as MemoryFormat
-from funcgrad._ops.memory_order import viewed
+from funcgrad._ops.strides import viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides

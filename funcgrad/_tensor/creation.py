@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import preserve_format, require_format
-from funcgrad._ops.memory_order import dense_strides, order_of
+from funcgrad._ops.strides import dense_strides, order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
 from funcgrad._program.trie import Constant, signature_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._ops.memory_order import order_of
+from funcgrad._ops.strides import order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, share

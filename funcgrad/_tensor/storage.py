@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
-from funcgrad._ops.memory_order import dense_strides
+from funcgrad._ops.strides import dense_strides
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
 from funcgrad._tensor.facts import data_ptr

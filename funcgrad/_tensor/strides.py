@@ -10,7 +10,7 @@ from typing import Any
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.layouts import ORDERS, channels_last, channels_last_3d, contiguous_format, preserve_format
-from funcgrad._ops.memory_order import agree, dense_strides, is_channels_last, order_of, strides_of_view, viewed
+from funcgrad._ops.strides import agree, dense_strides, is_channels_last, order_of, strides_of_view, viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import LiftedValue
 from funcgrad._tensor.aliases import View, in_order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad._ops.memory_order import dense_strides
+from funcgrad._ops.strides import dense_strides
 from funcgrad._tensor.aliases import Cell, View
 from funcgrad._tensor.strides import in_storage_order, offset_of, strides_of
 from funcgrad._tensor.tensor import Tensor

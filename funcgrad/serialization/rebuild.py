@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._base import layouts
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._ops.memory_order import dense_strides
+from funcgrad._ops.strides import dense_strides
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call
