@@ -6,7 +6,7 @@ from funcgrad._base.devices import device as _device
 from funcgrad._base.dtypes import dtype as _dtype
 from funcgrad._base.layouts import layout as _layout
 from funcgrad._base.size import Size
-from funcgrad._tape.nodes import AccumulateGrad, RemovableHandle
+from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import Cell, View
 from funcgrad._tensor.sparse.tensor import SparseTensor
@@ -154,7 +154,7 @@ class _Methods(type):
 class Tensor:
     _variable: Variable
     _alias: View | Cell | None
-    _slot: AccumulateGrad | None
+    _slot: Any | None
     _made_in_inference: _bool
     _last_seen: Any
     make: Callable[..., Tensor]
@@ -248,7 +248,7 @@ class Tensor:
     def _base(self) -> Tensor | None: ...
     def _check_writable(self) -> None: ...
     def _current(self) -> Variable: ...
-    def _gather_in(self, variable: Variable) -> AccumulateGrad: ...
+    def _gather_in(self, variable: Variable) -> Any: ...
     @property
     def _grad(self) -> Tensor | None: ...
     @_grad.setter
