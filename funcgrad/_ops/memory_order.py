@@ -109,6 +109,10 @@ def _as_it_was(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Or
     return operands[0][1] if operands[0][0] == result else None
 
 
+def _of_powers(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
+    return elementwise(operands, statics, result) if operands[0][0] else None  # of a number: a new tensor
+
+
 def _of_differences(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
     is_joined = any(shape for shape, _ in operands[1:])
     return None if is_joined else like_first(operands, statics, result)
@@ -231,7 +235,7 @@ _ELEMENTWISE = """
     where_method
     exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid
     logit floor ceil trunc frac round deg2rad rad2deg sign sgn angle conj resolve_conj complex polar nan_to_num frexp
-    pow float_power square
+    float_power square
     erf erfc erfinv lgamma digamma polygamma polygamma_method igamma igammac sinc i0 special_i0e special_i1 special_i1e
     special_ndtr special_ndtri special_log_ndtr special_entr special_erfcx xlogy special_xlog1py special_zeta heaviside
     nextafter bessel_j0 bessel_j1 bessel_y0 bessel_y1 spherical_bessel_j0 modified_bessel_k0 modified_bessel_k1
@@ -268,6 +272,7 @@ _RULES: dict[Rule, str] = {
     _of_padded: "pad",
     _of_resized: "interpolate",
     _of_joined: "cat",
+    _of_powers: "pow",
     _of_differences: "diff",
     _as_it_was: "sum_to_size",
     _turned: "rot90",
