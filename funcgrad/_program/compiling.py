@@ -10,12 +10,28 @@ import jax
 from funcgrad._program.line import Loop, Step, avals_of
 
 _MOST_DIMENSIONS = 6
-# Sums and what they are of go to a library, which writes past its memory where an array has more dimensions than that:
-# (x * y[..., None, None]).sum(4) of x (2, 12, 11, 10, 2, 2, 2) ends the process (jax 0.10.2). Its products are safe.
+# By default sums go to a library, which has what they are of written to memory. It writes past its own where an array
+# has more dimensions than that: (x * y[..., None, None]).sum(4) of x (2, 12, 11, 10, 2, 2, 2) ends the process (jax
+# 0.10.2). And the gradient of a depthwise kernel is a sum for each of its taps, of as many shifted copies of the image:
+# a step of MobileNet's blocks takes 0.8 to 0.55 of the time without them (`python -m tests.benchmarks.options`).
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT"}
 
 
 def options_for(line: Iterable[Step | Loop]) -> dict[str, Any]:
     """Return jax.jit's `compiler_options` for a line."""
-    has_many = jax.default_backend() == "cpu" and any(len(a.shape) > _MOST_DIMENSIONS for a in avals_of(line))
-    return _SUMS_BY_XLA if has_many else {}
+    if jax.default_backend() != "cpu":
+        return {}
+    line = list(line)
+    has_many = any(len(a.shape) > _MOST_DIMENSIONS for a in avals_of(line))
+    return _SUMS_BY_XLA if has_many or any(map(_is_depthwise, line)) else {}
+
+
+def _is_depthwise(step: Step | Loop) -> bool:
+    """Tell whether an instruction is a convolution of each channel by itself, forward."""
+    if isinstance(step, Loop):
+        return any(map(_is_depthwise, step.body))
+    if not step.op.name.startswith(("conv1d", "conv2d")) or len(step.statics) < 4:
+        return False
+    *_, groups = step.statics
+    weight = step.token[2][1]
+    return groups > 1 and weight.shape[1] == 1

@@ -1,0 +1,72 @@
+"""Measure what XLA's CPU compiler is asked for where a net has depthwise convolutions (`_program.compiling`).
+
+    python -m tests.benchmarks.options     # two blocks of MobileNet, with and without, half a minute
+
+Milliseconds of a training step by the clock, the least of many.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import funcgrad as torch
+from funcgrad import nn
+from funcgrad._program import compiling
+from funcgrad._program.plan import forget_executables
+from funcgrad._program.trie import forest
+
+STEPS = 30
+BLOCKS = {"16 to 64 channels, 32x32": (8, 16, 64, 32), "24 to 144 channels, 16x16": (8, 24, 144, 16)}
+
+
+class Block(nn.Module):
+    """An inverted residual: widen, convolve each channel by itself, narrow. Source: Sandler et al. 2018."""
+
+    def __init__(self, channels: int, inner: int) -> None:
+        super().__init__()
+        self.branch = nn.Sequential(
+            nn.Conv2d(channels, inner, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
+            nn.Conv2d(inner, inner, 3, padding=1, groups=inner, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
+            nn.Conv2d(inner, channels, 1, bias=False), nn.BatchNorm2d(channels),
+        )  # fmt: skip
+
+    def forward(self, x: Any) -> Any:
+        """Return x and what the branch adds."""
+        return x + self.branch(x)
+
+
+def measure(batch: int, channels: int, inner: int, size: int) -> float:
+    """Return milliseconds of a step."""
+    forest._roots.clear()
+    forget_executables()
+    torch.manual_seed(0)
+    net = nn.Sequential(*[Block(channels, inner) for _ in range(3)])
+    optimizer = torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9)
+    x, seen = torch.randn(batch, channels, size, size), []
+    for _ in range(STEPS):
+        start = time.perf_counter()
+        loss = net(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        seen.append((time.perf_counter() - start) * 1e3)
+    return min(seen)
+
+
+def main() -> None:
+    """Print one row per block: by default, as it is compiled, and the ratio."""
+    chosen = compiling._SUMS_BY_XLA
+    print(f"{'':28}{'by default':>12}{'as compiled':>14}{'ratio':>8}")
+    for name, sizes in BLOCKS.items():
+        found = []
+        for options in ({}, chosen):
+            compiling._SUMS_BY_XLA = options
+            found.append(measure(*sizes))
+        plain, ours = found
+        print(f"{name:28}{plain:>12.2f}{ours:>14.2f}{ours / plain:>8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
