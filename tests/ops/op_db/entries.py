@@ -26,7 +26,7 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (.+) \|$")
 @functools.cache
 def left_out() -> dict[str, str]:
     """Return the reason for each entry that is left out, by the entry's name, as docs/differences.md has them."""
-    return _table("Ops that are left out")
+    return _table("## Ops that are left out")
 
 
 def is_left_out(entry: Any) -> bool:
@@ -37,13 +37,13 @@ def is_left_out(entry: Any) -> bool:
 @functools.cache
 def set_aside(name: str) -> tuple[str, ...]:
     """Return the checks of an entry that docs/differences.md excepts: torch is wrong, or has other strides."""
-    tables = (_table("Derivatives in which PyTorch is wrong"), _table("# Layouts are XLA's"))
+    tables = (_table("## Derivatives in which PyTorch is wrong"), _table("### Layouts are XLA's"))
     return tuple(check for table in tables for check in table.get(name, "").partition(" |")[0].split(", "))
 
 
 @functools.cache
 def _table(heading: str) -> dict[str, str]:
-    _, _, section = DIFFERENCES.read_text(encoding="utf-8").partition(f"## {heading}")
+    _, _, section = DIFFERENCES.read_text(encoding="utf-8").partition(f"\n{heading}\n")
     rows = map(_ROW.match, section.partition("\n##")[0].splitlines())
     return {row[1]: row[2] for row in rows if row}
 
