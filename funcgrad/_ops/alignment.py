@@ -56,13 +56,13 @@ def _log_likelihood(scores: Array, labels: Array, inputs: Array, wanted: Array, 
     """Sum over all alignments, from the first time to the last: for each place in `labels` all ways to get there."""
     said = jnp.take_along_axis(scores, labels[None], 2, mode="clip")
     places = jnp.arange(labels.shape[1])
-    before = jnp.pad(labels, ((0, 0), (2, 0)), constant_values=blank)[:, :-2]
+    before = _moved(labels, 2, blank)
     may_skip = (labels != blank) & (labels != before) & (places > 1)
     nothing = jnp.asarray(-jnp.inf, scores.dtype)
 
     def step(reached: Array, turn: tuple[Array, Array]) -> tuple[Array, None]:
         time, heard = turn
-        one, two = (jnp.pad(reached, ((0, 0), (n, 0)), constant_values=-jnp.inf)[:, :-n] for n in (1, 2))
+        one, two = _moved(reached, 1, nothing), _moved(reached, 2, nothing)
         moved = _log_sum(jnp.stack([reached, one, jnp.where(may_skip, two, nothing)])) + heard
         return jnp.where((time < inputs)[:, None], moved, reached), None
 
@@ -78,6 +78,11 @@ def _log_likelihood(scores: Array, labels: Array, inputs: Array, wanted: Array, 
     more = jnp.where(heard[..., None], jnp.exp(scores), jnp.zeros_like(scores)).sum((0, 2))
     more = jnp.where(jnp.isinf(total), jnp.zeros_like(more), more)
     return total - (more - lax.stop_gradient(more))
+
+
+def _moved(rows: Array, count: int, filling: Array | int) -> Array:
+    """Return rows (N, S) moved to the right by `count` places."""
+    return lax.pad(rows, jnp.asarray(filling, rows.dtype), ((0, 0, 0), (count, -count, 0)))
 
 
 def _log_sum(terms: Array) -> Array:

@@ -389,10 +389,36 @@ def _boxes(boxes: list[tuple[int, int]]) -> list[float]:
     return losses
 
 
+def _recordings(lengths: list[tuple[int, int]]) -> list[float]:
+    """Train a recognizer of recordings: strided convolutions make frames of samples, whose number a mask asks for."""
+    fg.manual_seed(0)
+    first, second, head = nn.Conv1d(6, 8, 3, 2, 1), nn.Conv1d(8, 8, 3, 2, 1), nn.Linear(8, 5)
+    attend, generator = nn.MultiheadAttention(8, 2, batch_first=True), np.random.default_rng(0)
+    optimizer = fg.optim.SGD(nn.ModuleList([first, second, attend, head]).parameters(), lr=0.01)
+    losses = []
+    for n, m in lengths:
+        samples = fg.from_numpy(generator.standard_normal((3, 6, 5 * n + 3), np.float32))
+        spoken = fg.tensor([5 * n + 3, 5 * n, 4 * n])
+        said = fg.from_numpy(generator.integers(1, 5, (3, m // 4 + 1)))
+        heard = second(first(samples).relu())
+        batch, channels, frames = heard.shape
+        heard = heard.permute(0, 2, 1).reshape(batch * frames, channels).view(batch, frames, -1)
+        counts = (spoken + 3) // 4
+        silent = fg.arange(frames)[None] >= counts[:, None]
+        seen, _ = attend(heard, heard, heard, key_padding_mask=silent, need_weights=False)
+        scores = head(heard + seen).log_softmax(-1)
+        loss = F.ctc_loss(scores.transpose(0, 1), said, counts, fg.full((3,), said.shape[1]), zero_infinity=True)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
 _BOTH_VARY = [(9, 7), (5, 11), (12, 8), (6, 6), (11, 4), (4, 12), (10, 9), (7, 13), (13, 10), (8, 5)]
 
 
-@pytest.mark.parametrize("train", [_translated, _boxes])
+@pytest.mark.parametrize("train", [_translated, _boxes, _recordings])
 def test_two_lengths_that_vary_independently_share_an_executable(
     train: Callable[..., list[float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program.lengths.fit import Fit, Varies, fits, summands
-from funcgrad._program.lengths.symbol import NAMES, Bounds, at, between, is_symbolic, narrow, room_for, wide
+from funcgrad._program.lengths.fit import Fit, Follows, Varies, fits, summands
+from funcgrad._program.lengths.symbol import (
+    NAMES,
+    NEAR,
+    Bounds,
+    at,
+    between,
+    is_symbolic,
+    lengths_in,
+    narrow,
+    room_for,
+    wide,
+)
 from funcgrad._program.line import Instruction, Recorded
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
@@ -38,8 +49,8 @@ class Form:
     def __init__(self, samples: Sequence[Sample]) -> None:
         self.samples = tuple(samples)
         self.numbers = tuple(_open_numbers([sample.calls for sample in samples]))
-        self.places = _of_leaves(samples)
-        while True:  # a length may show in the options of a call only
+        self.places, self.following = _of_leaves(samples), list[Any]()
+        while True:  # a length may show in the options of a call only, and one may follow from the others
             self.columns = [tuple([_found_at(place, sample) for sample in samples]) for place in self.places]
             if len(self.places) > len(NAMES):
                 raise Varies
@@ -48,6 +59,8 @@ class Form:
                 break
             except _Loose as loose:
                 self.places = [*self.places, loose.place]
+            except Follows as follows:
+                self._let_follow(follows)
         let_go(self.calls)
         opened = [*self.leaves, *[aval for call in self.calls for aval in call.avals]]
         self._sizes = {size for aval in opened for size in aval.shape if is_symbolic(size)}
@@ -62,7 +75,8 @@ class Form:
 
     def opened(self, bounds: Bounds) -> tuple[Sequence[Aval], Sequence[Instruction]]:
         """Return leaves and calls with symbols within these bounds for the lengths."""
-        fit = Fit(self.columns, between(bounds))
+        symbols = between(bounds)
+        fit = Fit(self.columns, symbols, at(tuple(self.following), symbols))
         leaves = fit.of(*[tuple(sample.leaves) for sample in self.samples])
         known = {-1 - i: leaf for i, leaf in enumerate(leaves)}
         holes = {place: i for i, place in enumerate(self.numbers)}
@@ -75,6 +89,14 @@ class Form:
             known.update(enumerate(instruction.avals, first.first))
             calls.append(instruction)
         return leaves, calls
+
+    def _let_follow(self, follows: Follows) -> None:
+        """Drop a length that an op returns: all expressions are of the others from now on."""
+        del self.places[follows.length]
+        symbols = list(between(wide((NEAR,) * len(self.places))))
+        symbols.insert(follows.length, 0)
+        symbols[follows.length] = size = at(follows.size, symbols)
+        self.following = [*[at(earlier, symbols) for earlier in self.following], size]
 
     def lengths_of(self, sample: Sample) -> tuple[int, ...]:
         """Return at which lengths this form is that program, or nothing if it is not."""
@@ -197,17 +219,15 @@ def _opened(
     taken = tuple([known[x] if type(x) is int else x.kind if type(x) is Hole else x for x in arguments])
     try:
         avals = fit.of(*[call.avals for call in found])
+        if not lengths_in(avals) <= lengths_in((taken, statics)):
+            raise Varies  # a length that the op is not given is one that it makes
     except Varies:
-        if not _reads_a_length(taken):
+        if not lengths_in(taken):
             _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
         avals = tuple([a.in_order(b.order) for a, b in zip(inferred(op, taken, statics), found[0].avals, strict=True)])
     signature = Signature(op, taken, statics, avals)
     fit.know([call.signature for call in found], signature)
     return signature
-
-
-def _reads_a_length(taken: Sequence[Any]) -> bool:
-    return any(is_symbolic(size) for known in taken if type(known) is Aval for size in known.shape)
 
 
 def _refuse_loose(fit: Fit, place: Place, found: tuple[Any, ...]) -> None:

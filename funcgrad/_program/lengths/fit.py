@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._program.lengths.symbol import Dimension, at, is_symbolic
+from funcgrad._program.lengths.symbol import NAMES, Dimension, at, is_symbolic, lengths_in
 from funcgrad._program.trie import Constant, Hole, Signature, is_open
 from funcgrad._program.value import Aval, aval
 
@@ -16,18 +16,31 @@ class Varies(Exception):  # noqa: N818 - no error: it says that programs do not 
     """Programs differ by more than the lengths that are known, or in a way that is no line in one of them."""
 
 
+class Follows(Varies):
+    """What was taken for a length is, in all programs, what an op makes of the others: the frames of a recording.
+
+    length: its place. size: the expression of the others.
+    """
+
+    def __init__(self, length: int, size: Any) -> None:
+        self.length, self.size = length, size
+
+
 class Fit:
     """Finds what programs have in common: `of(a, b, ...)` is `a` with the lengths open, given what stands elsewhere.
 
-    columns: for each length what it is in each program. symbols: what stands for it.
+    columns: for each length what it is in each program. symbols: what stands for it. following: sizes that an op will
+    make of them.
     """
 
-    def __init__(self, columns: Sequence[tuple[int, ...]], symbols: Sequence[Any]) -> None:
+    def __init__(
+        self, columns: Sequence[tuple[int, ...]], symbols: Sequence[Any], following: Sequence[Any] = ()
+    ) -> None:
         self.columns, self.symbols = tuple(columns), tuple(symbols)
         self._rows = list(zip(*columns, strict=True))  # the lengths of each program
         self._known: dict[tuple[int, ...], Any] = {}
         self._held: list[Any] = []
-        self._dimensions: list[Any] = []
+        self._dimensions = {size: self._values(size) for size in following}
 
     def of(self, *found: Any) -> Any:
         """Return an expression that is each of `found` at the lengths of its program; raise Varies if there is none."""
@@ -62,7 +75,18 @@ class Fit:
         self._held += given  # so that their ids stay theirs
         self._known[tuple(map(id, given))] = found
         if type(found) is Signature:
-            self._dimensions += [size for aval in found.avals for size in aval.shape if is_symbolic(size)]
+            sizes = itertools.chain(*[aval.shape for aval in found.avals])
+            self._know_dimensions({size for size in sizes if is_symbolic(size)} - self._dimensions.keys())
+
+    def _know_dimensions(self, sizes: Iterable[Any]) -> None:
+        for size in sizes:
+            self._dimensions[size] = values = self._values(size)
+            for name, column in zip(NAMES, self.columns, strict=False):
+                if column == values and name not in lengths_in(size):
+                    raise Follows(NAMES.index(name), size)
+
+    def _values(self, size: Any) -> tuple[int, ...]:
+        return tuple([at(size, lengths) for lengths in self._rows])
 
     def knows(self, sizes: tuple[int, ...]) -> bool:
         """Tell whether there is an expression of the lengths that has these values."""
@@ -81,8 +105,8 @@ class Fit:
             slope = _slope(column, sizes)
             if slope:
                 return slope * symbol + (sizes[0] - slope * column[0])
-        for size in self._dimensions:
-            if all(at(size, lengths) == actual for lengths, actual in zip(self._rows, sizes, strict=True)):
+        for size, values in self._dimensions.items():
+            if values == sizes:
                 return size
         if parts := summands(sizes, self.columns):
             return sum([self.symbols[i] for i in parts[1:]], self.symbols[parts[0]])
@@ -90,6 +114,10 @@ class Fit:
             factor = sizes[0] // (a[0] * b[0])
             if factor and all(size == factor * x * y for size, x, y in zip(sizes, a, b, strict=True)):
                 return factor * n * m
+        for size, values in self._dimensions.items():
+            slope = len(set(values)) > 1 and _slope(values, sizes)
+            if slope:
+                return slope * size + (sizes[0] - slope * values[0])
         raise Varies
 
     def _aval(self, found: Sequence[Aval]) -> Aval:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
+from jax.extend.core import get_opaque_trace_state
 
 from funcgrad._program.lengths.symbol import Dimension, at, is_symbolic
 from funcgrad._program.primitives import CALLS
@@ -56,6 +57,8 @@ class Masking:
     def __init__(self, lengths: Sequence[Any], rooms: tuple[int, ...]) -> None:
         self.lengths, self.rooms = lengths, rooms
         self._sizes: dict[Any, int] = {}
+        self._true: dict[Any, Any] = {}
+        self._level: Any = None  # of tracing: where `_true` was worked out
 
     def size(self, size: Size) -> int:
         """Return what an expression is at the longest length: the size of an axis."""
@@ -69,8 +72,17 @@ class Masking:
         return found
 
     def true(self, size: Size) -> Any:
-        """Return what an expression is at the true length."""
-        return at(size, self.lengths)
+        """Return what an expression is at the true length.
+
+        It is worked out once: JAX asks traced lengths whether they are 0 or 1, and looks through all that was traced
+        so far to say why they cannot tell.
+        """
+        level = get_opaque_trace_state(convention="flax")
+        if level != self._level:
+            self._level, self._true = level, {}
+        if size not in self._true:
+            self._true[size] = at(size, self.lengths)
+        return self._true[size]
 
     def run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[Padded]) -> list[Padded]:
         """Compute a jaxpr's results."""

@@ -60,6 +60,14 @@ def is_symbolic(dimension: Any) -> bool:
     return isinstance(dimension, Dimension)
 
 
+def lengths_in(found: Any) -> set[str]:
+    """Return the names of the lengths on which something depends: a dimension, what is known of an array, tuples."""
+    if isinstance(found, Dimension):
+        return found._get_vars()
+    parts = found.struct.shape if type(found) is Aval else found if isinstance(found, tuple) else ()
+    return {name for part in parts for name in lengths_in(part)}
+
+
 def at(found: Any, lengths: Sequence[Any]) -> Any:
     """Put lengths in the places of their symbols, in an expression or in a tuple that holds some."""
     if isinstance(found, Dimension):
