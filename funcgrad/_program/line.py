@@ -68,9 +68,13 @@ class Step:
         """Return the same call of other arguments."""
         return Step(self.op, self.statics, tuple(arguments), self.avals, self.token)
 
+    def aval_of(self, part: Any) -> Aval:
+        """Return what is known of a result."""
+        return self.avals[part]
+
     def shape_of(self, part: Any) -> tuple[tuple[int, ...], Any]:
         """Return shape and dtype of a result."""
-        aval = self.avals[part]
+        aval = self.aval_of(part)
         return tuple(aval.shape), aval.dtype.numpy
 
 
@@ -109,6 +113,10 @@ class Loop:
     def stacks(self) -> list[tuple[Argument, ...]]:
         first = self.constants + self.carries
         return [self.arguments[i : i + self.turns] for i in range(first, len(self.arguments), self.turns)]
+
+    def aval_of(self, part: Any) -> Aval:
+        """Return what is known of a result of one turn."""
+        return self.body[part.step].aval_of(part.part)
 
     def shape_of(self, part: Any) -> tuple[tuple[int, ...], Any]:
         """Return shape and dtype of a result of one turn."""

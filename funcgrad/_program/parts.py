@@ -27,7 +27,7 @@ from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
 from funcgrad._program.tracing import Parts, Tracing, parts_read, stretch
 from funcgrad._program.trie import Constant, Signature, are_joined, is_open
-from funcgrad._program.value import Aval, aval
+from funcgrad._program.value import Aval
 
 SMALLEST = 16  # turns that a loop is compiled for
 _KNOWN: Bounded[Callable[..., Any]] = Bounded(4096)  # by what they compute: pieces and loops
@@ -88,10 +88,7 @@ class _Piece:
 
 def _aval_of(argument: Argument, line: Sequence[Any], leaves: Sequence[Aval]) -> Aval:
     """Return what is known of a leaf, or of a result of one turn or of no loop."""
-    if type(argument) is int:
-        return leaves[-1 - argument]
-    shape, dtype = line[argument.step].shape_of(argument.part)
-    return aval(shape, dtype)
+    return leaves[-1 - argument] if type(argument) is int else line[argument.step].aval_of(argument.part)
 
 
 def _renamed(argument: Argument, first: int, known: dict[Any, int], numbers: dict[Any, int]) -> Argument:

@@ -43,13 +43,19 @@ def with_slices_apart(
     return made, [renamed(argument) for argument in results]
 
 
-class _Sum(NamedTuple):
-    """A carry that gathers gradients of slices. slice: what is put back in a turn; put, add: the instructions."""
+class _Addition(NamedTuple):
+    """A gradient of a slice that is gathered. slice: what is put back in a turn; put, add: the instructions."""
 
-    carry: int
     put: int
     add: int
     slice: Ref
+
+
+class _Sum(NamedTuple):
+    """A carry that gathers gradients of slices, one or several in a turn."""
+
+    carry: int
+    additions: tuple[_Addition, ...]
 
 
 class _Split:
@@ -71,28 +77,44 @@ class _Split:
 
     def _sum(self, carry: int) -> _Sum | None:
         """Return how this carry gathers slices, if it does nothing else and only its end is read."""
-        loop, update = self.loop, self.loop.updates[carry]
-        given = -1 - loop.constants - carry
-        if type(update) is not Ref or self.uses[given] != 1 or self.uses[update] != 1 or self.read.get(update):
+        total, given = self.loop.updates[carry], -1 - self.loop.constants - carry
+        if type(total) is not Ref or self.uses[given] != 1 or self.read.get(total):
             return None
-        addition = loop.body[update.step]
-        if isinstance(addition, Loop) or addition.op.name != "add" or given not in addition.arguments:
+        additions: list[_Addition] = []
+        while total != given:
+            found = self._addition(total, given)
+            if found is None or (additions and total in self.read):
+                return None
+            addition, total = found
+            additions.insert(0, addition)
+        return _Sum(carry, tuple(additions)) if additions else None
+
+    def _addition(self, total: Argument, given: Argument) -> tuple[_Addition, Argument] | None:
+        """Return how a sum that nothing else reads gathers a slice, and the sum before that, which may be `given`."""
+        addition = self.loop.body[total.step] if type(total) is Ref else None
+        if not isinstance(addition, Step) or addition.op.name != "add" or self.uses[total] != 1:
             return None
-        (added,) = [argument for argument in addition.arguments if argument != given]
+        for before, added in (addition.arguments, addition.arguments[::-1]):
+            part = self._slice_put(added)
+            if part is not None and (before == given or type(before) is Ref):
+                return _Addition(added.step, total.step, part), before
+        return None
+
+    def _slice_put(self, added: Argument) -> Ref | None:
+        """Return the slice, one of this turn's own results, of which this is nothing but the slice in its place."""
         if type(added) is not Ref or self.uses[added] != 1 or added in self.read:
             return None
-        put = loop.body[added.step]
+        put = self.loop.body[added.step]
         if isinstance(put, Loop) or getattr(put.op, "puts_at", None) is None or type(put.arguments[0]) is not Carried:
             return None
         part = put.arguments[-1]
-        is_own = type(part) is Ref and part.turn is None and part.step not in self.selects
-        return _Sum(carry, added.step, update.step, part) if is_own else None
+        return part if type(part) is Ref and part.turn is None and part.step not in self.selects else None
 
     def steps(self) -> tuple[list[Step | Loop], dict[Any, Ref]]:
         """Return the loops in place of this one, and for each result of a turn where it is found now."""
         loop, count = self.loop, len(self.selects)
         place = self.first + count
-        gone = {*self.selects, *[each.put for each in self.sums], *[each.add for each in self.sums]}
+        gone = {*self.selects, *[i for each in self.sums for one in each.additions for i in (one.put, one.add)]}
         kept = [i for i in range(len(loop.body)) if i not in gone]
         carries = [c for c in range(loop.carries) if c not in {each.carry for each in self.sums}]
         leaves = self._leaves(kept, carries)
@@ -112,13 +134,17 @@ class _Split:
         given = [argument for leaf in leaves for argument in self._given(-1 - leaf)]
         constants = sum(-1 - leaf < loop.constants for leaf in leaves)
         main = Loop(body, loop.turns, constants, [renamed(loop.updates[c]) for c in carries], [*given, *slices])
-        after = [self._gathering(each, Ref(place, renamed(each.slice))) for each in self.sums]
         parts = {Ref(i, part): Ref(place, renamed(Ref(i, part))) for i in kept for part in _parts(loop.body[i])}
         parts |= {key: Ref(place, renamed(key)) for key in self.read if key not in parts and key.step in own}
         parts |= {Ref(step, 0): Ref(self.first + i, _RESULT) for i, step in enumerate(self.selects)}
-        last = [main] if body else []
-        parts |= {Ref(each.add, 0): Ref(place + len(last) + i, Ref(1, 0)) for i, each in enumerate(self.sums)}
-        return [*map(self._slicing, self.selects), *last, *after], parts
+        made: list[Step | Loop] = [*map(self._slicing, self.selects), *([main] if body else [])]
+        for each in self.sums:
+            sums = self._given(loop.constants + each.carry)
+            for one in each.additions:
+                end = Ref(self.first + len(made), Ref(1, 0))
+                made.append(self._gathering(one, sums, Ref(place, renamed(one.slice))))
+                parts[Ref(one.add, 0)], sums = end, [end._replace(turn=loop.turns - 1)]
+        return made, parts
 
     def _leaves(self, kept: Sequence[int], carries: Sequence[int]) -> list[int]:
         """Return the body's leaves that are still read, and the carries, in order."""
@@ -143,14 +169,13 @@ class _Split:
         arguments = [*self._given(-1 - whole), *self._given(-1 - number.leaf)]
         return Loop([read], self.loop.turns, 1, (), arguments)
 
-    def _gathering(self, each: _Sum, slices: Ref) -> Loop:
+    def _gathering(self, one: _Addition, initial: Sequence[Argument], slices: Ref) -> Loop:
         """Return the loop that puts what the turns left in its places."""
         loop = self.loop
-        put, add = loop.body[each.put], loop.body[each.add]
+        put, add = loop.body[one.put], loop.body[one.add]
         number = put.arguments[0]
         body = [put.reading([number._replace(leaf=-2), -3]), add.reading([-1, _RESULT])]
         left = [slices._replace(turn=turn) for turn in range(loop.turns)]
-        initial = self._given(loop.constants + each.carry)
         return Loop(body, loop.turns, 0, [Ref(1, 0)], [*initial, *self._given(-1 - number.leaf), *left])
 
 

@@ -75,11 +75,12 @@ class Fit:
         self._held += given  # so that their ids stay theirs
         self._known[tuple(map(id, given))] = found
         if type(found) is Signature:
-            sizes = itertools.chain(*[aval.shape for aval in found.avals])
-            self._know_dimensions({size for size in sizes if is_symbolic(size)} - self._dimensions.keys())
+            self._know_dimensions(itertools.chain(*[aval.shape for aval in found.avals]))
 
     def _know_dimensions(self, sizes: Iterable[Any]) -> None:
-        for size in sizes:
+        for size in filter(is_symbolic, sizes):
+            if size in self._dimensions:
+                continue
             self._dimensions[size] = values = self._values(size)
             for name, column in zip(NAMES, self.columns, strict=False):
                 if column == values and name not in lengths_in(size):
