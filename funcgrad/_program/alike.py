@@ -6,7 +6,8 @@ time (an image flipped as a coin falls, a share drawn for it) is compared here w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from funcgrad._base.bounded import Bounded
@@ -27,39 +28,64 @@ _FAMILIES: Bounded[_Family] = Bounded(256)
 
 
 def with_changing_numbers_open(
-    line: Sequence[Step | Loop], results: Sequence[Argument], numbers: int
-) -> tuple[Sequence[Step | Loop], list[float]]:
-    """Return the line with those of its numbers as inputs that were others in a line like it; and these numbers.
+    line: Sequence[Step | Loop], results: Sequence[Argument]
+) -> tuple[Sequence[Step | Loop], list[int | float] | None]:
+    """Return the line with those of its numbers as inputs that were others in a line like it, or soon will be.
 
-    numbers: how many inputs the line has already; the new ones come after them.
+    All inputs are counted along the line then, so that it does not matter when one became an input. With it come their
+    sources: a place among the line's own inputs, or a number; None where these are the inputs as they are.
     """
     key = tuple([(step.token, tuple(map(_kind, step.arguments))) for step in line]), tuple(results)
     own = [a for step in line for a in step.arguments if is_open(a)]
     family = _FAMILIES.found(key, lambda: _Family(own))
     family.changing.update(i for i, pair in enumerate(zip(family.first, own, strict=True)) if pair[0] != pair[1])
-    if not family.changing:
-        return line, []
-    inputs = {place: numbers + i for i, place in enumerate(sorted(family.changing))}
-    return list(_opened(line, inputs)), [float(own[place].number) for place in inputs]
+    family.changing.update(_first_rows(line))
+    sources = list[int | float]()
+    opened = list(_opened(line, family.changing, sources))
+    is_same = all(type(source) is int and source == place for place, source in enumerate(sources))
+    return (line, None) if is_same else (opened, sources)
 
 
-def _kind(argument: Argument) -> Any:
-    return type(argument.number) if is_open(argument) else argument
+def _first_rows(line: Sequence[Step | Loop]) -> Iterator[int]:
+    """Yield where there are the beginnings of batches, counted among the numbers of the line.
+
+    A batch is rows of a leaf that nothing else reads: the next time they will be others (`loss(model(X[i : i + 8]), Y[i
+    : i + 8])`).
+    """
+    readings = Counter(a for step in line for a in step.arguments if type(a) is int)
+    count = 0
+    for step in line:
+        numbers = sum(map(is_open, step.arguments))
+        if isinstance(step, Step) and step.op.name in ("select", "slice") and step.statics[0] == 0 and numbers:
+            whole, _ = step.arguments
+            if type(whole) is int and readings[whole] == 1:
+                yield count
+        count += numbers
 
 
-def _opened(line: Sequence[Step | Loop], inputs: dict[int, int]) -> Iterator[Step | Loop]:
-    """Yield the instructions; inputs: of some numbers, counted along the line, the places among the program's."""
+def _opened(line: Sequence[Step | Loop], changing: Container[int], sources: list[int | float]) -> Iterator[Step | Loop]:
+    """Yield the instructions with some numbers open, counted along the line; enter where all open ones come from."""
+    places: dict[int, int] = {}
     count = 0
     for step in line:
         arguments = []
         for argument in step.arguments:
-            if is_open(argument):
-                position = inputs.get(count)
-                arguments.append(argument if position is None else Hole(position, type(argument.number)))
+            if type(argument) is Hole:
+                place = places.setdefault(argument.position, len(sources))
+                if place == len(sources):
+                    sources.append(argument.position)
+                argument = Hole(place, argument.kind)
+            elif is_open(argument):
+                if count in changing:
+                    sources.append(float(argument.number))
+                    argument = Hole(len(sources) - 1, type(argument.number))
                 count += 1
-            else:
-                arguments.append(argument)
+            arguments.append(argument)
         yield step.reading(arguments)
+
+
+def _kind(argument: Argument) -> Any:
+    return type(argument.number) if is_open(argument) else argument
 
 
 def forget_numbers() -> None:

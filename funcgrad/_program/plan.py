@@ -59,6 +59,7 @@ FEW = 4  # instructions: a line of so many is compiled whole, even if it will no
 # runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
+Sources: TypeAlias = list[int | float] | None
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]] | InStages
 
 
@@ -69,13 +70,13 @@ class Plan:
     copies are given. donated: how many leaves are. order: for each result that comes back, its place among those
     wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
     compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
-    lengths that vary in it. fixed: numbers that are inputs of what is executed, but not of the program. read: the
-    result that somebody waited for when it was made.
+    lengths that vary in it. sources: the numbers that are inputs of what is executed, or where they are among the
+    program's; None: those are the inputs. read: the result that somebody waited for when it was made.
     """
 
     __slots__ = (
-        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "fixed", "given", "is_new", "kept", "note",
-        "order", "read", "spare", "used",
+        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
+        "order", "read", "sources", "spare", "used",
     )  # fmt: skip
 
     def __init__(
@@ -87,13 +88,13 @@ class Plan:
         *,
         is_new: bool = True,
         note: str = "",
-        fixed: list[float] | None = None,
+        sources: Sources = None,
         free: Container[int] | None = None,
     ) -> None:
         self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
         self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
         self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
-        self.used, self.is_new, self.note, self.fixed = 0, is_new, note, fixed or []
+        self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
         self.spare = execute.spare if isinstance(execute, InStages) else _OFTEN.get(type(execute), -1)
         self.read: int | None = None
         self._on_host = self.spare > 0  # these read the numbers one by one
@@ -127,12 +128,16 @@ class Plan:
         """Return the program's numbers as an array: on the device if they are those of the last run."""
         if given != self._numbers:
             self._numbers, self._array = given, None
-            return np.array(given + self.fixed, np.float64)
+            return self._read(given)
         if self._array is None:
-            self._array = np.array(given + self.fixed, np.float64)
+            self._array = self._read(given)
             if not self._on_host:
                 self._array = jax.device_put(self._array)
         return self._array
+
+    def _read(self, given: list[float]) -> Any:
+        found = given if self.sources is None else [given[x] if type(x) is int else x for x in self.sources]
+        return np.array(found, np.float64)
 
 
 def plan(
@@ -191,16 +196,16 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
 def _planned(part: Part, read: int | None = None, *, is_common: bool = False) -> Plan:
     """Return how to run these calls. read: a result that somebody waits for. is_common: compile them as a whole."""
     line, found = line_of(part.calls, part.wanted)
-    fixed = list[float]()
+    sources: Sources = None
     if len(line) > SHORT:
-        line, fixed = with_changing_numbers_open(line, found, len(part.numbers))
+        line, sources = with_changing_numbers_open(line, found)
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
     whole = None
     if len(short) <= settings.piece:
         donated = donations(part.calls, part.wanted, part.free, part.avals, copies=True)
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
-            return _plan_of_whole(whole, part, fixed)
+            return _plan_of_whole(whole, part, sources)
     served, chosen, compiled = None, None, counters.parts
     if not is_common:
         sample = Sample(part.calls, part.avals)
@@ -216,13 +221,13 @@ def _planned(part: Part, read: int | None = None, *, is_common: bool = False) ->
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
         execute, note = chosen
-        made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note, fixed=fixed)
+        made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note, sources=sources)
     elif (halves := _with_loss_first(part, read, short)) is not None:
         made = halves
     elif whole is None:
-        made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(part.avals)), results, fixed)
+        made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(part.avals)), results, sources)
     else:
-        made = _plan_of_whole(whole, part, fixed)
+        made = _plan_of_whole(whole, part, sources)
     if chosen is None and whole is not None and len(line) > FEW:
         note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
@@ -252,7 +257,7 @@ def _plan_of_served(served: Served, instructions: int) -> Plan:
     return made
 
 
-def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
+def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
     """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one."""
     execute = _EXECUTABLES.get(whole.key)
     is_new = execute is None
@@ -262,16 +267,16 @@ def _plan_of_whole(whole: Whole, part: Part, fixed: list[float]) -> Plan:
         execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,), compiler_options=options)
     else:
         note_return(execute)
-    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, fixed=fixed, free=set(part.free))
+    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, sources=sources, free=set(part.free))
 
 
-def _plan_of_pieces(whole: Whole, results: Sequence[Argument], fixed: list[float]) -> Plan:
+def _plan_of_pieces(whole: Whole, results: Sequence[Argument], sources: Sources) -> Plan:
     """Return how to run a line piece by piece: as an earlier line that computes the same, if there is one."""
     execute = _EXECUTABLES.get((whole.key, settings.piece))
     is_new = execute is None
     if execute is None:
         execute = _EXECUTABLES[whole.key, settings.piece] = InPieces(whole.line, results, settings.piece)
-    return Plan(execute, (), whole.kept, whole.order, is_new=is_new, fixed=fixed)
+    return Plan(execute, (), whole.kept, whole.order, is_new=is_new, sources=sources)
 
 
 def _not_as_a_whole(

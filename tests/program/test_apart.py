@@ -92,6 +92,34 @@ def test_a_long_step_is_compiled_once_whatever_prepares_its_data(monkeypatch: py
     np.testing.assert_allclose(losses, trained(flipped(True, True, False, True, True, False)), rtol=1e-5)
 
 
+def in_batches(learns: bool) -> list[float]:
+    """Return the losses of batches whose answers are taken after the net has seen them."""
+    torch.manual_seed(0)
+    x, y = torch.randn(24, 4), torch.randn(24, 4)
+    assert bool(x.isfinite().all() & y.isfinite().all())
+    model = nn.Sequential(*[part for _ in range(14) for part in (nn.Linear(4, 4), nn.Tanh())])
+    optimizer, losses = torch.optim.Adam(model.parameters(), 0.01), []
+    with torch.set_grad_enabled(learns):
+        for i in range(0, 24, 8):
+            loss = 0.5 * (model(x[i : i + 8]) - y[i : i + 8]).square().mean()
+            if learns:
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_batches_that_begin_elsewhere_share_an_executable_from_the_first_on(
+    learns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = in_batches(learns)
+    assert large() == 1
+    monkeypatch.setattr(settings, "eager", True)
+    np.testing.assert_allclose(losses, in_batches(learns), rtol=1e-4)
+
+
 def test_steps_that_were_set_up_late_do_come_back() -> None:
     for activation in (nn.ReLU, nn.Sigmoid, nn.GELU, nn.ELU, nn.SiLU, nn.Softplus):
         trained(set_up_late(), activation)
