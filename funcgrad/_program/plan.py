@@ -7,6 +7,7 @@ planned is the path of Calls in the trie; nothing of tensors, the tape or the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from enum import IntEnum
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -31,7 +32,7 @@ from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
-from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
+from funcgrad._program.line import Argument, Loop, Recorded, Step, line_of, needed_calls
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
@@ -55,12 +56,21 @@ from funcgrad._program.whole import Whole, donations
 SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
 LOOP = 48  # instructions: a line of more that is turns of a loop is not compiled at first sight
 CALL = 60e-6  # seconds that a program more is taken to cost each run
+SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 # runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
 Sources: TypeAlias = list[int | float] | None
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]] | InStages
+
+
+class Seen(IntEnum):
+    """What a program that is planned is known by: nothing, or that it was run often, as it was planned then."""
+
+    NOT_OFTEN = 0
+    OFTEN_WITH_AMPLE_ROOM = 1
+    OFTEN = 2
 
 
 class Plan:
@@ -106,6 +116,13 @@ class Plan:
         execute = self.execute.last if isinstance(self.execute, InStages) else self.execute
         self.spare = execute.more_runs() if isinstance(execute, InSteps) else 0
         return not self.spare
+
+    @property
+    def seen(self) -> Seen:
+        """What is known of the program once this plan has run as often as it might."""
+        execute = self.execute.last if isinstance(self.execute, InStages) else self.execute
+        has_ample_room = isinstance(execute, AtLength) and execute.is_ample
+        return Seen.OFTEN_WITH_AMPLE_ROOM if has_ample_room else Seen.OFTEN
 
     @property
     def rents_last(self) -> bool:
@@ -156,6 +173,7 @@ def plan(
     memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. read: the
     result that somebody waits for. before: how it was run until now, so often that a compile is worth it.
     """
+    seen = Seen.NOT_OFTEN if before is None else before.seen
     calls = needed_calls(last.path(), wanted)
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
@@ -166,16 +184,16 @@ def plan(
         if early and (len(late) > SHORT or any(map(_is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             inside = other.wanted[other.results.index(read)] if read in other.results else None
-            stages = [(one, _planned(one)), (other, _planned(other, inside, is_common=before is not None))]
+            stages = [(one, _planned(one)), (other, _planned(other, inside, seen))]
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
-    return _planned(whole, read, is_common=before is not None)
+    return _planned(whole, read, seen)
 
 
 def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
     return without_and_with_last(calls) if history is None else without_and_with_history(calls, history)
 
 
-def _is_costly(call: Call) -> bool:
+def _is_costly(call: Recorded) -> bool:
     """Tell whether a call takes as long to compile as many others: a recurrent layer does."""
     return getattr(call.op, "keep", None) == "residuals"
 
@@ -193,8 +211,8 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
     return settings.turns > 0 and all(aval.placement is None for aval in leaf_avals)
 
 
-def _planned(part: Part, read: int | None = None, *, is_common: bool = False) -> Plan:
-    """Return how to run these calls. read: a result that somebody waits for. is_common: compile them as a whole."""
+def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -> Plan:
+    """Return how to run these calls. read: a result that somebody waits for."""
     line, found = line_of(part.calls, part.wanted)
     sources: Sources = None
     if len(line) > SHORT:
@@ -207,15 +225,11 @@ def _planned(part: Part, read: int | None = None, *, is_common: bool = False) ->
         if whole.key in _EXECUTABLES:
             return _plan_of_whole(whole, part, sources)
     served, chosen, compiled = None, None, counters.parts
-    if not is_common:
-        sample = Sample(part.calls, part.avals)
-        served = for_many_lengths(sample, part.wanted, part.free, may_wait=lambda: are_known(line))
-        if isinstance(served, Served):
-            made = _plan_of_served(served, len(line))
-            if made.spare:
-                return made
-            served = Refusal("most of the room for other lengths would be empty")
-        if _may_be_taken_apart(part.avals):
+    if seen < Seen.OFTEN:
+        served = _with_room_for_others(part, line, seen)
+        if isinstance(served, Plan):
+            return served
+        if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
             chosen = _not_as_a_whole(line, found, short, part.avals, varies=isinstance(served, Refusal))
             note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
@@ -245,15 +259,29 @@ def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop])
     if not is_on_cpu or any(isinstance(step, Loop) for step in short) or _convolves_on_cpu(short, part.avals):
         return None
     halves = None if read is None or not settings.ahead else loss_first(part, read, settings.ahead)
-    return halves and _in_stages([(half, _planned(half, is_common=True)) for half in halves], part)
+    return halves and _in_stages([(half, _planned(half, seen=Seen.OFTEN)) for half in halves], part)
+
+
+def _with_room_for_others(part: Part, line: Sequence[Step | Loop], seen: Seen) -> Plan | Refusal | None:
+    """Return how to run a part by an executable that serves other lengths too, or why it cannot be."""
+    sample = Sample(part.calls, part.avals)
+    for tight in (True,) if seen is Seen.OFTEN_WITH_AMPLE_ROOM else (False, True):
+        served = for_many_lengths(sample, part.wanted, part.free, lambda: are_known(line), is_common=tight)
+        if not isinstance(served, Served):
+            return served
+        made = _plan_of_served(served, len(line) + SHORT * sum(map(_is_costly, part.calls)))
+        if made.spare:
+            return made
+    return Refusal("most of the room for other lengths would be empty")
 
 
 def _plan_of_served(served: Served, instructions: int) -> Plan:
     """Return how to run a line by an executable that serves many: as often as its own is worth the elements more."""
-    rooms = " x ".join(map(str, served.execute.roomy.rooms))
-    whole, note = served.whole, f"compiled for lengths up to {rooms}"
-    made = Plan(served.execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
-    made.spare = min(made.spare, int(COMPILE * instructions / (ELEMENT * max(1, served.execute.waste))))
+    execute, whole = served.execute, served.whole
+    note = f"compiled for lengths up to {' x '.join(map(str, execute.roomy.rooms))}"
+    made = Plan(execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+    worth = COMPILE * instructions / (SHARE if execute.is_ample else 1)
+    made.spare = min(made.spare, int(worth / (ELEMENT * max(1, execute.waste))))
     return made
 
 

@@ -39,11 +39,12 @@ class Served(NamedTuple):
 
 
 def for_many_lengths(
-    sample: Sample, wanted: Sequence[int], free: Sequence[int], may_wait: Callable[[], bool]
+    sample: Sample, wanted: Sequence[int], free: Sequence[int], may_wait: Callable[[], bool], *, is_common: bool = False
 ) -> Served | Refusal | None:
     """Return what serves this program's length if it differs from earlier ones by a length; or why nothing does.
 
     may_wait: tells whether the program can be run without any compile. Then many lengths of it are run so first.
+    is_common: whether its length comes so often that it had better not run in the ample room for longer ones.
     """
     family = family_of(sample, wanted, free)
     if family is not None and not family.forms and family.waited < WAITS and may_wait():
@@ -55,7 +56,7 @@ def for_many_lengths(
     if found is None or isinstance(found, Refusal):
         return found
     form, lengths = found
-    known, is_new = _with_room_for(form, lengths, wanted, free)
+    known, is_new = _with_room_for(form, lengths, wanted, free, is_common)
     if isinstance(known, Refusal):
         return known
     whole, roomy = known
@@ -63,18 +64,22 @@ def for_many_lengths(
     for place, shape in zip(whole.order, roomy.results, strict=True):
         if at(shape, lengths) != made[wanted[place]]:
             return Refusal("what an op does with the length while it is a symbol is not what it does at this one")
-    return Served(AtLength(roomy, form, sample, lengths), whole, is_new)
+    ample = _is_ample(roomy.rooms, lengths)
+    return Served(AtLength(roomy, form, sample, lengths, is_ample=ample), whole, is_new)
 
 
 def _with_room_for(
-    form: Form, lengths: tuple[int, ...], wanted: Sequence[int], free: Sequence[int]
+    form: Form, lengths: tuple[int, ...], wanted: Sequence[int], free: Sequence[int], is_common: bool
 ) -> tuple[tuple[Whole, Roomy] | Refusal, bool]:
     """Return the executable that serves these lengths, or why there is none; and whether it has to be compiled."""
+    serving = list[tuple[Whole, Roomy]]()
     for bounds, known in form.executables.items():
         serves = all(least <= length <= most for length, (least, most) in zip(lengths, bounds, strict=True))
-        if serves and not isinstance(known, Refusal):
-            return known, False
-    choices = list(_bounds_for(form, lengths))
+        if serves and not isinstance(known, Refusal) and not (is_common and _is_ample(known[1].rooms, lengths)):
+            serving.append(known)
+    if serving:
+        return min(serving, key=lambda known: known[1].rooms), False
+    choices = [*_bounds_for(form, lengths, is_common=is_common)]
     for bounds in choices:
         is_new = bounds not in form.executables
         if is_new:
@@ -84,17 +89,25 @@ def _with_room_for(
     return form.executables[choices[-1]], False
 
 
-def _bounds_for(form: Form, lengths: tuple[int, ...]) -> Iterator[Bounds]:
+def _is_ample(rooms: tuple[int, ...], lengths: tuple[int, ...]) -> bool:
+    """Tell whether there is room for more than twice a single length."""
+    return len(lengths) == 1 and rooms[0] > max(NEAR, room_for(lengths[0]))
+
+
+def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Iterator[Bounds]:
     """Yield between which bounds these lengths are open, the first choice first: narrow ones can be asked more.
 
-    One length has rooms for n from 17 to 32, say, or where an op asks more of n (a window over the last 20) for n from
-    the least that was seen there; up to 16 one executable serves all. Where several vary there would be many such
-    pairs; then one executable serves lengths from a quarter of its rooms on, and the rooms are those for all that was
-    seen. Where many do, one serves all that are shorter.
+    One length has the room of the longest that was seen; one that is common, or where an op asks more of n, has rooms
+    for n from 17 to 32, say, or (a window over the last 20) for n from the least that was seen there; up to 16 one
+    executable serves all. Where several vary there would be many such pairs; then one executable serves lengths from a
+    quarter of its rooms on, and the rooms are those for all that was seen. Where many do, one serves all that are
+    shorter.
     """
     rooms = tuple(map(room_for, lengths))
     if len(rooms) == 1:
         room = rooms[0]
+        if not is_common:
+            yield open_up_to((max(NEAR, room, *map(room_for, form.columns[0])),))
         if room <= NEAR:
             yield wide((NEAR,))
         yield narrow(rooms)

@@ -71,11 +71,13 @@ class Roomy:
 class AtLength:
     """Called as a plan is: a Roomy program at the lengths for which one recorded program asks.
 
-    waste: how many elements more it computes than that program has.
+    waste: how many elements more it computes than that program has. is_ample: whether less room would do.
     """
 
-    def __init__(self, roomy: Roomy, form: Form, sample: Sample, lengths: tuple[int, ...]) -> None:
-        self.roomy, self.lengths = roomy, np.array(lengths, np.int32)
+    def __init__(
+        self, roomy: Roomy, form: Form, sample: Sample, lengths: tuple[int, ...], *, is_ample: bool = False
+    ) -> None:
+        self.roomy, self.lengths, self.is_ample = roomy, np.array(lengths, np.int32), is_ample
         self.numbers = form.numbers_of(sample)
         self.padded = [at(shape, roomy.rooms) if _is_open(shape) else None for shape in roomy.kept]
         self.cut = [at(shape, lengths) if _is_open(shape) else None for shape in roomy.results]
