@@ -156,8 +156,14 @@ def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
 
 @both()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Join the dimensions from `start_dim` to `end_dim` to one. Shape: a 0-d tensor gives (1,)."""
-    return _own_if_copied(input, call(TABLE["flatten"], (input,), (as_int(start_dim), as_int(end_dim))))
+    """Join the dimensions from `start_dim` to `end_dim` to one. Shape: a 0-d tensor gives (1,).
+
+    One dimension stays as it is: that is the tensor itself.
+    """
+    first, last = as_int(start_dim), as_int(end_dim)
+    if -input.ndim <= min(first, last) and max(first, last) < input.ndim and (first - last) % input.ndim == 0:
+        return input
+    return _own_if_copied(input, call(TABLE["flatten"], (input,), (first, last)))
 
 
 @both()

@@ -39,6 +39,12 @@ class Parameter(Tensor):
         """Return a parameter that shares the storage of `data` (of a view: a copy)."""
         return _named_anew(cls, data, requires_grad)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            numbers = Tensor._leaf(self._materialize()._current().copied(), requires_grad=False)
+            memo[id(self)] = type(self)(numbers, self.requires_grad)
+        return memo[id(self)]
+
     def __repr__(self, **kwargs: Any) -> str:
         text = super().__repr__(**kwargs)
         return f"Parameter containing:\n{text if type(self) is Parameter else f'Parameter({text})'}"

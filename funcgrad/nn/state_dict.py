@@ -17,7 +17,7 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _FROM_PUBLIC = "_from_public_api"  # torch's mark on hooks whose result is not taken
 
 
-class IncompatibleKeys(NamedTuple):
+class _IncompatibleKeys(NamedTuple):
     """What `load_state_dict` found missing in the dictionary, and what it found too much."""
 
     missing_keys: list[str]
@@ -29,9 +29,6 @@ class IncompatibleKeys(NamedTuple):
         return f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
 
     __str__ = __repr__
-
-
-_IncompatibleKeys = IncompatibleKeys  # torch's name
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
@@ -85,7 +82,7 @@ class Stateful:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy the tensors of `state_dict` into the parameters and buffers of the same names.
 
         With `assign` they take the places of the present ones instead. Raises RuntimeError, with all complaints at
@@ -106,7 +103,7 @@ class Stateful:
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
-        return IncompatibleKeys(loading.missing, loading.unexpected)
+        return _IncompatibleKeys(loading.missing, loading.unexpected)
 
     def get_extra_state(self) -> Any:
         """Return what else belongs in the state dictionary: for subclasses to write, with `set_extra_state`."""
@@ -215,7 +212,7 @@ class _Loading:
                 below = f"{prefix}{name}."
                 self.load(child, {k: v for k, v in state_dict.items() if k.startswith(below)}, below)
         for hook in module._load_state_dict_post_hooks.values():
-            if hook(module, IncompatibleKeys(self.missing, self.unexpected)) is not None:
+            if hook(module, _IncompatibleKeys(self.missing, self.unexpected)) is not None:
                 raise AssertionError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
                     "values, if incompatible_keys need to be modified, it should be done inplace."

@@ -152,6 +152,7 @@ def test_loading_tells_all_that_is_wrong_at_once() -> None:
     found = net.load_state_dict(state, strict=False)
     assert found.missing_keys == ["scale", "first.bias"] and found.unexpected_keys == ["third.weight"]
     assert repr(found).startswith("_IncompatibleKeys(missing_keys=['scale', 'first.bias'], unexpected_keys=")
+    assert type(found).__name__ == "_IncompatibleKeys"
 
 
 def test_extra_state_travels() -> None:

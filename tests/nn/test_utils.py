@@ -167,6 +167,7 @@ def test_a_parametrized_weight_is_computed() -> None:
     assert torch.equal(layer.weight, layer.weight.T)
     assert list(layer.state_dict()) == ["bias", "parametrizations.weight.original"]
     assert repr(layer).startswith("ParametrizedLinear(\n  in_features=3")
+    assert type(layer).__module__ == parametrize.ParametrizationList.__module__
     layer.weight = torch.eye(3)
     assert torch.equal(layer.weight, torch.eye(3))
     layer(torch.ones(1, 3)).sum().backward()

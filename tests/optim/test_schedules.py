@@ -34,6 +34,15 @@ def test_plateaus_equal_torch(name: str) -> None:
     np.testing.assert_allclose(found, RECORDED["plateaus"][name], rtol=1e-13)
 
 
+def test_states_end_with_what_they_keep_a_part_of() -> None:
+    made = {
+        "lr_lambdas": lr_scheduler.LambdaLR(two_groups(), lambda epoch: 0.5**epoch),
+        "_schedulers": lr_scheduler.ChainedScheduler([lr_scheduler.ExponentialLR(two_groups(), 0.9)]),
+        "_scale_fn_custom": lr_scheduler.CyclicLR(two_groups(), 0.1, 0.5),
+    }
+    assert {name: list(scheduler.state_dict())[-1] for name, scheduler in made.items()} == {name: name for name in made}
+
+
 @pytest.mark.parametrize("name", list(cases.SCHEDULES))
 def test_a_checkpoint_goes_on_where_it_was(name: str) -> None:
     optimizer = two_groups()

@@ -226,7 +226,7 @@ def _make_own_class(module: Module) -> None:
     def refuse(self: Module) -> Any:
         raise RuntimeError("Serialization of parametrized modules is only supported through state_dict().")
 
-    members: dict[str, Any] = {"__getstate__": refuse}
+    members: dict[str, Any] = {"__getstate__": refuse, "__module__": ParametrizationList.__module__}
     if not hasattr(kind, "__deepcopy__"):
         members["__deepcopy__"] = deepcopied
     module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), members)

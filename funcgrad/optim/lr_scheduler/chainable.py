@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from funcgrad.optim.lr_scheduler.scheduler import LRScheduler, Rate
+from funcgrad.optim.lr_scheduler.scheduler import LRScheduler, Rate, without
 from funcgrad.optim.optimizer import Optimizer
 
 Factor = Callable[[int], float]
@@ -24,11 +24,12 @@ class LambdaLR(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state; of the functions only what callable objects hold, for plain ones None."""
-        return {**super().state_dict(), "lr_lambdas": [held_by(function) for function in self.lr_lambdas]}
+        held = [held_by(function) for function in self.lr_lambdas]
+        return {**without(super().state_dict(), "lr_lambdas"), "lr_lambdas": held}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned; the functions stay."""
-        super().load_state_dict({name: kept for name, kept in state_dict.items() if name != "lr_lambdas"})
+        super().load_state_dict(without(state_dict, "lr_lambdas"))
         for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if held is not None:
                 function.__dict__.update(held)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
-from funcgrad.optim.lr_scheduler.scheduler import LRScheduler, set_value, values_of
+from funcgrad.optim.lr_scheduler.scheduler import LRScheduler, set_value, values_of, without
 from funcgrad.optim.optimizer import Optimizer
 
 
@@ -18,11 +18,12 @@ class _Composed(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, with those of the schedulers inside."""
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+        inside = [scheduler.state_dict() for scheduler in self._schedulers]
+        return {**without(super().state_dict(), "_schedulers"), "_schedulers": inside}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
-        super().load_state_dict({name: kept for name, kept in state_dict.items() if name != "_schedulers"})
+        super().load_state_dict(without(state_dict, "_schedulers"))
         for scheduler, own in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(own)
 

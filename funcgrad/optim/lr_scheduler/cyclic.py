@@ -8,7 +8,14 @@ from functools import partial
 from typing import Any, Literal
 
 from funcgrad.optim.lr_scheduler.chainable import held_by
-from funcgrad.optim.lr_scheduler.scheduler import LRScheduler, Rate, per_group, require_optimizer, set_value
+from funcgrad.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    Rate,
+    per_group,
+    require_optimizer,
+    set_value,
+    without,
+)
 from funcgrad.optim.optimizer import Group, Optimizer
 
 Scale = Callable[[float], float]
@@ -107,14 +114,13 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state; of a custom `scale_fn` only what a callable object holds."""
-        state = super().state_dict()
-        state.pop("_scale_fn_ref", None)
+        state = without(super().state_dict(), "_scale_fn_ref", "_scale_fn_custom")
         custom = self._scale_fn_custom
         return {**state, "_scale_fn_custom": None if custom is None else held_by(custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned; a custom `scale_fn` stays."""
-        super().load_state_dict({name: kept for name, kept in state_dict.items() if name != "_scale_fn_custom"})
+        super().load_state_dict(without(state_dict, "_scale_fn_custom"))
         if state_dict["_scale_fn_custom"] is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])
         self._init_scale_fn()

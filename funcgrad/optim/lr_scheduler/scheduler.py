@@ -79,7 +79,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that this schedule keeps, but for the optimizer."""
-        return {name: kept for name, kept in self.__dict__.items() if name != "optimizer"}
+        return without(self.__dict__, "optimizer")
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
@@ -138,6 +138,11 @@ def require_optimizer(optimizer: Any) -> Optimizer:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
     return optimizer
+
+
+def without(state: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a state but for what has these names."""
+    return {name: kept for name, kept in state.items() if name not in names}
 
 
 def copied(value: Any) -> Any:
