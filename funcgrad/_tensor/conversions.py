@@ -160,10 +160,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
     One dimension stays as it is: that is the tensor itself.
     """
-    first, last = as_int(start_dim), as_int(end_dim)
-    if -input.ndim <= min(first, last) and max(first, last) < input.ndim and (first - last) % input.ndim == 0:
+    dims = (as_int(start_dim), as_int(end_dim))
+    wrapped = [dim % input.ndim for dim in dims if dim is not None and -input.ndim <= dim < input.ndim]
+    if len(wrapped) == 2 and wrapped[0] == wrapped[1]:
         return input
-    return _own_if_copied(input, call(TABLE["flatten"], (input,), (first, last)))
+    return _own_if_copied(input, call(TABLE["flatten"], (input,), dims))
 
 
 @both()
