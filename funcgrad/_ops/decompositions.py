@@ -11,8 +11,16 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
+
+_KERNELS = {  # what refuses the dtype in torch, where it is not the function itself
+    "linalg.eigh": "linalg_eigh_cpu", "linalg.eigvalsh": "linalg_eigh_cpu", "linalg.eig": "linalg_eig_out_cpu",
+    "linalg.eigvals": "linalg_eig_out_cpu", "linalg.svd": "linalg_svd_cpu", "linalg.qr": "geqrf_cpu",
+    "linalg.cholesky": "cholesky_cpu", "linalg.det": "lu_cpu", "linalg.solve": "lu_cpu",
+}  # fmt: skip
+_ASKS_ITS_KERNEL = {"linalg.eigh", "linalg.eigvalsh"}
 
 
 def needs_matrix(array: Array, name: str, *, square: bool = False) -> None:
@@ -24,10 +32,12 @@ def needs_matrix(array: Array, name: str, *, square: bool = False) -> None:
             f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by "
             f"{array.shape[-1]} matrices"
         )
+    is_float, kernel = dtypes.of_numpy(array.dtype).is_differentiable, _KERNELS.get(name)
+    if kernel is not None and (array.dtype.itemsize == 2 or (not is_float and name in _ASKS_ITS_KERNEL)):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
     needs_float(array, name)
     if array.dtype.itemsize == 2:
-        kind = "Half" if array.dtype == np.float16 else "BFloat16"
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {kind}")
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {scalar_name(array)}")
 
 
 def adjoint_of(array: Array) -> Array:

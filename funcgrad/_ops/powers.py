@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from funcgrad._ops.arithmetic import Shapes, is_bool, is_integer, is_number
 from funcgrad._ops.broadcasting import broadcast
@@ -49,15 +52,22 @@ def _float_power(input: Array, exponent: Array) -> Array:
     return result
 
 
-@_float_power.defjvp
-def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    """By x: y x^(y-1), 0 where y is 0. By y: x^y log(x), 0 where x is 0 and y is not negative."""
+def _float_power_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Any]:
+    """By x: y x^(y-1), 0 where y is 0. By y: x^y log(x), 0 where x is 0 and y is not negative.
+
+    What has no tangent counts for nothing: the logarithm of a negative x would make it NaN.
+    """
     (x, y), (dx, dy) = primals, tangents
-    result = _float_power(x, y)
-    by_x = jnp.where(y == 0, 0, y * _float_power(x, jnp.where(y == 0, 1, y - 1)))
-    vanishes = (x == 0) & (lax.real(y) >= 0 if y.dtype.kind == "c" else y >= 0)
-    by_y = jnp.where(vanishes, 0, result * lax.log(jnp.where(vanishes, 1, x)))
-    return result, by_x * dx + by_y * dy
+    result, along = _float_power(x, y), []
+    if type(dx) is not SymbolicZero:
+        along.append(dx * jnp.where(y == 0, 0, y * _float_power(x, jnp.where(y == 0, 1, y - 1))))
+    if type(dy) is not SymbolicZero:
+        vanishes = (x == 0) & (lax.real(y) >= 0 if y.dtype.kind == "c" else y >= 0)
+        along.append(dy * jnp.where(vanishes, 0, result * lax.log(jnp.where(vanishes, 1, x))))
+    return result, sum(along[1:], along[0]) if along else dx
+
+
+_float_power.defjvp(_float_power_jvp, symbolic_zeros=True)
 
 
 def _power(input: Array, exponent: Array) -> Array:

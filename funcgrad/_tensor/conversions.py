@@ -28,6 +28,7 @@ from funcgrad._tensor.near import call_near
 from funcgrad._tensor.placement import is_on
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_discarded
 
 
 @method()
@@ -55,6 +56,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if device is not None and not is_on(self.device, Device(device)):
         result = moved(self, Device(device))
     if wanted is not None and wanted is not self.dtype:
+        if self.dtype.is_complex:
+            warn_of_discarded(self.dtype, wanted)
         result = call_near(TABLE["to_dtype"], (result,), (wanted,))
     elif copy and result is self:
         result = call(TABLE["clone"], (self,))
@@ -211,6 +214,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else from_data(src, None, None, False)
     if source.device != self.device:
         source = moved(source, self.device)
+    warn_of_discarded(source.dtype, self.dtype)
     inputs = (self._current(), source._current())
     return self._write(apply(TABLE["copy_over"], inputs)[0])
 

@@ -131,8 +131,8 @@ def _ragged(data: Any) -> Exception:
 
 
 def _no_number(data: Any, dtype: DType | None) -> Exception:
-    if isinstance(data, str):
-        return TypeError("new(): invalid data type 'str'")
+    if isinstance(data, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{type(data).__name__}'")
     found = next((x for x in _leaves(data) if not isinstance(x, (int, float, complex, np.generic, np.ndarray))), None)
     if any(isinstance(x, int) and abs(x) >= 2**63 for x in _leaves(data)):
         return ValueError("Overflow when unpacking long long")

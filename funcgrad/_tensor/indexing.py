@@ -30,6 +30,7 @@ from funcgrad._tensor.near import call_near
 from funcgrad._tensor.near_writes import is_same_place, set_near
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_discarded
 
 _ALL = slice(None)
 _NUMBERS = (int, float, bool, complex)
@@ -120,6 +121,7 @@ def _copied(target: Tensor, source: Tensor) -> Variable:
         given = given[1:]
     if given != shape:
         expanded_size(given, shape)  # refuses what does not fit
+    warn_of_discarded(variable.aval.dtype, target.dtype)
     return apply(TABLE["copy_over"], (target._current(), variable))[0]
 
 

@@ -36,6 +36,8 @@ def _in_shape(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval)
 def _in_dtype(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
     """Cast: floats cut off to integers as the row does it, and without numpy's warnings of what does not fit."""
     numbers, kind = arrays[0], result.dtype.numpy
+    if numbers.dtype.kind == "c" and kind.kind not in "cb":
+        numbers = numbers.real
     with np.errstate(over="ignore", invalid="ignore"):
         if kind.kind in "iu" and numbers.dtype.kind in "fV":
             numbers = numbers.astype(np.float64).astype(np.int64 if kind.itemsize == 8 else np.int32)

@@ -58,6 +58,16 @@ def _number(self: Tensor) -> Any:
     return item(self)
 
 
+def _real_number(self: Tensor, kind: str) -> Any:
+    """Return the one number; of a complex one the real part, RuntimeError where there is an imaginary one."""
+    number = _number(self)
+    if type(number) is not complex:
+        return number
+    if number.imag != 0:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+    return number.real
+
+
 @method("__float__")
 def as_float(self: Tensor) -> float:
     """Return the one number as a float."""
@@ -66,13 +76,13 @@ def as_float(self: Tensor) -> float:
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first."
         )
-    return float(_number(self))
+    return float(_real_number(self, "double"))
 
 
 @method("__int__")
 def as_int(self: Tensor) -> int:
     """Return the one number as an int, cut off towards zero."""
-    return int(_number(self))
+    return int(_real_number(self, "int64_t"))
 
 
 @method("__complex__")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.warning import warn, warn_once
 from funcgrad._ops.checks import size_text
 from funcgrad._ops.loss_reduction import reduction_of
@@ -113,3 +114,9 @@ def warn_of_copy(data: Any, call: str) -> None:
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}(sourceTensor)."
         )
+
+
+def warn_of_discarded(given: DType, wanted: DType) -> None:
+    """Warn where complex numbers are made real."""
+    if given.is_complex and not wanted.is_complex and wanted.name != "bool":
+        warn_once("Casting complex values to real discards the imaginary part")

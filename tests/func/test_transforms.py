@@ -236,3 +236,15 @@ def test_vjp_gives_a_tuple_of_gradients_for_one_primal_too() -> None:
     gradients = pull(torch.ones(2))
     assert [g["w"].tolist() for g in gradients] == [[2, 4]]
     assert func.jvp(lambda p: p["w"].sum(), (parameters,), gradients)[1].item() == 6
+
+
+@pytest.mark.parametrize("exponents", [(2, 3, 4, 1), (2.0, 3.0, 9.0, 2.5)])
+def test_exponents_that_vary_leave_derivatives_finite(exponents: tuple[float, ...]) -> None:
+    z = torch.tensor([-0.5, 0.25, 0.75])
+    for p in exponents:
+        base = z if p == int(p) else z.abs()
+        slopes = func.jacfwd(lambda x, p=p: x**p)(base)
+        curvatures = func.jacfwd(func.grad(lambda x, p=p: (x**p).sum()))(base)
+        assert slopes.diagonal().tolist() == pytest.approx([p * x ** (p - 1) for x in base.tolist()], rel=1e-5)
+        expected = [p * (p - 1) * x ** (p - 2) for x in base.tolist()]
+        assert curvatures.diagonal().tolist() == pytest.approx(expected, rel=1e-5)

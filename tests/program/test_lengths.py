@@ -687,3 +687,24 @@ def test_options_that_vary_beside_shapes_that_do_not(
     shared = found()
     monkeypatch.setattr(settings, "lengths", 0)
     assert shared == pytest.approx(found(), rel=1e-5)
+
+
+def test_a_leaf_that_no_result_replaces_at_other_lengths_is_not_donated(recwarn: pytest.WarningsRecorder) -> None:
+    distances = fg.rand(40, 40, generator=fg.Generator().manual_seed(0))
+    shares = fg.zeros(40, 40)
+    for i in range(40):
+        width, low, high = 1.0, -fg.inf, fg.inf
+        row = fg.cat([distances[i, :i], distances[i, i + 1 :]]) ** 2
+        for _ in range(25):
+            share = fg.exp(-row * width)
+            total = share.sum()
+            too_wide = fg.log(total) + width * (row * share).sum() / total - 2.3
+            if too_wide.abs() < 1e-4:
+                break
+            if too_wide > 0:
+                low, width = width, width * 2 if high == fg.inf else (width + high) / 2
+            else:
+                high, width = width, width / 2 if low == -fg.inf else (width + low) / 2
+        shares[i, fg.arange(40) != i] = share / total
+    assert shares.sum().item() == pytest.approx(40)
+    assert not [w for w in recwarn if "donated" in str(w.message)]

@@ -52,6 +52,9 @@ WARNED: dict[str, Callable[[], object]] = {
     "where received a uint8 condition": lambda: torch.where(_bytes(), 1, 2),
     "number before tensors": lambda: torch.ones(2).addcmul_(0.5, torch.ones(2), torch.ones(2)),
     "does not match num_features": lambda: nn.InstanceNorm2d(3)(torch.ones(1, 2, 4, 4)),
+    "Casting complex values to real": lambda: torch.tensor([1j]).float(),
+    "Casting complex values to real discards": lambda: torch.zeros(1).copy_(torch.tensor([1j])),
+    "complex values to real discards the imaginary": lambda: torch.zeros(2).__setitem__(0, torch.tensor(1j)),
     "non-tuple sequence": lambda: torch.ones(3, 3)[[[0, 1], [1, 2]]],
 }
 

@@ -48,7 +48,8 @@ class Roomy:
             self.results = [tuple(a.shape) for a in traced.out_avals]
             made = [tuple(x.aval.shape) for equation in traced.eqns for x in equation.outvars]
             self._shapes.update(filter(_is_open, made))
-            self.execute = jax.jit(self._masked(traced), donate_argnums=(0,), compiler_options=options)
+            donated = (0,) if _have_partners([a.struct for a in given], traced.out_avals) else ()
+            self.execute = jax.jit(self._masked(traced), donate_argnums=donated, compiler_options=options)
             room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), rooms), a.dtype.numpy) for a in kept]
             self.execute.trace([a.struct for a in given], room_structs, number_structs,
                                jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32)))  # fmt: skip
@@ -93,6 +94,12 @@ class AtLength:
 
 def _is_open(shape: Shape) -> bool:
     return any(map(is_symbolic, shape))
+
+
+def _have_partners(given: Sequence[Any], results: Sequence[Any]) -> bool:
+    """Tell whether each leaf finds a result of its shape, with the lengths open, to give its memory to."""
+    wanted, there = (Counter((tuple(x.shape), x.dtype) for x in some) for some in (given, results))
+    return wanted <= there
 
 
 def _padded(array: Any, shape: Shape) -> Any:
