@@ -161,7 +161,16 @@ class AveragedModel:
 
 @cache
 def _both(cls: type, base: type) -> type:
-    return type(cls.__name__, (cls, base), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
+    def reduced(self: Any) -> tuple[Any, ...]:
+        return _empty, (cls, base), self.__getstate__()
+
+    names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    return type(cls.__name__, (cls, base), {**names, "__reduce__": reduced})
+
+
+def _empty(cls: type, base: type) -> Any:
+    """Return what pickling and copying fill: a file knows the classes, but not the one made of them."""
+    return object.__new__(_both(cls, base))
 
 
 def _module_class(kind: type) -> type | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from operator import attrgetter
 from pickle import UnpicklingError
 from typing import Any, BinaryIO
 
+from funcgrad._base.rooms import imported
 from funcgrad.serialization import names
 from funcgrad.serialization.machine import Machine
 from funcgrad.serialization.storages import KINDS, StorageKind, TypedStorage
@@ -145,7 +147,10 @@ class TrustedUnpickler(pickle.Unpickler):
             if full_name in known and module.startswith("torch"):
                 return known[full_name]
         found = names.registered(full_name)
-        if found is None and (module == "torch" or module.startswith("torch.")):
+        is_of_torch = module == "torch" or module.startswith("torch.")
+        if found is None and is_of_torch:
+            found = _in_room(module.replace("torch", "funcgrad", 1), name)
+        if found is None and is_of_torch:
             raise UnpicklingError(f"the file needs {full_name}, which funcgrad has no counterpart for")
         return super().find_class(module, name) if found is None else found
 
@@ -153,6 +158,14 @@ class TrustedUnpickler(pickle.Unpickler):
         if type(pid) is tuple and len(pid) > 1 and _text(pid[0]) == "module":
             return pid[1]
         return self.storage(pid)
+
+
+def _in_room(room: str, name: str) -> Any:
+    """Return what one of our modules calls by a name, dotted for what is inside a class; None where it has none."""
+    try:
+        return attrgetter(name)(imported(room))
+    except (ImportError, AttributeError):
+        return None
 
 
 def _text(given: Any) -> Any:

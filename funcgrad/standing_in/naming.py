@@ -15,11 +15,15 @@ from funcgrad.autograd.numeric import GradcheckError
 from funcgrad.random.generator import Generator
 from funcgrad.serialization.names import torch_classes
 
-_OF_PARAMETERS = ("funcgrad.nn.utils.prune", "funcgrad.nn.utils.parametrize")
 _ROOMS_NAMED_ALIKE = (
-    "funcgrad.optim", "funcgrad.utils.data", "funcgrad.distributions", "funcgrad.autograd.function", *_OF_PARAMETERS,
+    "funcgrad.amp", "funcgrad.autograd", "funcgrad.cuda.amp", "funcgrad.distributions", "funcgrad.nn.parameter",
+    "funcgrad.nn.utils", "funcgrad.optim", "funcgrad.overrides", "funcgrad.utils.data",
 )  # fmt: skip
-_PARTS = ("funcgrad.optim.lr_scheduler", "funcgrad.utils.data", *_OF_PARAMETERS)  # of scripts that import `torch` alone
+_OF_OTHER_ROOMS = {
+    "funcgrad._base.info": "torch", "funcgrad._base.layouts": "torch", "funcgrad._tensor.storage": "torch.storage",
+    "funcgrad._tape.modes": "torch.autograd.grad_mode", "funcgrad.nn.parallel": "torch.nn.parallel.distributed",
+    "funcgrad.autograd.anomaly": "torch.autograd.anomaly_mode", "funcgrad.profiler.profile": "torch.profiler.profiler",
+}  # fmt: skip
 _ONE_FILE_IN_TORCH = "torch.optim.lr_scheduler"
 _own_names: dict[Any, str] = {}
 
@@ -35,9 +39,9 @@ def take_torchs_names(module: ModuleType | None = None) -> None:
         _rename(kind, name.rpartition(".")[0])
     for room in _with_parts(module) if module is not None else []:
         for kind in list(vars(room).values()):
-            if isinstance(kind, type) and kind.__module__.startswith(_ROOMS_NAMED_ALIKE):
-                name = kind.__module__.replace("funcgrad", "torch", 1)
-                _rename(kind, _ONE_FILE_IN_TORCH if name.startswith(_ONE_FILE_IN_TORCH) else name)
+            name = _torch_room(kind.__module__) if isinstance(kind, type) else None
+            if name is not None:
+                _rename(kind, name)
 
 
 def give_names_back() -> None:
@@ -48,7 +52,20 @@ def give_names_back() -> None:
 
 
 def _with_parts(module: ModuleType) -> list[ModuleType]:
-    return [module, *(sys.modules[p] for p in _PARTS if p in sys.modules and p.startswith(f"{module.__name__}."))]
+    """Return a module with its loaded parts that scripts reach by `import torch` alone."""
+    inside = module.__name__.replace("torch", "funcgrad", 1) + "."
+    parts = [name for name in sys.modules if name.startswith(inside) and _torch_room(name) is not None]
+    return [module, *(sys.modules[name] for name in parts)]
+
+
+def _torch_room(room: str) -> str | None:
+    """Return what torch calls the module where one of our classes is; None where it has none like it."""
+    if room in _OF_OTHER_ROOMS:
+        return _OF_OTHER_ROOMS[room]
+    if not room.startswith(_ROOMS_NAMED_ALIKE):
+        return None
+    name = room.replace("funcgrad", "torch", 1)
+    return _ONE_FILE_IN_TORCH if name.startswith(_ONE_FILE_IN_TORCH) else name
 
 
 def _rename(kind: Any, module: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,11 @@ def test_mistakes_are_named() -> None:
         swa_utils.SWALR(two_groups(), 0.1, anneal_strategy="step")
     with pytest.raises(ValueError, match="anneal_epochs must be equal or greater than 0"):
         swa_utils.SWALR(two_groups(), 0.1, anneal_epochs=-1)
+
+
+def test_averages_are_pickled_with_their_count() -> None:
+    averaged = swa_utils.AveragedModel(model_with(1.0))
+    averaged.update_parameters(model_with(3.0))
+    found = pickle.loads(pickle.dumps(averaged))
+    assert isinstance(found, swa_utils.AveragedModel) and isinstance(found, nn.Module)
+    assert found.n_averaged == 1 and torch.equal(found.module[0].weight, torch.full((2, 2), 3.0))

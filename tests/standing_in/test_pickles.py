@@ -27,3 +27,31 @@ def test_a_plain_pickle_of_torchs_tensors_is_read(tmp_path: Path) -> None:
         "tensor([1., 4.])", "Parameter containing:",
         "tensor([1.0000, 2.5000], dtype=torch.float64, requires_grad=True)",
     ]  # fmt: skip
+
+
+def test_whole_objects_are_saved_under_torchs_names_and_read_again(tmp_path: Path) -> None:
+    source = """
+    import io
+    import torch
+    from torch import nn, optim
+    from torch.utils.data import Subset, TensorDataset
+
+    model = nn.Linear(2, 1)
+    optimizer = optim.AdamW(model.parameters())
+    for whole in (
+        optimizer, optim.lr_scheduler.StepLR(optimizer, 3), Subset(TensorDataset(torch.ones(2)), [0]),
+        torch.distributions.Normal(0.0, 1.0), torch.amp.GradScaler("cpu"), optim.swa_utils.AveragedModel(model),
+        nn.utils.rnn.pack_sequence([torch.ones(2)]), torch.finfo,
+    ):
+        file = io.BytesIO()
+        torch.save(whole, file)
+        file.seek(0)
+        found = torch.load(file, weights_only=False)
+        print(found if isinstance(found, type) else type(found))
+    """
+    assert output_of(tmp_path, source) == [
+        "<class 'torch.optim.adamw.AdamW'>", "<class 'torch.optim.lr_scheduler.StepLR'>",
+        "<class 'torch.utils.data.dataset.Subset'>", "<class 'torch.distributions.normal.Normal'>",
+        "<class 'torch.amp.grad_scaler.GradScaler'>", "<class 'torch.optim.swa_utils.AveragedModel'>",
+        "<class 'torch.nn.utils.rnn.PackedSequence'>", "<class 'torch.finfo'>",
+    ]  # fmt: skip
