@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.joining import BY_NUMPY, Numbers
-from funcgrad._program.record import ends_where_it_grows, note_growth, thread
+from funcgrad._program.record import array_of, ends_where_it_grows, note_growth, thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Recipe, Value, constant, of_array
 from funcgrad._tape.nodes import GradSlot
@@ -156,7 +156,15 @@ def _are_near(op: Op, variables: Sequence[Variable | None]) -> bool:
     here = sum(type(value.array) is np.ndarray for value in values)
     if here == len(values) or op not in _JOINING:
         return here == len(values)
-    return (here > 0 or len(values) >= _MANY) and all(_is_given(value, len(values)) for value in values)
+    if not here and len(values) < _MANY:
+        return False
+    late = [value for value in values if not _is_given(value, len(values))]
+    if len(values) >= _MANY * max(1, len(late)):
+        for value in late:  # the last of those that a loop has kept one by one
+            if type(value) is Value and value.array is None:
+                array_of(value)
+        late = [value for value in late if not _is_given(value, len(values))]
+    return not late
 
 
 def _is_given(value: Value, count: int) -> bool:

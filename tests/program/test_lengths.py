@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -506,6 +507,22 @@ def test_data_of_many_lengths_is_joined_without_a_compile() -> None:
     assert stacked.shape == (2, 6, 8) and stacked.max() < 1
 
 
+def test_what_a_loop_kept_is_joined_without_a_compile_though_the_last_is_not_there_yet() -> None:
+    def joined(count: int) -> float:
+        x, kept = fg.arange(20.0), []
+        for i in range(count):
+            kept.append(x.sin()[i])
+            if i < count - 1:
+                assert abs(kept[-1].item()) <= 1
+        return fg.stack(kept).sum().item()
+
+    joined(9), joined(12), joined(11)
+    with counted() as seen:
+        found = joined(13)
+    assert seen.compiles == 0
+    assert found == pytest.approx(sum(math.sin(i) for i in range(13)), abs=1e-5)
+
+
 def test_a_batch_that_is_short_once_an_epoch_while_lengths_vary() -> None:
     model = nn.Linear(6, 3)
     optimizer = fg.optim.SGD(model.parameters(), lr=0.1)
@@ -605,7 +622,7 @@ def test_boxes_are_suppressed_image_by_image_without_a_compile_for_each_turn(mon
     counts = (33, 26, 23, 30, 28, 20)
     with counted() as seen:
         found = [suppressed(count) for count in counts]
-    assert seen.compiles <= seen.runs // 4
+    assert seen.compiles <= seen.runs // 6
     monkeypatch.setattr(settings, "eager", True)
     assert found[-1] == suppressed(counts[-1])  # each op of each length is compiled for this
 

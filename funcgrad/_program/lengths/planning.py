@@ -90,24 +90,26 @@ def _with_room_for(
 
 
 def _is_ample(rooms: tuple[int, ...], lengths: tuple[int, ...]) -> bool:
-    """Tell whether there is room for more than twice a single length."""
-    return len(lengths) == 1 and rooms[0] > max(NEAR, room_for(lengths[0]))
+    """Tell whether there is more room than `_bounds_for` would give lengths that are common."""
+    enough = 1 if len(lengths) == 1 else 2
+    few = len(lengths) <= FEW
+    return few and any(room > max(NEAR, enough * room_for(n)) for room, n in zip(rooms, lengths, strict=True))
 
 
 def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Iterator[Bounds]:
     """Yield between which bounds these lengths are open, the first choice first: narrow ones can be asked more.
 
-    One length has the room of the longest that was seen; one that is common, or where an op asks more of n, has rooms
-    for n from 17 to 32, say, or (a window over the last 20) for n from the least that was seen there; up to 16 one
-    executable serves all. Where several vary there would be many such pairs; then one executable serves lengths from a
-    quarter of its rooms on, and the rooms are those for all that was seen. Where many do, one serves all that are
-    shorter.
+    A few lengths have the rooms of the longest that were seen. If they are common, or an op asks more of n, one length
+    has rooms for n from 17 to 32, say, or (a window over the last 20) for n from the least that was seen there; up to
+    16 one executable serves all. Where several vary there would be many such pairs; then one serves lengths from a
+    quarter of its rooms on. Where many do, one serves all that are shorter.
     """
     rooms = tuple(map(room_for, lengths))
+    if len(rooms) <= FEW and not is_common:
+        yield open_up_to(tuple([max(NEAR, room, *map(room_for, column))
+                                for room, column in zip(rooms, form.columns, strict=True)]))  # fmt: skip
     if len(rooms) == 1:
         room = rooms[0]
-        if not is_common:
-            yield open_up_to((max(NEAR, room, *map(room_for, form.columns[0])),))
         if room <= NEAR:
             yield wide((NEAR,))
         yield narrow(rooms)
