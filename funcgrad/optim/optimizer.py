@@ -19,7 +19,6 @@ from funcgrad._base.naming import typename
 from funcgrad._ops.table import Arrays, Op
 from funcgrad._tape.modes import set_grad_enabled
 from funcgrad._tape.nodes import RemovableHandle
-from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import end_step, flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.tensor_groups import _default_to_fused_or_foreach as _default_to_fused_or_foreach
@@ -208,7 +207,7 @@ class Optimizer:
         return packed_state
 
     def load_state_dict(self, state_dict: StateDict) -> None:
-        """Take over what `state_dict` returned, here or in torch. Tensors are copied, in the dtype of their parameter.
+        """Take over what `state_dict` returned, here or in torch. Tensors of the parameters' dtypes are not copied.
 
         Raises ValueError where the number of groups, or of parameters in one, differs.
         """
@@ -242,12 +241,10 @@ class Optimizer:
                 )
 
     def _loaded(self, param: Tensor, kept: Any, name: Any) -> Any:
-        """Return a copy of a state of `param`; a floating one in its dtype, except for the count of steps."""
+        """Return a state of `param` on its device, a floating one in its dtype; what fits, as a count does, is kept."""
         if isinstance(kept, Tensor):
-            array = to_host(kept)
-            if name != "step" and param.dtype.is_floating_point:
-                array = array.astype(param.dtype.numpy)
-            return from_host(array, device=None if name == "step" else param.device)
+            dtype = param.dtype if param.dtype.is_floating_point else kept.dtype
+            return kept if name == "step" else kept.to(dtype=dtype, device=param.device)
         if isinstance(kept, dict):
             return {key: self._loaded(param, inner, key) for key, inner in kept.items()}
         if isinstance(kept, (list, tuple, set)):

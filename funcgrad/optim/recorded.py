@@ -214,7 +214,11 @@ class RuleOptimizer(Optimizer):
                 number = float(own[name])
                 if number not in known:
                     known[number] = _beside(param, np.array(number, count_dtype()))
-                own[name] = Tensor._of(known[number])
+                count, variable = own[name], known[number]
+                if isinstance(count, Tensor) and count.dtype is variable.value.aval.dtype:
+                    bind([count], [variable])
+                else:
+                    own[name] = Tensor._of(variable)
 
 
 def _kept(found: Array, arrays: Arrays) -> tuple[Array, ...]:
