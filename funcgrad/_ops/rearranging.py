@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.checks import c_name
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.parts import diagonal_dims
 from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Mask, Scalar, op
@@ -279,6 +280,8 @@ def one_hot(input: Indices, num_classes: int) -> Array:
 @op(grad="FillBackward0", names="fill .fill .fill_")
 def fill(input: Array, value: Scalar) -> Array:
     """Return a tensor like `input` of one number; no gradient reaches `input`."""
+    if isinstance(value, (complex, np.ndarray)) and value.imag != 0 and input.dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
     number = cast(jnp.asarray(value), input.dtype)
     return jnp.broadcast_to(number, input.shape)
 

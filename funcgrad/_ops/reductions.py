@@ -198,6 +198,8 @@ def min_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array
 def _argument(find: Any, name: str, input: Array, dim: int | None, keepdim: bool) -> Array:
     if is_bool(input):
         raise RuntimeError(f"{name}(): does not support bool input")
+    if input.dtype.kind == "c":
+        raise RuntimeError(f"{name}(): does not support complex input")
     if dim is None:
         _require_any(input, name, IndexError)
         place = find(input.reshape(-1), 0).astype(np.int64)

@@ -269,6 +269,8 @@ def lstsq(
     needs_matrix(A, "torch.linalg.lstsq")
     is_vector = A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]
     right = B[..., None] if is_vector else B
+    if B.ndim < 2 and not is_vector:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")
     if A.shape[-2] != right.shape[-2]:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
     if A.dtype != B.dtype:
