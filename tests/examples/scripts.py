@@ -111,7 +111,8 @@ def difference(expected: Sequence[str], found: Sequence[str]) -> Difference:
 
 
 def _words(line: str) -> list[str]:
-    return _NUMBER.sub("#", line).split()
+    """Return the words without numbers, and without the spaces around these: numpy pads them to one width."""
+    return re.sub(r"\s*#\s*", " # ", _NUMBER.sub("#", line)).split()
 
 
 def _apart(one: float, other: float) -> float:

@@ -50,3 +50,4 @@ def test_times_do_not_count_and_other_words_do() -> None:
     assert scripts.difference(["nan"], ["nan"]).largest == 0
     assert scripts.difference(["nan"], ["1.0"]).largest == float("inf")
     assert not scripts.difference(["a", "b"], ["a"]).is_same_curve
+    assert not scripts.difference(["[-0.48 ]"], ["[-0.503]"]).other_words
