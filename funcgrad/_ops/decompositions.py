@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import no_kernel, scalar_name
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
 
@@ -34,7 +34,7 @@ def needs_matrix(array: Array, name: str, *, square: bool = False) -> None:
         )
     is_float, kernel = dtypes.of_numpy(array.dtype).is_differentiable, _KERNELS.get(name)
     if kernel is not None and (array.dtype.itemsize == 2 or (not is_float and name in _ASKS_ITS_KERNEL)):
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
+        raise no_kernel(kernel, array)
     needs_float(array, name)
     if array.dtype.itemsize == 2:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {scalar_name(array)}")

@@ -59,6 +59,8 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if len(inputs) == 1 and type(inputs[0]) is Tensor and inputs[0]._current().value.program is thread.program:
         return call(op, inputs, statics)
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
+    if op in _JOINING and len(inputs) >= _MANY and not settings.eager:
+        _run_last(variables)
     if settings.eager or not _are_near(op, variables):
         if op not in _JOINING:
             return call(op, inputs, statics)
@@ -156,15 +158,19 @@ def _are_near(op: Op, variables: Sequence[Variable | None]) -> bool:
     here = sum(type(value.array) is np.ndarray for value in values)
     if here == len(values) or op not in _JOINING:
         return here == len(values)
-    if not here and len(values) < _MANY:
-        return False
+    return (here > 0 or len(values) >= _MANY) and all(_is_given(value, len(values)) for value in values)
+
+
+def _run_last(variables: Sequence[Variable | None]) -> None:
+    """Run the few pieces of many that are only promised: the last of those that a loop kept one by one."""
+    values = [variable.value for variable in variables if variable is not None and variable.node is None]
+    if len(values) < len(variables) or any(value.aval.nbytes > SMALL for value in values):
+        return
     late = [value for value in values if not _is_given(value, len(values))]
-    if len(values) >= _MANY * max(1, len(late)):
-        for value in late:  # the last of those that a loop has kept one by one
+    if late and len(values) >= _MANY * len(late):
+        for value in late:
             if type(value) is Value and value.array is None:
                 array_of(value)
-        late = [value for value in late if not _is_given(value, len(values))]
-    return not late
 
 
 def _is_given(value: Value, count: int) -> bool:

@@ -82,9 +82,9 @@ class Fit:
             if size in self._dimensions:
                 continue
             self._dimensions[size] = values = self._values(size)
-            for name, column in zip(NAMES, self.columns, strict=False):
-                if column == values and name not in lengths_in(size):
-                    raise Follows(NAMES.index(name), size)
+            for length, column in enumerate(self.columns):
+                if column == values and NAMES[length] not in lengths_in(size):
+                    raise Follows(length, size)
 
     def _values(self, size: Any) -> tuple[int, ...]:
         return tuple([at(size, lengths) for lengths in self._rows])
