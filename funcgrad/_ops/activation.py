@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from funcgrad._ops.checks import require_floating, size_text
+from funcgrad._ops.checks import require_bounds, require_floating, size_text
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, op
 
@@ -16,8 +16,7 @@ def relu(input: Array) -> Array:
     """max(input, 0); the gradient at 0 is 0 and NaN stays NaN. Shape: input (*), result the same."""
     if input.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    if input.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
+    require_bounds(input)
     return jnp.where(input <= 0, jnp.zeros_like(input), input)
 
 
@@ -34,6 +33,7 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
         raise ValueError("min_val cannot be greater than max_val")
     if input.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
+    require_bounds(input)
     low, high = (jnp.full_like(input, bound) for bound in (min_val, max_val))
     return jnp.where(input <= low, low, jnp.where(input >= high, high, input))
 

@@ -12,7 +12,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_floating, require_number, require_order, require_real
+from funcgrad._ops.checks import require_bounds, require_floating, require_number, require_order, require_real
 from funcgrad._ops.table import Array, Operand, Scalar, op
 
 Shapes = tuple[Any, ...]
@@ -328,8 +328,7 @@ def clamp(input: Array, min: Operand | None = None, max: Operand | None = None) 
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if input.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
+    require_bounds(input)
     if min is not None:
         input, min = broadcast(input, min)
         input = jnp.where((input < min) | jnp.isnan(min), min, input)

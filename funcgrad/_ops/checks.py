@@ -27,6 +27,12 @@ def no_kernel(kernel: str, array: Array) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 
 
+def require_bounds(array: Array) -> None:
+    """Raise torch's error for what is held between bounds and has no order: complex numbers."""
+    if array.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
 def require_floating(array: Array, kernel: str) -> None:
     """Raise torch's error for an op that has no kernel for integers."""
     if array.dtype.kind in "biu":
