@@ -46,7 +46,7 @@ class Program:
 
     __slots__ = (
         "begun", "closed", "cursor", "failure", "grown", "history", "key", "leaf_slots", "leaves", "lock",
-        "numbers", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
+        "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -70,6 +70,7 @@ class Program:
         self.grown: dict[Any, int] = {}  # what was joined, and after how many instructions: `ends_where_it_grows`
         self.key: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # results wanted, leaves that nobody holds
         self.promised: list[Value] = []
+        self.order: Sequence[int] = ()  # which of those each result of the outcome is
         self.begun: tuple[Any, list[Any]] | None = None  # its plan, and what the stages gave that have run
         self.outcome: list[Any] = []
 

@@ -182,7 +182,7 @@ def _chosen(program: Program, read: int | None) -> tuple[Plan, Compile | None, f
         start = time.perf_counter()
         planned, compiled = _planned(program, read if planned is None else planned.read, planned)
     planned.spare -= 1
-    program.promised = [program.promised[i] for i in planned.order]
+    program.order = planned.order
     counters.runs = planned.used = counters.runs + 1
     counters.donated += planned.donated
     if Journal.watching:
@@ -223,7 +223,8 @@ _NOTHING = nullcontext()
 def _settle(program: Program) -> None:
     """Hand the outcome to the Values; done again after an interruption it does the same."""
     if program.outcome:
-        for value, array in zip(program.promised, program.outcome[0], strict=True):
+        for place, array in zip(program.order, program.outcome[0], strict=True):
+            value = program.promised[place]
             value.array = array
             value.program = None
     if program.placement is not None:
