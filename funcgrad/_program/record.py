@@ -172,20 +172,26 @@ def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tu
     return signature, values
 
 
-def array_of(value: Value) -> jax.Array:
-    """Return the array of a Value, running the program that promises it where need be."""
+def numbers_of(value: Value) -> np.ndarray[Any, Any] | jax.Array:
+    """Return a Value's numbers to read only, on the host or a device, running the program that promises them."""
     if value.array is None:
         if type(value) is MetaValue:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if isinstance(value, LiftedValue):
             return value.read()
         force(value)
-    if type(value.array) is np.ndarray:
-        host = value.array
-        with jax.enable_x64(True), jax.ensure_compile_time_eval():
-            value.array = jax.device_put(host)
-        remember_places(value, host)
     return value.array  # type: ignore[return-value]  # the run has put it there
+
+
+def array_of(value: Value) -> jax.Array:
+    """Return the array of a Value on its device, running the program that promises it where need be."""
+    array = numbers_of(value)
+    if type(array) is not np.ndarray:
+        return array  # type: ignore[return-value]  # what is no numpy array is JAX's
+    with jax.enable_x64(True), jax.ensure_compile_time_eval():
+        value.array = jax.device_put(array)
+    remember_places(value, array)
+    return value.array
 
 
 def share(value: Value) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._base.warning import is_own, warn
 from funcgrad._program.journal import user_line
-from funcgrad._program.record import array_of
+from funcgrad._program.record import numbers_of
 from funcgrad._tape.variable import Variable
 
 
@@ -31,7 +31,7 @@ def remember_line(node: Any) -> None:
 def search(node: Any, gradients: Sequence[Variable | None]) -> None:
     """Raise RuntimeError where a gradient that `node` returned holds a NaN; first warn with the forward's lines."""
     for position, gradient in enumerate(gradients):
-        if gradient is not None and gradient.aval.differentiable and np.isnan(array_of(gradient.value)).any():
+        if gradient is not None and gradient.aval.differentiable and np.isnan(numbers_of(gradient.value)).any():
             lines = "".join(node.metadata.get("traceback", ["(the forward ran before anomaly mode was on)\n"]))
             warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}")
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")

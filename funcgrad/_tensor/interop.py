@@ -14,7 +14,7 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.strides import order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.faults import raise_fault
-from funcgrad._program.record import array_of, share
+from funcgrad._program.record import array_of, numbers_of, share
 from funcgrad._program.run import put
 from funcgrad._program.value import (
     CONSTANT,
@@ -74,7 +74,7 @@ def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
         return value.slot.host()
     if type(value.array) is np.ndarray:
         return np.array(value.array)
-    copied = np.array(array_of(value))
+    copied = np.array(numbers_of(value))
     raise_fault()
     return copied
 

@@ -2,20 +2,19 @@
 
 XLA's arrays never change, so the memory is not one: each side is brought up to date. What is written to the tensor is
 copied to the array at once, since nobody tells when numpy reads. What numpy wrote is found by comparing, when the
-tensor is next read: all of a small array, and of a large one numbers that lie all over it. An array that nobody holds
-any more costs nothing.
+tensor is next read: all of a small array, and of a large one numbers that lie all over it. That is done once more when
+nobody holds the array any longer (`t.numpy()[0] = 1`); then it costs nothing.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
+import sys
 from typing import Any
 
 import numpy as np
 
 from funcgrad._ops.table import Op
-from funcgrad._program.record import array_of
+from funcgrad._program.record import numbers_of
 from funcgrad._program.value import Value
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import Cell, View
@@ -26,6 +25,7 @@ Numbers = np.ndarray[Any, Any]
 _Path = tuple[tuple[Op, tuple[Any, ...], tuple[Any, ...]], ...]
 
 _SMALL = 1 << 16  # bytes; up to here all are compared
+_OWN_REFERENCES = 2  # to a mirror's array: its own, and that of the call that counts
 _SAMPLES = 512  # so many of a larger array, more or less
 
 
@@ -42,27 +42,27 @@ class Mirrors:
         self._mirrors.append(mirror)
 
     def array(self, path: _Path) -> Numbers | None:
-        """Return the array that shows this part already; None where there is none, or nobody holds it."""
+        """Return the array that shows this part already; None where there is none."""
         found = next((mirror for mirror in self._mirrors if mirror.path == path), None)
         return None if found is None else found.array()
 
     def look(self, cell: Cell) -> None:
         """Write to the cell what numpy wrote to one of the arrays."""
         for mirror in tuple(self._mirrors):
-            array = mirror.array()
-            if array is None:
+            if not mirror.is_held:
                 self._forget(mirror, cell)
-            elif mirror.sees(array):
+            array = mirror.array()
+            if mirror.sees(array):
                 numbers = np.asarray(array, order="C")
                 _part(cell, mirror.path)._write(Variable(value_on(numbers, cell.value.aval.placement)))
 
     def show(self, cell: Cell) -> None:
         """Copy to the arrays what was written to the cell."""
         for mirror in tuple(self._mirrors):
-            array = mirror.array()
-            if array is None:
+            if not mirror.is_held:
                 self._forget(mirror, cell)
             elif type(cell.value) is Value:  # nothing can be shown of what is traced
+                array = mirror.array()
                 np.copyto(array, _numbers(_part(cell, mirror.path)._current().value))
                 mirror.sees(array)
 
@@ -78,20 +78,24 @@ class Mirror:
     __slots__ = ("_at", "_owner", "_places", "_seen", "path")
 
     def __init__(self, array: Numbers, path: _Path = ()) -> None:
-        """Share `array`, which is kept alive only where its memory is not numpy's own."""
+        """Share `array`."""
         self.path = path
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        self._owner: Callable[[], Numbers | None] = weakref.ref(owner) if owner.base is None else lambda: owner
+        self._owner = owner
         self._at = None if owner is array else array.__array_interface__
         self._places = _places(array)
         self._seen = array[self._places].tobytes()
 
-    def array(self) -> Numbers | None:
-        """Return the array, which can be written to; None where nobody holds its memory any more."""
-        owner = self._owner()
-        return owner if owner is None or self._at is None else np.asarray(_Memory(self._at, owner))
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody else can still write to the array: holds it, a part of it, or memory that is not numpy's."""
+        return self._owner.base is not None or sys.getrefcount(self._owner) > _OWN_REFERENCES
+
+    def array(self) -> Numbers:
+        """Return the array, which can be written to."""
+        return self._owner if self._at is None else np.asarray(_Memory(self._at, self._owner))
 
     def sees(self, array: Numbers) -> bool:
         """Tell whether the array changed since this was last asked."""
@@ -126,7 +130,7 @@ def _part(cell: Cell, path: _Path) -> Tensor:
 
 
 def _numbers(value: Value) -> Numbers:
-    return value.array if type(value.array) is np.ndarray else np.asarray(array_of(value))
+    return np.asarray(numbers_of(value))
 
 
 def tensor_of(array: Numbers, device: Any = None) -> Tensor:

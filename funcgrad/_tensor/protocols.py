@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
-from funcgrad._program.record import array_of
+from funcgrad._program.record import array_of, numbers_of
 from funcgrad._tape.levels import tangent_of, wrapped_in
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
@@ -41,7 +41,7 @@ def item(self: Tensor) -> Any:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
     value = self._current().value
     numbers = host_numbers(value)
-    number = (array_of(value) if numbers is None else numbers).item()
+    number = (numbers_of(value) if numbers is None else numbers).item()
     raise_fault()
     return number
 
