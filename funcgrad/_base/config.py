@@ -11,19 +11,22 @@ class Settings:
 
     ahead: elements that a training step writes after its loss, to be a program apart from it (0: none is). eager: run
     each op as it is recorded. cache: folder of compiled programs. freeze: keep the collector from what
-    importing made. length: instructions per program.
+    importing made. host: let numpy run small programs. length: instructions per program.
     lengths: that are compiled as they are before one program serves many (0: each is). programs: that are kept
     compiled. turns: of a repeat that becomes a loop (0: none does). piece: instructions that go to XLA in one piece.
     strict: raise torch's errors for what saved values make harmless here.
     """
 
-    __slots__ = ("ahead", "cache", "eager", "freeze", "length", "lengths", "piece", "programs", "strict", "turns")
+    __slots__ = (
+        "ahead", "cache", "eager", "freeze", "host", "length", "lengths", "piece", "programs", "strict", "turns",
+    )  # fmt: skip
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.ahead = int(environment.get("FUNCGRAD_AHEAD", "50000"))
         self.eager = environment.get("FUNCGRAD_EAGER", "0") not in ("", "0")
         self.cache = _cache_folder(environment)
         self.freeze = environment.get("FUNCGRAD_FREEZE", "1") not in ("", "0")
+        self.host = environment.get("FUNCGRAD_HOST", "1") not in ("", "0")
         self.length = int(environment.get("FUNCGRAD_LENGTH", "65536"))
         self.lengths = int(environment.get("FUNCGRAD_LENGTHS", "2"))
         self.piece = int(environment.get("FUNCGRAD_PIECE", "4096"))

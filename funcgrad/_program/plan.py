@@ -28,8 +28,10 @@ from funcgrad._program.apart import (
 )
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
+from funcgrad._program.host.planning import is_small, on_host
+from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.family import Sample
-from funcgrad._program.lengths.planning import Served, for_many_lengths
+from funcgrad._program.lengths.planning import Served, for_many_lengths, waits_in_family
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Recorded, Step, line_of, needed_calls
@@ -62,7 +64,7 @@ FEW = 4  # instructions: a line of so many is compiled whole, even if it will no
 _OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
 Sources: TypeAlias = list[int | float] | None
-Execute: TypeAlias = Callable[[list[Any], list[Any], Any], list[jax.Array]] | InStages
+Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages
 
 
 class Seen(IntEnum):
@@ -107,7 +109,7 @@ class Plan:
         self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
         self.spare = execute.spare if isinstance(execute, InStages) else _OFTEN.get(type(execute), -1)
         self.read: int | None = None
-        self._on_host = self.spare > 0  # these read the numbers one by one
+        self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
 
@@ -218,12 +220,15 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
     if len(line) > SHORT:
         line, sources = with_changing_numbers_open(line, found)
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
-    whole = None
+    whole, small = None, None
     if len(short) <= settings.piece:
         donated = donations(part.calls, part.wanted, part.free, part.avals, copies=True)
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
             return _plan_of_whole(whole, part, sources)
+        small = _plan_if_small(whole, part, sources)
+        if small is not None and isinstance(small.execute, OnHost):
+            return small
     served, chosen, compiled = None, None, counters.parts
     if seen < Seen.OFTEN:
         served = _with_room_for_others(part, line, seen)
@@ -241,7 +246,7 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
     elif whole is None:
         made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(part.avals)), results, sources)
     else:
-        made = _plan_of_whole(whole, part, sources)
+        made = small or _plan_of_whole(whole, part, sources)
     if chosen is None and whole is not None and len(line) > FEW:
         note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
@@ -285,14 +290,31 @@ def _plan_of_served(served: Served, instructions: int) -> Plan:
     return made
 
 
+def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
+    """Return how to run a line that numpy may run, for it may be more than it looks; None for larger ones.
+
+    None too where there were many of its family: then one executable had better serve all of these.
+    """
+    if not is_small(whole.line, part.avals):
+        return None
+    count = waits_in_family(Sample(part.calls, part.avals), part.wanted, part.free)
+    if not count:
+        return None
+    made = _plan_of_whole(whole, part, sources)
+    if isinstance(made.execute, OnHost):
+        made.is_new = count <= max(1, settings.lengths)  # more of a family are mostly other lengths: no word of them
+    return made
+
+
 def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
     """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one."""
     execute = _EXECUTABLES.get(whole.key)
     is_new = execute is None
     if execute is None:
         traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, part.avals) else whole.step
-        options = options_for(whole.line)
-        execute = _EXECUTABLES[whole.key] = jax.jit(traced, donate_argnums=(0,), compiler_options=options)
+        execute = jax.jit(traced, donate_argnums=(0,), compiler_options=options_for(whole.line))
+        numbers = len(part.numbers if sources is None else sources)
+        execute = _EXECUTABLES[whole.key] = on_host(execute, whole, part.avals, numbers) or execute
     else:
         note_return(execute)
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, sources=sources, free=set(part.free))

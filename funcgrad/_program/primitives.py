@@ -19,6 +19,7 @@ ELEMENTWISE = frozenset((
 ))  # fmt: skip
 REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_xor")
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
+REMADE = ("checkpoint", "remat2")  # calls whose values are computed again in backward
 
 
 def called(equation: Any) -> tuple[Any, Sequence[Any]]:

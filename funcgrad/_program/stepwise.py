@@ -19,10 +19,12 @@ import numpy as np
 from funcgrad._base.bounded import Bounded
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
+from funcgrad._program.host.planning import step_on_host
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, Hole, is_open
+from funcgrad._program.value import Aval
 
 RECENT = 5  # plans that are looked back at: programs seldom come back if all of these were hardly run
 _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions together
@@ -90,11 +92,12 @@ class InSteps:
         InSteps.all_runs += 1
         values: list[Any] = [*leaves, *self.fixed, *[np.float64(numbers[i]) for i in self.holes]]
         values += [None] * (self.size - len(values))
-        for execute, reads, begin, unread in self.turns:
-            results = execute([values[i] for i in reads])
-            values[begin : begin + len(results)] = results
-            for place in unread:
-                values[place] = None
+        with np.errstate(all="ignore"):
+            for execute, reads, begin, unread in self.turns:
+                results = execute([values[i] for i in reads])
+                values[begin : begin + len(results)] = results
+                for place in unread:
+                    values[place] = None
         return [values[i] for i in self.wanted]
 
     def more_runs(self) -> int:
@@ -122,9 +125,12 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
     *_, fixed, kinds = key
 
     def made() -> Callable[..., Any]:
-        counters.parts += 1
         options = options_for([step]) | (_QUICK if _is_small(step) else {})
-        return jax.jit(function_of(step, fixed, kinds), compiler_options=options)
+        execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
+        known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
+        hosted = step_on_host(execute, step, [aval if isinstance(aval, Aval) else None for aval in known])
+        counters.parts += hosted is None
+        return execute if hosted is None else hosted.run
 
     return _EXECUTABLES.found(key, made)
 

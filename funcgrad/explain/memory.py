@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 from funcgrad._tape.nodes import GradNode
 from funcgrad._tensor.tensor import Tensor
@@ -35,8 +36,11 @@ class Holders(list[Holder]):
 
 
 def memory() -> Holders:
-    """Return who holds live arrays, the most bytes first. An array that several hold counts for the first of them."""
-    claimed: dict[int, str] = {}
+    """Return who holds live arrays, the most bytes first. An array that several hold counts for the first of them.
+
+    Arrays on the host count too where a tensor has them.
+    """
+    claimed: dict[int, tuple[str, Any]] = {}  # by array: its holder, and the array
     objects = gc.get_objects()
     tensors = [x for x in objects if issubclass(type(x), Tensor) and hasattr(x, "_variable")]
     _claim(claimed, "parameters", [t for t in tensors if isinstance(t, Parameter)])
@@ -48,11 +52,14 @@ def memory() -> Holders:
     for node in nodes:
         for value in saved_values(node):
             if value.array is not None:
-                claimed.setdefault(id(value.array), "saved for backward")
+                claimed.setdefault(id(value.array), ("saved for backward", value.array))
     _claim(claimed, "other tensors", tensors)
-    found: dict[str, list[jax.Array]] = {}
     for array in jax.live_arrays():
-        found.setdefault(claimed.get(id(array), "JAX arrays and constants"), []).append(array)
+        claimed.setdefault(id(array), ("JAX arrays and constants", array))
+    found: dict[str, list[Any]] = {}
+    for holder, array in claimed.values():
+        if isinstance(array, np.ndarray) or not array.is_deleted():
+            found.setdefault(holder, []).append(array)
     holders = [
         Holder(holder, len(arrays), sum(a.nbytes for a in arrays), _described(max(arrays, key=lambda a: a.nbytes)))
         for holder, arrays in found.items()
@@ -60,11 +67,12 @@ def memory() -> Holders:
     return Holders(sorted(holders, key=lambda holder: -holder.nbytes))
 
 
-def _claim(claimed: dict[int, str], holder: str, tensors: list[Tensor]) -> None:
+def _claim(claimed: dict[int, tuple[str, Any]], holder: str, tensors: list[Tensor]) -> None:
     for tensor in tensors:
-        if tensor._variable.value.array is not None:
-            claimed.setdefault(id(tensor._variable.value.array), holder)
+        array = tensor._variable.value.array
+        if array is not None:
+            claimed.setdefault(id(array), (holder, array))
 
 
-def _described(array: jax.Array) -> str:
+def _described(array: Any) -> str:
     return f"{array.dtype}{list(array.shape)}"

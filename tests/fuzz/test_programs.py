@@ -26,9 +26,12 @@ fuzz = settings(
 FOUND: list[list[Step]] = []
 
 
-def outcome(torch: Any, steps: list[Step], *, eager: bool = False, rows: int = ROWS) -> dict[str, Any] | str:
-    """Run a program; an error counts by its type."""
-    before, funcgrad_settings.eager = funcgrad_settings.eager, eager
+def outcome(
+    torch: Any, steps: list[Step], *, eager: bool = False, host: bool = False, rows: int = ROWS
+) -> dict[str, Any] | str:
+    """Run a program; an error counts by its type. host: numpy may run it, for these programs are small."""
+    before = funcgrad_settings.eager, funcgrad_settings.host
+    funcgrad_settings.eager, funcgrad_settings.host = eager, host
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -36,7 +39,7 @@ def outcome(torch: Any, steps: list[Step], *, eager: bool = False, rows: int = R
     except (RuntimeError, IndexError) as error:
         return f"{type(error).__name__}: {error}"
     finally:
-        funcgrad_settings.eager = before
+        funcgrad_settings.eager, funcgrad_settings.host = before
 
 
 def assert_same(left: dict[str, Any] | str, right: dict[str, Any] | str) -> None:
@@ -59,6 +62,12 @@ def assert_same(left: dict[str, Any] | str, right: dict[str, Any] | str) -> None
 @given(programs)
 def test_fused_equals_eager(steps: list[Step]) -> None:
     assert_same(outcome(funcgrad, steps), outcome(funcgrad, steps, eager=True))
+
+
+@fuzz
+@given(programs)
+def test_run_by_numpy_equals_eager(steps: list[Step]) -> None:
+    assert_same(outcome(funcgrad, steps, host=True), outcome(funcgrad, steps, eager=True))
 
 
 @fuzz
@@ -88,6 +97,7 @@ def test_fused_equals_torch(steps: list[Step]) -> None:
     # torch refuses a backward after its saved values were overwritten; here they never are
     assume(not (isinstance(expected, str) and "modified by an inplace operation" in expected))
     assert_same(outcome(funcgrad, steps), expected)
+    assert_same(outcome(funcgrad, steps, host=True), expected)
 
 
 @pytest.mark.parametrize("steps", FOUND)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from funcgrad._program.lengths.masking import REMADE, Axis, Masking, Padded, rule
+from funcgrad._program.lengths.masking import Axis, Masking, Padded, rule
 from funcgrad._program.lengths.symbol import is_symbolic
-from funcgrad._program.primitives import CALLS, called
+from funcgrad._program.primitives import CALLS, REMADE, called
 
 
 @rule(*CALLS, *REMADE)

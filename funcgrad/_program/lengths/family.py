@@ -29,6 +29,7 @@ from funcgrad._program.line import Instruction, Recorded
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval
 
+_WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 _TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
 _LONGEST = 4096  # instructions: longer programs are not compared
 
@@ -135,6 +136,11 @@ class Family:
         self.samples: list[Sample] = []
         self.forms: list[Form] = []
         self.tried = self.waited = 0
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether another program that needs no compile is run as it is, before one executable is made for many."""
+        return not self.forms and self.waited < _WAITS
 
     def form_for(self, sample: Sample) -> tuple[Form, tuple[int, ...]] | None:
         """Return the form that a program has, and its lengths; remember the program if it has none."""

@@ -17,7 +17,7 @@ from jax.extend import core
 from jax.extend.core import get_opaque_trace_state
 
 from funcgrad._program.lengths.symbol import Dimension, at, is_symbolic
-from funcgrad._program.primitives import CALLS
+from funcgrad._program.primitives import CALLS, REMADE
 
 Size: TypeAlias = Any  # int, or an expression of the length
 Axis: TypeAlias = tuple[Size, ...] | None  # factors, of which each that is symbolic is padded; None: constant along it
@@ -36,7 +36,6 @@ class Padded(NamedTuple):
 
 Rule: TypeAlias = Callable[["Masking", Any, list[Padded]], Sequence[Padded]]
 RULES: dict[str, Rule] = {}
-REMADE = ("checkpoint", "remat2")  # calls whose values are computed again in backward
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:

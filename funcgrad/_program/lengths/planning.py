@@ -27,7 +27,6 @@ from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.whole import Whole, donations
 
 FEW = 3  # lengths that vary: where more do, an executable serves everything shorter
-WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 
 
 class Served(NamedTuple):
@@ -47,7 +46,7 @@ def for_many_lengths(
     is_common: whether its length comes so often that it had better not run in the ample room for longer ones.
     """
     family = family_of(sample, wanted, free)
-    if family is not None and not family.forms and family.waited < WAITS and may_wait():
+    if family is not None and family.may_wait and may_wait():
         family.waited += 1
         return None
     found = attempted(family.form_for, sample) if family else None
@@ -66,6 +65,15 @@ def for_many_lengths(
             return Refusal("what an op does with the length while it is a symbol is not what it does at this one")
     ample = _is_ample(roomy.rooms, lengths)
     return Served(AtLength(roomy, form, sample, lengths, is_ample=ample), whole, is_new)
+
+
+def waits_in_family(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> int:
+    """Count a program that can be run without any compile: which of its family it is, or 0 if there were many."""
+    family = family_of(sample, wanted, free)
+    if family is None:
+        return 1
+    family.waited += family.may_wait
+    return family.waited if family.may_wait else 0
 
 
 def _with_room_for(

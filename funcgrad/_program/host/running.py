@@ -1,0 +1,159 @@
+"""A small program as a list of numpy's functions, made from its jaxpr."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jax.extend import core
+
+from funcgrad._program.host import moving, places, rules  # noqa: F401 - they enter their rules
+from funcgrad._program.host.table import RULES, Array, Function, NotForHost
+from funcgrad._program.primitives import CALLS, REMADE, called
+
+EQUATIONS = 64  # numpy takes one or two microseconds for each; beyond some hundred XLA's program is quicker
+ELEMENTS = 1 << 15  # that they write together, or read all of
+PRODUCTS = 1 << 20  # that a product of matrices adds up
+_DTYPES = frozenset(map(np.dtype, ("bool", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")))
+_LOOKING = (  # these do not read all that they are given
+    "dynamic_slice", "dynamic_update_slice", "gather", "reshape", "rev", "slice", "split", "squeeze", "transpose",
+    "unstack",
+)  # fmt: skip
+
+
+class OnHost:
+    """Called as an executable is: (given leaves, kept leaves, numbers) -> results, numpy arrays of their own.
+
+    All arrays lie in one list: leaves, numbers, constants, then what is computed. `_turns` says for each function what
+    it reads there.
+    """
+
+    def __init__(self, traced: Any) -> None:
+        found = _Found(traced)
+        reads = {place for _, inputs, _ in found.turns for place in inputs} | set(found.wanted)
+        fixed = [place for place in found.fixed if place in reads]
+        self._fixed = [found.fixed[place] for place in fixed]
+        names = dict(zip([*range(found.inputs), *fixed], range(found.inputs + len(fixed)), strict=True))
+        self._turns: list[tuple[Function, list[int], bool]] = []  # and whether it gives one array
+        for function, inputs, outputs in found.turns:
+            self._turns.append((function, [names[place] for place in inputs], len(outputs) == 1))
+            names.update(zip(outputs, range(len(names), len(names) + len(outputs)), strict=True))
+        computed = {place for *_, outputs in found.turns for place in outputs}
+        seen: set[int] = set()
+        self._wanted: list[tuple[int, bool]] = []  # and whether somebody else has the array too
+        for place in found.wanted:
+            self._wanted.append((names[place], place in seen or place not in computed))
+            seen.add(place)
+
+    def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Array]:
+        """Run the program."""
+        with np.errstate(all="ignore"):
+            return self.run([*given, *kept, numbers])
+
+    def run(self, inputs: Sequence[Any]) -> list[Array]:
+        """Run the functions in order. The caller sees to it that numpy does not warn of infinities."""
+        values: list[Any] = [*map(np.asarray, inputs), *self._fixed]
+        for function, reads, is_one in self._turns:
+            found = function(*[values[i] for i in reads])
+            if is_one:
+                values.append(found)
+            else:
+                values += found
+        return [_own(values[i], is_shared=is_shared) for i, is_shared in self._wanted]
+
+
+def _own(value: Any, *, is_shared: bool) -> Array:
+    """Return an array that nobody else has, its elements in order."""
+    array = np.asarray(value)
+    if is_shared or array.base is not None or not array.flags.c_contiguous:
+        return array.copy()
+    return array
+
+
+class _Found:
+    """What a jaxpr computes: functions, the places that each reads and writes; what is known before (`fixed`)."""
+
+    def __init__(self, traced: Any) -> None:
+        jaxpr = traced.jaxpr
+        self.inputs = self.places = len(jaxpr.invars)
+        self.turns: list[tuple[Function, list[int], list[int]]] = []
+        self.fixed: dict[int, Any] = {}
+        self._elements = 0
+        for variable in jaxpr.invars:
+            _refuse_dtype(variable.aval)
+        self.wanted = self._run(jaxpr, traced.consts, range(self.inputs))
+        self._let_go_of_unread()
+
+    def _run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[int]) -> list[int]:
+        """Enter the equations of a jaxpr; return where its results are."""
+        known: dict[Any, int] = dict(zip(jaxpr.invars, inputs, strict=True))
+        known.update((variable, self._constant(x)) for variable, x in zip(jaxpr.constvars, constants, strict=True))
+        for equation in jaxpr.eqns:
+            read = [self._place(x, known) for x in equation.invars]
+            name = equation.primitive.name
+            written = self._run(*called(equation), read) if name in CALLS + REMADE else self._entered(equation, read)
+            known.update(zip(equation.outvars, written, strict=True))
+        return [self._place(x, known) for x in jaxpr.outvars]
+
+    def _entered(self, equation: Any, read: list[int]) -> list[int]:
+        rule = RULES.get(equation.primitive.name)
+        if rule is None:
+            raise NotForHost(equation.primitive.name)
+        self._refuse_much(equation)
+        function = rule(equation)
+        written = [self._new_place() for _ in equation.outvars]
+        if all(place in self.fixed for place in read):
+            with np.errstate(all="ignore"):
+                found = function(*[self.fixed[place] for place in read])
+            self.fixed.update(zip(written, found if len(written) > 1 else [found], strict=True))
+        else:
+            self.turns.append((function, read, written))
+            if len(self.turns) > EQUATIONS:
+                raise NotForHost("many equations")
+        return written
+
+    def _refuse_much(self, equation: Any) -> None:
+        """Raise NotForHost where the program has become too much for numpy, or a dtype is not numpy's own."""
+        for variable in equation.outvars:
+            _refuse_dtype(variable.aval)
+        sizes = [math.prod(x.aval.shape) for x in equation.outvars]
+        if equation.primitive.name == "dot_general":
+            (summed, _), _ = equation.params["dimension_numbers"]
+            if sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed) > PRODUCTS:
+                raise NotForHost("a large product")
+        elif equation.primitive.name not in _LOOKING:
+            sizes = [max([sum(sizes), *[math.prod(x.aval.shape) for x in equation.invars]])]
+        self._elements += sum(sizes)
+        if self._elements > ELEMENTS:
+            raise NotForHost("many elements")
+
+    def _let_go_of_unread(self) -> None:
+        read, kept = set(self.wanted), []
+        for turn in reversed(self.turns):
+            _, inputs, outputs = turn
+            if not read.isdisjoint(outputs):
+                read.update(inputs)
+                kept.append(turn)
+        self.turns = kept[::-1]
+
+    def _place(self, variable: Any, known: Mapping[Any, int]) -> int:
+        if isinstance(variable, core.Literal):
+            return self._constant(np.asarray(variable.val, getattr(variable.aval, "dtype", None)))
+        return known[variable]
+
+    def _constant(self, value: Any) -> int:
+        place = self._new_place()
+        self.fixed[place] = np.asarray(value)
+        return place
+
+    def _new_place(self) -> int:
+        self.places += 1
+        return self.places - 1
+
+
+def _refuse_dtype(aval: Any) -> None:
+    """Raise NotForHost for numbers that XLA computes with more digits than it keeps, complex ones, and keys."""
+    if aval.dtype not in _DTYPES:
+        raise NotForHost(f"dtype {aval.dtype}")

@@ -1,0 +1,174 @@
+"""Small programs are run by numpy: nothing is compiled, the numbers are the same, and larger ones go to XLA."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import jax
+import numpy as np
+import pytest
+
+import funcgrad as torch
+from funcgrad import nn, optim
+from funcgrad._base.config import settings
+from funcgrad._program.counters import counted
+from funcgrad._program.host.running import EQUATIONS, OnHost
+
+
+class _Listener:
+    """Counts what XLA compiles."""
+
+    count = 0
+
+    def __call__(self, event: str, duration_secs: float, **kwargs: str | int) -> None:
+        self.count += event.endswith("backend_compile_duration")
+
+
+@contextmanager
+def xla_compiles() -> Iterator[_Listener]:
+    listener = _Listener()
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    try:
+        yield listener
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listener)
+
+
+def trained() -> list[float]:
+    """Return the losses and weights of a line that is fitted to points."""
+    torch.manual_seed(0)
+    x = torch.linspace(-1, 1, 20)
+    y = 3 * x - 0.5 + 0.1 * torch.randn(20)
+    weight, bias = torch.zeros(1, requires_grad=True), torch.zeros((), requires_grad=True)
+    optimizer, losses = optim.SGD([weight, bias], lr=0.1, momentum=0.9), []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(x * weight + bias, y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return [*losses, weight.item(), bias.item()]
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "host", True)
+
+
+@pytest.mark.usefixtures("host")
+def test_numpy_trains_a_line_to_the_same_numbers_without_a_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    with xla_compiles() as seen, counted() as cost:
+        found = trained()
+    assert seen.count == 0
+    assert cost.compiles <= 3, "the data, the first step, and the later ones"
+    monkeypatch.setattr(settings, "eager", True)
+    with xla_compiles() as seen:
+        np.testing.assert_allclose(found, trained(), rtol=1e-5)
+    assert seen.count > 0
+
+
+SMALL: dict[str, Callable[[torch.Tensor], object]] = {
+    "sums": lambda x: (x.sum(0), x.mean(1), x.var(), x.std(0)),
+    "products": lambda x: (x @ x.T, torch.einsum("ij,kj->ik", x, x), torch.outer(x[0], x[1])),
+    "softmax": lambda x: (x.softmax(1), x.log_softmax(0), x.logsumexp(1)),
+    "chosen": lambda x: (x[1], x[:, 2:], x[[2, 0]], x[x > 0], torch.where(x > 0, x, -x), x.argmax(1)),
+    "ordered": lambda x: (x.cumsum(1), x.cummax(0), x.amax(1), x.flip(0)),
+    "joined": lambda x: (torch.cat([x, x], 1), torch.stack([x, x]), nn.functional.pad(x, (1, 2))),
+    "integers": lambda x: ((x * 9).long() // 4, (x * 9).long() % 4, (x * 9).int() ** 2),
+    "scattered": lambda x: (
+        torch.zeros(5, 4).index_add(0, torch.tensor([1, 1, 4]), x), nn.functional.one_hot(x.argmax(1)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("name", SMALL)
+def test_numpy_gives_what_xla_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+    with xla_compiles() as seen:
+        by_numpy = [t.numpy() for t in torch.utils._pytree.tree_leaves(SMALL[name](torch.tensor(numbers)))]
+    assert seen.count == 0
+    monkeypatch.setattr(settings, "host", False)
+    by_xla = [t.numpy() for t in torch.utils._pytree.tree_leaves(SMALL[name](torch.tensor(numbers)))]
+    for one, other in zip(by_numpy, by_xla, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda: torch.ones(300, 300).exp().sum(),  # many elements
+        lambda: torch.ones(200, 200) @ torch.ones(200, 200),  # a large product
+        lambda: sum((torch.tensor(float(i)).sin() for i in range(EQUATIONS + 1)), torch.zeros(())),  # many equations
+        lambda: torch.tensor([1j, 2.0]).exp(),
+        lambda: torch.ones(3).bfloat16().exp(),
+        lambda: torch.tensor([0.3]).erfinv(),  # numpy has none
+    ],
+)
+def test_what_is_too_much_for_numpy_goes_to_xla(compute: Callable[[], torch.Tensor]) -> None:
+    with xla_compiles() as seen:
+        compute().tolist()
+    assert seen.count > 0
+
+
+@pytest.mark.usefixtures("host")
+def test_results_are_arrays_of_their_own() -> None:
+    x = torch.arange(6.0)
+    rows, same, turned = x.reshape(2, 3) + 0, x.clone(), x.reshape(2, 3).t().contiguous()
+    for tensor in (rows, same, turned):
+        tensor.numpy()[...] = -1
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    x.numpy()[0] = 9
+    assert rows.max() == same.max() == turned.max() == -1
+
+
+@pytest.mark.usefixtures("host")
+def test_numpy_does_not_warn_of_infinities() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        zero = torch.zeros(2)
+        assert (1 / zero).tolist() == [np.inf, np.inf]
+        assert zero.log().tolist() == [-np.inf, -np.inf]
+        assert (torch.tensor([2**62]) * 4).tolist() == [0]
+        assert torch.tensor([np.nan, 3e38]).mul(10).isfinite().tolist() == [False, False]
+
+
+@pytest.mark.usefixtures("host")
+def test_lengths_of_a_small_program_share_an_executable_once_there_were_many() -> None:
+    def spread(n: int) -> float:
+        x = torch.arange(float(n))
+        return ((x - x.mean()) / (x.std() + 1e-5)).abs().sum().item()
+
+    with counted() as cost, xla_compiles() as seen:
+        found = {n: spread(n) for n in range(5, 60)}
+    assert cost.compiles <= 4 and seen.count == 0
+    assert found[50] == pytest.approx(spread(50))
+    with xla_compiles() as seen:
+        found = {n: spread(n) for n in range(60, 120)}
+    assert 0 < seen.count <= 12
+    assert found[110] == pytest.approx(
+        float(np.abs((np.arange(110) - 54.5) / (np.arange(110).std(ddof=1))).sum()), rel=1e-3
+    )
+
+
+@pytest.mark.usefixtures("host")
+def test_a_run_that_is_interrupted_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = OnHost.run
+
+    def interrupted(self: OnHost, inputs: list[object]) -> object:
+        run(self, inputs)
+        raise KeyboardInterrupt
+
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = optim.SGD([weight], lr=0.5)
+    (weight * 2).sum().backward()
+    monkeypatch.setattr(OnHost, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        optimizer.step()
+        weight.tolist()
+    monkeypatch.setattr(OnHost, "run", run)
+    assert weight.tolist() == [0, 0, 0]
