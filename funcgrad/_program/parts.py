@@ -21,7 +21,8 @@ from jax import lax
 from funcgrad._base.bounded import Bounded
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
-from funcgrad._program.lengths.family import Sample
+from funcgrad._program.host.planning import on_host, struct_of, struct_of_numbers
+from funcgrad._program.lengths.family import Sample, family_of
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
@@ -83,7 +84,7 @@ class _Piece:
         returned = tuple([(step - first, part) for step, part in self.results])
         key = (tuple([(step.token, tuple(arguments)) for step, arguments in own]), returned)
         shapes = [_aval_of(argument, line, leaves) for argument in self.inputs]
-        self.execute = found_or_made(key, lambda: _compiled_piece(own, returned, shapes))
+        self.execute = found_or_made(key, lambda: _compiled_piece(own, returned, shapes, len(numbers)))
 
 
 def _aval_of(argument: Argument, line: Sequence[Any], leaves: Sequence[Aval]) -> Aval:
@@ -105,7 +106,10 @@ def _renamed(argument: Argument, first: int, known: dict[Any, int], numbers: dic
 
 
 def _compiled_piece(
-    steps: Sequence[tuple[Step, list[Argument]]], returned: Sequence[tuple[int, int]], shapes: Sequence[Aval]
+    steps: Sequence[tuple[Step, list[Argument]]],
+    returned: Sequence[tuple[int, int]],
+    shapes: Sequence[Aval],
+    numbers: int,
 ) -> Callable[..., Any]:
     calls, slots = [], []
     for step, arguments in steps:
@@ -114,6 +118,22 @@ def _compiled_piece(
         op, statics, known, _ = step.token
         calls.append(Instruction(Signature(op, known, statics, tuple(step.avals)), read, slots[-1]))
     wanted = [slots[step] + part for step, part in returned]
+    lines = [step.reading(arguments) for step, arguments in steps]
+
+    def piece(*arguments: Any) -> list[jax.Array]:
+        tracing = Tracing(arguments[:-1], arguments[-1], {})
+        tracing.run(lines)
+        return [tracing.values[step][part] for step, part in returned]
+
+    execute = jax.jit(piece, compiler_options=options_for(lines))
+    family = family_of(Sample(calls, shapes), wanted, ())
+    if family is None or (family.is_for_host and family.may_wait):
+        hosted = on_host(execute, lines, shapes, *map(struct_of, shapes), struct_of_numbers(numbers))
+        if family is not None:
+            family.note_host(runs=hosted is not None)
+        if hosted is not None:
+            counters.parts -= 1
+            return lambda *arguments: hosted((), arguments[:-1], arguments[-1])
     served = for_many_lengths(Sample(calls, shapes), wanted, (), may_wait=lambda: False)
     if isinstance(served, Served):
         counters.parts -= not served.is_new
@@ -124,14 +144,7 @@ def _compiled_piece(
             return [results[i] for i in order]
 
         return for_its_length
-    lines = [step.reading(arguments) for step, arguments in steps]
-
-    def piece(*arguments: Any) -> list[jax.Array]:
-        tracing = Tracing(arguments[:-1], arguments[-1], {})
-        tracing.run(lines)
-        return [tracing.values[step][part] for step, part in returned]
-
-    return jax.jit(piece, compiler_options=options_for(step for step, _ in steps))
+    return execute
 
 
 class _Run:

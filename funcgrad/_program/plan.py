@@ -28,10 +28,10 @@ from funcgrad._program.apart import (
 )
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
-from funcgrad._program.host.planning import is_small, on_host
+from funcgrad._program.host.planning import is_small, on_host, struct_of, struct_of_numbers
 from funcgrad._program.host.running import OnHost
-from funcgrad._program.lengths.family import Sample
-from funcgrad._program.lengths.planning import Served, for_many_lengths, waits_in_family
+from funcgrad._program.lengths.family import Sample, family_of
+from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Recorded, Step, line_of, needed_calls
@@ -293,16 +293,18 @@ def _plan_of_served(served: Served, instructions: int) -> Plan:
 def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
     """Return how to run a line that numpy may run, for it may be more than it looks; None for larger ones.
 
-    None too where there were many of its family: then one executable had better serve all of these.
+    None too where numpy refused another of its family, or ran many: then one executable had better serve all of these.
     """
     if not is_small(whole.line, part.avals):
         return None
-    count = waits_in_family(Sample(part.calls, part.avals), part.wanted, part.free)
-    if not count:
+    family = family_of(Sample(part.calls, part.avals), part.wanted, part.free)
+    if family is not None and not (family.is_for_host and family.may_wait):
         return None
     made = _plan_of_whole(whole, part, sources)
-    if isinstance(made.execute, OnHost):
-        made.is_new = count <= max(1, settings.lengths)  # more of a family are mostly other lengths: no word of them
+    if family is not None:
+        family.note_host(runs=isinstance(made.execute, OnHost))
+        # later ones are mostly other lengths: no word of them
+        made.is_new = not family.is_for_host or family.waited <= settings.lengths
     return made
 
 
@@ -313,8 +315,10 @@ def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
     if execute is None:
         traced = with_waiting_transposes(whole.step) if _convolves_on_cpu(whole.line, part.avals) else whole.step
         execute = jax.jit(traced, donate_argnums=(0,), compiler_options=options_for(whole.line))
-        numbers = len(part.numbers if sources is None else sources)
-        execute = _EXECUTABLES[whole.key] = on_host(execute, whole, part.avals, numbers) or execute
+        given, kept = ([struct_of(part.avals[i]) for i in leaves] for leaves in (whole.given, whole.kept))
+        numbers = struct_of_numbers(len(part.numbers if sources is None else sources))
+        execute = on_host(execute, whole.line, part.avals, given, kept, numbers) or execute
+        _EXECUTABLES[whole.key] = execute
     else:
         note_return(execute)
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, sources=sources, free=set(part.free))

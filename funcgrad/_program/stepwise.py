@@ -19,7 +19,7 @@ import numpy as np
 from funcgrad._base.bounded import Bounded
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
-from funcgrad._program.host.planning import step_on_host
+from funcgrad._program.host.planning import is_small, on_host, struct_of
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.single import function_of
@@ -128,7 +128,8 @@ def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
         options = options_for([step]) | (_QUICK if _is_small(step) else {})
         execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
         known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
-        hosted = step_on_host(execute, step, [aval if isinstance(aval, Aval) else None for aval in known])
+        given = [aval if isinstance(aval, Aval) else None for aval in known]
+        hosted = on_host(execute, [step], filter(None, given), list(map(struct_of, given)))
         counters.parts += hosted is None
         return execute if hosted is None else hosted.run
 
@@ -168,9 +169,11 @@ def are_known(line: Sequence[Step | Loop]) -> bool:
 def is_novel(line: Sequence[Step | Loop]) -> bool:
     """Tell whether too many instructions are of kinds that no program had before, which may not come back either.
 
-    Each needs an executable of its own, which is taken to cost as much as four instructions of a whole program.
+    Each needs an executable of its own, which is taken to cost as much as four instructions of a whole program; but not
+    those that numpy runs.
     """
-    kinds = {_kind(step) for step in line if isinstance(step, Step) and not _joins_on_host(step)}
+    steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step) and not is_small([step], ())]
+    kinds = set(map(_kind, steps))
     return 4 * sum(kind not in _EXECUTABLES and kind not in _SEEN for kind in kinds) > len(line)
 
 

@@ -172,3 +172,26 @@ def test_a_run_that_is_interrupted_is_run_again(monkeypatch: pytest.MonkeyPatch)
         weight.tolist()
     monkeypatch.setattr(OnHost, "run", run)
     assert weight.tolist() == [0, 0, 0]
+
+
+@pytest.mark.usefixtures("host")
+def test_numpy_runs_what_lies_between_the_turns_of_an_episode() -> None:
+    """Episodes of other lengths each: 4 executables, where XLA alone compiles 14."""
+    policy = nn.Linear(4, 3)
+    optimizer = optim.SGD(policy.parameters(), lr=0.1)
+
+    def episode(steps: int) -> float:
+        kept = []
+        for i in range(steps):
+            scores = policy(torch.tensor([0.1 * i, 1.0, -0.5, 0.2])).log_softmax(-1)
+            kept.append(scores[scores.argmax().item()])
+        optimizer.zero_grad()
+        loss = -torch.stack(kept).mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    with xla_compiles() as seen:
+        losses = [episode(steps) for steps in (20, 31, 25, 40, 22)]
+    assert all(np.isfinite(losses))
+    assert seen.count <= 6

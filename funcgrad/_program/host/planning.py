@@ -14,9 +14,6 @@ from funcgrad._program.host.running import ELEMENTS, EQUATIONS, OnHost
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.line import Loop, Step
 from funcgrad._program.value import Aval
-from funcgrad._program.whole import Whole
-
-_NUMBER = np.dtype(np.float64)
 
 
 def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval]) -> bool:
@@ -29,29 +26,27 @@ def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval]) -> bool:
     return sum(math.prod(aval.shape) for step in steps for aval in step.avals) <= ELEMENTS
 
 
-def on_host(execute: Any, whole: Whole, leaf_avals: Sequence[Aval], numbers: int) -> OnHost | None:
+def on_host(execute: Any, line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], *inputs: Any) -> OnHost | None:
     """Return how numpy runs a line; None for one that XLA had better run.
 
-    execute: the jitted function of the line, which keeps what is traced of it here. numbers: how many it is given.
+    execute: the jitted function of the line, which keeps what is traced of it here. inputs: what it is given, as
+    jax.ShapeDtypeStructs.
     """
-    if not is_small(whole.line, leaf_avals):
+    if not is_small(line, leaf_avals):
         return None
-    given, kept = ([leaf_avals[i].struct for i in leaves] for leaves in (whole.given, whole.kept))
-    return _found(execute, given, kept, jax.ShapeDtypeStruct((numbers,), _NUMBER))
-
-
-def step_on_host(execute: Any, step: Step, given: Sequence[Aval | None]) -> OnHost | None:
-    """Return how numpy runs one instruction. execute: its jitted function. given: what is known of its arrays."""
-    arrays = [aval for aval in given if aval is not None]
-    if not is_small([step], arrays):
-        return None
-    return _found(execute, [jax.ShapeDtypeStruct((), _NUMBER) if aval is None else aval.struct for aval in given])
-
-
-def _found(execute: Any, *inputs: Any) -> OnHost | None:
     with jax.enable_x64(True):
         traced = execute.trace(*inputs)
     try:
         return OnHost(traced.jaxpr)
     except NotForHost:
         return None
+
+
+def struct_of(known: Aval | None) -> jax.ShapeDtypeStruct:
+    """Return the shape and dtype of an array, or of a number that is an input (None)."""
+    return jax.ShapeDtypeStruct((), np.dtype(np.float64)) if known is None else known.struct
+
+
+def struct_of_numbers(count: int) -> jax.ShapeDtypeStruct:
+    """Return the shape and dtype of so many numbers that are inputs."""
+    return jax.ShapeDtypeStruct((count,), np.dtype(np.float64))

@@ -129,18 +129,25 @@ def let_go(calls: Sequence[Instruction]) -> None:
 class Family:
     """What is known of programs of one kind: the last of them, and the forms that were found.
 
-    waited: how many others were run without a compile before.
+    waited: how many others were run without a compile before. is_for_host: whether numpy may run them, as far as is
+    known.
     """
 
     def __init__(self) -> None:
         self.samples: list[Sample] = []
         self.forms: list[Form] = []
         self.tried = self.waited = 0
+        self.is_for_host = True
 
     @property
     def may_wait(self) -> bool:
         """Whether another program that needs no compile is run as it is, before one executable is made for many."""
         return not self.forms and self.waited < _WAITS
+
+    def note_host(self, *, runs: bool) -> None:
+        """Remember whether numpy runs one of them: what it refuses it refuses at all lengths."""
+        self.is_for_host = runs
+        self.waited += runs
 
     def form_for(self, sample: Sample) -> tuple[Form, tuple[int, ...]] | None:
         """Return the form that a program has, and its lengths; remember the program if it has none."""

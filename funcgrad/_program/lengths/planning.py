@@ -67,15 +67,6 @@ def for_many_lengths(
     return Served(AtLength(roomy, form, sample, lengths, is_ample=ample), whole, is_new)
 
 
-def waits_in_family(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> int:
-    """Count a program that can be run without any compile: which of its family it is, or 0 if there were many."""
-    family = family_of(sample, wanted, free)
-    if family is None:
-        return 1
-    family.waited += family.may_wait
-    return family.waited if family.may_wait else 0
-
-
 def _with_room_for(
     form: Form, lengths: tuple[int, ...], wanted: Sequence[int], free: Sequence[int], is_common: bool
 ) -> tuple[tuple[Whole, Roomy] | Refusal, bool]:
