@@ -85,6 +85,7 @@ def test_ctrl_c_while_running_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_run_that_fails_after_donating_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "host", False)
     x = torch.ones(1, 37, 1)  # a shape of its own: this program must not have been compiled before
     x += 1
     x.tolist()
