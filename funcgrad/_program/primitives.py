@@ -1,9 +1,9 @@
-"""What JAX's primitives are by kind, for those who run a jaxpr in another way (`lengths`, `transposes`)."""
+"""What JAX's primitives are by kind, for those who run a jaxpr in another way (`host`, `lengths`, `transposes`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from jax.extend import core
 
@@ -26,3 +26,21 @@ def called(equation: Any) -> tuple[Any, Sequence[Any]]:
     """Return the jaxpr that an equation calls, and its constants."""
     inner = next(equation.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in equation.params)
     return (inner.jaxpr, inner.consts) if isinstance(inner, core.ClosedJaxpr) else (inner, ())
+
+
+Rule = TypeVar("Rule")
+
+
+def entered_in(rules: dict[str, Rule]) -> Callable[..., Callable[[Rule], Rule]]:
+    """Return the decorator that enters a function as the rule of the primitives that it is given by name."""
+
+    def rule(*names: str) -> Callable[[Rule], Rule]:
+        def enter(function: Rule) -> Rule:
+            for name in names:
+                assert name not in rules, name
+                rules[name] = function
+            return function
+
+        return enter
+
+    return rule

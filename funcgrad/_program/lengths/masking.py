@@ -17,7 +17,7 @@ from jax.extend import core
 from jax.extend.core import get_opaque_trace_state
 
 from funcgrad._program.lengths.symbol import Dimension, at, is_symbolic
-from funcgrad._program.primitives import CALLS, REMADE
+from funcgrad._program.primitives import CALLS, REMADE, entered_in
 
 Size: TypeAlias = Any  # int, or an expression of the length
 Axis: TypeAlias = tuple[Size, ...] | None  # factors, of which each that is symbolic is padded; None: constant along it
@@ -36,18 +36,7 @@ class Padded(NamedTuple):
 
 Rule: TypeAlias = Callable[["Masking", Any, list[Padded]], Sequence[Padded]]
 RULES: dict[str, Rule] = {}
-
-
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Enter a function as the rule of these primitives."""
-
-    def enter(function: Rule) -> Rule:
-        for name in names:
-            assert name not in RULES, name
-            RULES[name] = function
-        return function
-
-    return enter
+rule = entered_in(RULES)
 
 
 class Masking:
