@@ -127,7 +127,7 @@ def _compiled_piece(
 
     execute = jax.jit(piece, compiler_options=options_for(lines))
     family = family_of(Sample(calls, shapes), wanted, ())
-    if family is None or (family.is_for_host and family.may_wait):
+    if family is None or family.may_go_to_host:
         hosted = on_host(execute, lines, shapes, *map(struct_of, shapes), struct_of_numbers(numbers))
         if family is not None:
             family.note_host(runs=hosted is not None)

@@ -298,7 +298,7 @@ def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
     if not is_small(whole.line, part.avals):
         return None
     family = family_of(Sample(part.calls, part.avals), part.wanted, part.free)
-    if family is not None and not (family.is_for_host and family.may_wait):
+    if family is not None and not family.may_go_to_host:
         return None
     made = _plan_of_whole(whole, part, sources)
     if family is not None:

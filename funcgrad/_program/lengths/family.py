@@ -144,6 +144,11 @@ class Family:
         """Whether another program that needs no compile is run as it is, before one executable is made for many."""
         return not self.forms and self.waited < _WAITS
 
+    @property
+    def may_go_to_host(self) -> bool:
+        """Whether numpy is asked to run another: it refused none, and ran few."""
+        return self.is_for_host and self.may_wait
+
     def note_host(self, *, runs: bool) -> None:
         """Remember whether numpy runs one of them: what it refuses it refuses at all lengths."""
         self.is_for_host = runs
