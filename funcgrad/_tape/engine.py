@@ -109,8 +109,15 @@ class Pass:
                 self.slots[node] = None
             else:
                 heapq.heappush(self.waiting, (-node.order, node))
+        if type(gradient) is not Variable and type(node) is not GradSlot:
+            gradient = gradient.dense()
         before = received[index]
-        received[index] = gradient if before is None else self.apply(TABLE["add"], (before, gradient))[0]
+        received[index] = gradient if before is None else self._sum(gradient, before)
+
+    def _sum(self, one: Variable, other: Variable) -> Variable:
+        if type(one) is Variable is type(other):
+            return self.apply(TABLE["add"], (one, other))[0]
+        return one.plus(other)
 
     def _pass(self, node: Node, needed: set[Node] | None) -> None:
         """Pull what the node received back to its inputs."""
@@ -166,11 +173,12 @@ class Pass:
         if held is None:
             slot.grad = Names.wrap(gradient)
             return
-        total = self.apply(TABLE["add"], (Names.unwrap(held), gradient))[0]
-        if self.history:
+        before = Names.unwrap(held)
+        total = self._sum(before, gradient)
+        if self.history or type(before) is not type(total):
             slot.grad = Names.wrap(total)
         else:
-            Names.write(held, total)
+            total.bind(held)
 
     def _leading_to_targets(self, edges: Iterable[Edge]) -> set[Node]:
         """Return the nodes from which a target can be reached, the targets' own included."""

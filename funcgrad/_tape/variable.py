@@ -37,6 +37,24 @@ class Variable:
         """Return the same numbers as a variable without history that shares nothing with this one."""
         return Variable(copy_of(self.value)) if type(self.value) is Value else self.detached()
 
+    # What a gradient that is not dense says otherwise
+
+    def named(self) -> Any:
+        """Return the Tensor that is a name for it."""
+        return Names.wrap(self)
+
+    def dense(self) -> Variable:
+        """Return it as an array of its shape."""
+        return self
+
+    def plus(self, other: Variable) -> Variable:
+        """Return the sum of two gradients of which one is not dense."""
+        return other.plus(self)
+
+    def bind(self, tensor: Any) -> None:
+        """Let a Tensor, what shares its storage with it, be a name for this."""
+        Names.write(tensor, self)
+
 
 class Names:
     """How the floor above names a Variable, so that hooks and `.grad` see Tensors. `_tensor` sets them at import."""

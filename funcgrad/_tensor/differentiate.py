@@ -10,7 +10,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Edge, InputsPass, Pass
 from funcgrad._tape.nodes import GradSlot
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -79,7 +79,7 @@ def _fill(
     for tensor, edge in zip(listed, targets, strict=True):
         if isinstance(tensor, Tensor) and type(edge[0]) is not GradSlot and edge in found:
             slot = tensor._gather_in(tensor._current())
-            slot.grad = Tensor._of(found[edge])
+            slot.grad = Names.wrap(found[edge])
 
 
 def gradients_of(
@@ -94,7 +94,7 @@ def gradients_of(
     results: list[Any] = []
     for position, (tensor, edge) in enumerate(zip(inputs, targets, strict=True)):
         if edge in found:
-            results.append(Tensor._of(found[edge]))
+            results.append(Names.wrap(found[edge]))
         elif materialize:
             results.append(Tensor._of(apply(TABLE["zero"], (tensor._current().detached(),))[0]))
         elif allow_unused:

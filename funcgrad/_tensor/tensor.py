@@ -93,6 +93,10 @@ class Tensor(metaclass=_Methods):
             self._alias.refresh(self)
         return self._variable
 
+    def _as_gradient(self) -> Variable:
+        """Return what the backward pass knows of this tensor where it is a gradient."""
+        return self._current()
+
     def _materialize(self) -> Tensor:
         """Put a constant (zeros, ones, full) or a host array on the device: parameters and buffers live there."""
         value = self._current().value
@@ -350,13 +354,13 @@ ALIAS = Tensor.__dict__["_alias"]
 
 
 def _wrap(variable: Variable) -> Tensor:
-    return Tensor._of(variable)
+    return Tensor._of(variable) if type(variable) is Variable else variable.named()
 
 
 def _unwrap(tensor: Any) -> Variable:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(tensor).__name__}'")
-    return tensor._current()
+    return tensor._as_gradient()
 
 
 Names.wrap, Names.unwrap, Names.write = _wrap, _unwrap, write

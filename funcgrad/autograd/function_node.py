@@ -12,7 +12,7 @@ from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, GradSlot, Node, named
 from funcgrad._tape.packing import Packed
 from funcgrad._tape.recompute import Remade
-from funcgrad._tape.variable import Variable
+from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor, variables_of
 
@@ -198,7 +198,7 @@ class FunctionNode(Node):
                     "but the corresponding forward input was not a Variable"
                 )
             if aval is not None and self.ctx.needs_input_grad[position]:
-                yield None if answer is None else self._fitted(answer, aval, tensors)._current()
+                yield None if answer is None else Names.unwrap(self._fitted(answer, aval, tensors))
             tensors += aval is not None
 
     def _fitted(self, gradient: Any, wanted: Aval, index: int) -> Tensor:

@@ -9,12 +9,14 @@ from typing import Any
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_rows, are_rows_of_bags
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.refused_numbers import check_lengths, require
+from funcgrad._tensor.sparse.lookups import looked_up
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import grad as grad
 from funcgrad.nn import reduction_numbers as _Reduction  # noqa: F401 - `F._Reduction`, as loss code asks for it
@@ -102,6 +104,8 @@ def embedding(
     require(are_rows, input, weight, 0)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
+    if sparse:
+        return looked_up(input, weight, padding_idx, scale_grad_by_freq)
     return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
 
 
@@ -122,8 +126,22 @@ def embedding_bag(
     require(are_rows_of_bags, input, weight, 0)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
-    options = (None, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx)
+    if sparse:
+        if mode == "max":
+            raise ValueError("max mode does not support sparse weights")
+        input, weight, padding_idx = _apart(input, weight, padding_idx, scale_grad_by_freq)
+    options = (None, norm_type, scale_grad_by_freq and not sparse, mode, sparse, include_last_offset, padding_idx)
     return call(TABLE["embedding_bag"], (input, weight, offsets, per_sample_weights), options)
+
+
+def _apart(input: Tensor, weight: Tensor, padding_idx: int | None, by_frequency: bool) -> tuple[Tensor, Tensor, Any]:
+    """Return indices into a table of the rows alone that are looked up, that table, and where padding stands in it."""
+    rows, count = looked_up(input.reshape(-1), weight, padding_idx, by_frequency), input.numel()
+    places = fg.arange(count, device=input.device).view(input.shape)
+    if padding_idx is None:
+        return places, rows, None
+    places = places.masked_fill(input == padding_idx % weight.shape[0], count)
+    return places, fg.cat((rows, rows.new_zeros(1, rows.shape[1]))), count
 
 
 def _limit_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:

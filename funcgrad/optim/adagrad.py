@@ -78,6 +78,9 @@ class Adagrad(RuleOptimizer):
     def _numbers(self, group: Group) -> tuple[Any, ...]:
         return group["lr"], group["lr_decay"], group["eps"], group["weight_decay"]
 
+    def _refusal_of_sparse(self, group: Group) -> str:
+        return "weight_decay option is not compatible with sparse gradients" if group["weight_decay"] else ""
+
     def _initial(self, name: str, param: Tensor, group: Group) -> np.ndarray[Any, Any]:
         if name != "sum":
             return super()._initial(name, param, group)

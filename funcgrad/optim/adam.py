@@ -100,5 +100,8 @@ class Adam(RuleOptimizer):
     def _numbers(self, group: Group) -> tuple[Any, ...]:
         return group["lr"], *group["betas"], group["eps"], group["weight_decay"]
 
+    def _refusal_of_sparse(self, group: Group) -> str:
+        return "Adam does not support sparse gradients, please consider SparseAdam instead"
+
     def _options(self, group: Group) -> tuple[Hashable, ...]:
         return (group["decoupled_weight_decay"],)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from funcgrad._tensor.sparse.tensor import SparseTensor
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -30,6 +32,19 @@ def require_betas(betas: Any) -> None:
     """Refuse a pair that is not within [0, 1)."""
     for i in (0, 1):
         require(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def dense_gradients(params: Sequence[Tensor], refusal: str = "") -> list[Any]:
+    """Return the gradients, of dense parameters as dense ones. RuntimeError, where that is refused, for sparse ones."""
+    grads = [param.grad for param in params]
+    if SparseTensor not in map(type, grads):
+        return grads
+    is_sparse = [
+        isinstance(g, SparseTensor) and not isinstance(p, SparseTensor) for p, g in zip(params, grads, strict=True)
+    ]
+    if refusal and any(is_sparse):
+        raise RuntimeError(refusal)
+    return [grad.to_dense() if sparse else grad for grad, sparse in zip(grads, is_sparse, strict=True)]
 
 
 def require_one_way(foreach: Any, fused: Any, differentiable: Any) -> None:

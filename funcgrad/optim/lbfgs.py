@@ -17,7 +17,7 @@ from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.optim.checks import require, require_lr
+from funcgrad.optim.checks import dense_gradients, require, require_lr
 from funcgrad.optim.line_search import Point, StrongWolfe, Vector
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT, StateDict
 from funcgrad.optim.recorded import evaluated
@@ -150,7 +150,8 @@ class LBFGS(Optimizer):
     def _gradient(self) -> Vector:
         """Return all gradients as one vector on the host; whatever was recorded runs with it."""
         present = tuple(param.grad is not None for param in self._params)
-        arrays = [param if param.grad is None else param.grad for param in self._params]
+        grads = dense_gradients(self._params)
+        arrays = [param if grad is None else grad for param, grad in zip(self._params, grads, strict=True)]
         return to_host(Tensor._of(record(_FLAT, arrays, (present,))[0]))
 
     def state_dict(self) -> StateDict:

@@ -13,6 +13,7 @@ from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import flush, rebind, record
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import dense_gradients
 from funcgrad.optim.optimizer import Optimizer, ParamsT
 from funcgrad.optim.recorded import evaluated, unless
 
@@ -58,7 +59,8 @@ class Optax(Optimizer):
         present = tuple(param.grad is not None for param in params)
         if any(present):
             state = self.state["optax"]
-            grads = [param if param.grad is None else param.grad for param in params]
+            found = zip(params, dense_gradients(params), strict=True)
+            grads = [param if grad is None else grad for param, grad in found]
             changed = [param for param in params if param.grad is not None] + state
             values = record(self._update, [*params, *grads, *state], (present, self._tree))
             rebind(changed, values if self.found_inf is None else unless(self.found_inf, changed, values))

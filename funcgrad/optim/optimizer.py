@@ -136,6 +136,10 @@ class Optimizer:
                         slot.grad = None
             return
         grads = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+        for grad in grads:
+            if grad.is_sparse:
+                grad.zero_()
+        grads = [grad for grad in grads if not grad.is_sparse]
         if grads:
             for grad in grads:
                 if grad.requires_grad:

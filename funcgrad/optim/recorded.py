@@ -20,6 +20,7 @@ from funcgrad._tape.modes import enable_grad
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.names import bind, rebind, record
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.optim.checks import dense_gradients
 from funcgrad.optim.lane import Lane
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
 from funcgrad.optim.packing import PackedOp
@@ -147,7 +148,7 @@ class RuleOptimizer(Optimizer):
             x if type(x) is float or x is None or isinstance(x, Tensor) else float(x)
             for x in (self.given_numbers or self._numbers)(group)
         ]
-        inputs = [*lane.params, *[param.grad for param in lane.params], *lane.names, *numbers]
+        inputs = [*lane.params, *self._gradients(lane.params, group), *lane.names, *numbers]
         joins = self._is_elementwise and lane.joins
         layout = Layout(lane.sizes, slots, self._shared, group.get("maximize", False), joins)
         if lane.packing is None:
@@ -160,6 +161,14 @@ class RuleOptimizer(Optimizer):
         for name, place in lane.followers:
             names.append(name)
             values.append(results[place])
+
+    def _gradients(self, params: list[Tensor], group: Group) -> list[Any]:
+        """Return what the rule is given of each parameter's gradient."""
+        return dense_gradients(params, self._refusal_of_sparse(group))
+
+    def _refusal_of_sparse(self, group: Group) -> str:
+        """Return what is said to a sparse gradient; nothing where the rule takes it."""
+        return f"{type(self).__name__} does not support sparse gradients"
 
     def _lane(self, params: list[Tensor], group: Group, slots: tuple[str, ...]) -> Lane:
         """Bring parameters that step together into the order in which a step reads them."""

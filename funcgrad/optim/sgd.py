@@ -83,6 +83,9 @@ class SGD(RuleOptimizer):
     def _numbers(self, group: Group) -> tuple[Any, ...]:
         return group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
 
+    def _refusal_of_sparse(self, group: Group) -> str:
+        return "add(sparse, dense) is not supported. Use add(dense, sparse) instead." if group["weight_decay"] else ""
+
     def _options(self, group: Group) -> tuple[Hashable, ...]:
         return (group["nesterov"],)
 

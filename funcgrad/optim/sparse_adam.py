@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from funcgrad._base import layouts
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require
@@ -45,7 +46,7 @@ def _touched(grad: Array) -> Array:
 class SparseAdam(RuleOptimizer):
     """Adam for tables of which a batch uses a few rows, as `Embedding(sparse=True)` does.
 
-    A gradient here is dense: a row that is all zero counts as one that is not stored.
+    A row of a gradient that is all zero counts as one that is not stored.
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 2, for the rows that occur.
     """
 
@@ -65,6 +66,21 @@ class SparseAdam(RuleOptimizer):
         for place, beta in enumerate(betas):
             require(0.0 <= beta < 1.0, f"Invalid beta parameter at index {place}: {beta}")
         super().__init__(params, {"lr": lr, "betas": tuple(betas), "eps": eps, "maximize": maximize})
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Add a group, as every optimizer does; no parameter itself may be sparse."""
+        super().add_param_group(param_group)
+        place, members = len(self.param_groups) - 1, param_group["params"]
+        sparse = [[place, i] for i, param in enumerate(members) if param.layout is not layouts.strided]
+        require(not sparse, f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+
+    def _gradients(self, params: list[Tensor], group: Group) -> list[Any]:
+        if not all(param.grad.is_sparse for param in params):  # type: ignore[union-attr]  # each has one
+            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        return super()._gradients(params, group)
+
+    def _refusal_of_sparse(self, group: Group) -> str:
+        return ""
 
     def _slots(self, group: Group) -> tuple[str, ...]:
         return ("exp_avg", "exp_avg_sq")

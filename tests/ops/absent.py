@@ -9,7 +9,7 @@ _QUANTIZED = "quantized kernels other than dynamic ones: XLA has none; int8 arit
 _VENDOR = "one vendor's kernel by its own name; the plain function is the same call"
 _INTERNAL = "torch's own machinery that happens to be without an underscore; no script of a user calls it"
 _DISPATCH = "torch's dispatcher, which does not exist here"
-_SPARSE = "layouts that XLA does not have; sparse tensors are dense ones here"
+_SPARSE = "sparse layouts and functions of them that are not there"
 _DISTRIBUTED = "options and errors of torch's own process groups; here JAX moves the data"
 
 REASONS: tuple[tuple[str, str, str], ...] = (

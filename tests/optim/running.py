@@ -29,10 +29,15 @@ def options_of(options: dict[str, Any]) -> dict[str, Any]:
     return {k: torch.tensor(v["tensor"]) if isinstance(v, dict) else v for k, v in options.items()}
 
 
-def give_gradients(params: list[torch.Tensor], gradients: list[Any]) -> None:
-    """Set the gradients of a step."""
+def give_gradients(name: str, params: list[torch.Tensor], gradients: list[Any]) -> None:
+    """Set the gradients of a step as the optimizer wants them."""
     for param, gradient in zip(params, gradients, strict=True):
-        param.grad = None if gradient is None else torch.tensor(gradient)
+        param.grad = None if gradient is None else as_given(name, torch.tensor(gradient))
+
+
+def as_given(name: str, gradient: Any) -> Any:
+    """Return a gradient as the optimizer wants it."""
+    return gradient.to_sparse(1) if name == "SparseAdam" else gradient
 
 
 def trajectory(name: str, options: dict[str, Any], dtype: str = "float32") -> tuple[list[list[np.ndarray]], Any, Any]:
@@ -42,7 +47,7 @@ def trajectory(name: str, options: dict[str, Any], dtype: str = "float32") -> tu
     optimizer = getattr(torch.optim, name)(params, **options_of(options))
     rows = []
     for step in gradients:
-        give_gradients(params, step)
+        give_gradients(name, params, step)
         optimizer.step()
         rows.append([param.detach().numpy().copy() for param in params])
     return rows, params, optimizer

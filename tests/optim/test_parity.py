@@ -72,7 +72,7 @@ def _go_on(record: Any, name: str) -> None:
     ours.load_state_dict(_as_ours(theirs.state_dict()))
     their_params = [param for group in theirs.param_groups for param in group["params"]]
     for step in gradients[:2]:
-        give_gradients(params, step)
+        give_gradients(name, params, step)
         ours.step()
         for param, gradient in zip(their_params, step, strict=True):
             param.grad = record.gradient_of(name, gradient)

@@ -9,7 +9,7 @@ import pytest
 
 import funcgrad as torch
 from tests.optim import cases
-from tests.optim.running import assert_close, parameter, recorded, trajectory
+from tests.optim.running import as_given, assert_close, parameter, recorded, trajectory
 
 TRAJECTORIES = recorded("trajectories")
 EVERY = [(name, case) for name, all_cases in TRAJECTORIES.items() for case in all_cases]
@@ -38,12 +38,12 @@ def test_half_precision_computes_in_float32(name: str, options: dict[str, Any]) 
     param = torch.tensor(start[0]).to(kind).requires_grad_()
     optimizer = getattr(torch.optim, name)([param], lr=0.01)
     for _ in range(3):
-        param.grad = torch.tensor(start[0]).to(kind)
+        param.grad = as_given(name, torch.tensor(start[0]).to(kind))
         optimizer.step()
     assert param.dtype is kind
     whole = parameter(torch.tensor(start[0]).to(kind).float().numpy())
     reference = getattr(torch.optim, name)([whole], lr=0.01)
     for _ in range(3):
-        whole.grad = torch.tensor(start[0]).to(kind).float()
+        whole.grad = as_given(name, torch.tensor(start[0]).to(kind).float())
         reference.step()
     np.testing.assert_allclose(param.detach().float().numpy(), whole.detach().numpy(), rtol=0.02, atol=0.02)

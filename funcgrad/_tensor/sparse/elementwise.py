@@ -84,9 +84,11 @@ def _itself(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @handles("grad")
-def _grad(func: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def _grad(func: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
     given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     found = func(outputs, inputs, *args, **kwargs)
+    if found is None:  # a property was set
+        return None
     return tuple(
         x._gradient(g) if isinstance(x, SparseTensor) and isinstance(g, Tensor) else g
         for x, g in zip(given, found, strict=True)

@@ -15,6 +15,8 @@ import numpy as np
 from funcgrad._base import dtypes, layouts
 from funcgrad._base.size import Size
 from funcgrad._ops.table import TABLE
+from funcgrad._program.value import Aval, aval
+from funcgrad._tape.variable import Variable
 from funcgrad._tensor import printing
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import to_host
@@ -70,6 +72,9 @@ class SparseTensor(Tensor):
             return values, pattern
         merged, places = pattern.merged
         return call(TABLE["add_values"], (values, places), (merged.count, "CoalesceBackward0")), merged
+
+    def _as_gradient(self) -> SparseGradient:
+        return SparseGradient(self._current(), self._pattern)
 
     # What it is
 
@@ -255,6 +260,51 @@ class SparseTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         self.numpy()
+
+
+class SparseGradient(Variable):
+    """The values of the gradient of a dense tensor, and the pattern of where they stand in it.
+
+    It stays sparse until it meets a dense one, or a node other than a leaf's.
+    """
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, values: Variable, pattern: Pattern | Compressed) -> None:
+        super().__init__(values.value, values.node, values.index)
+        self.pattern = pattern
+
+    @property
+    def aval(self) -> Aval:
+        """What is known of the gradient as a whole."""
+        of_values = self.value.aval
+        return aval(tuple(self.pattern.size), of_values.dtype.numpy, of_values.placement)
+
+    def named(self) -> SparseTensor:
+        """Return the sparse tensor that it is."""
+        return sparse(Tensor._of(Variable(self.value, self.node, self.index)), self.pattern)
+
+    def bind(self, tensor: SparseTensor) -> None:
+        """Let a tensor be a name for this gradient."""
+        tensor._variable, tensor._pattern = Variable(self.value, self.node, self.index), self.pattern
+
+    def plus(self, other: Variable) -> Variable:
+        """Return the sum with another gradient: what both store, one behind the other; dense if the other one is."""
+        with Without("asks_classes"):
+            if not isinstance(other, SparseGradient):
+                dense: Tensor = Tensor._of(other) + Tensor._of(self.dense())
+                return dense._current()
+            (a, left), (b, right) = self.named()._by_coordinates(), other.named()._by_coordinates()
+            indices = call(TABLE["cat"], (left.indices, right.indices), (1,))
+            values = call(TABLE["cat"], (a, b), (0,))
+            return SparseGradient(values._current(), Pattern(left.size, indices, is_coalesced=False))
+
+    def dense(self) -> Variable:
+        """Return the same gradient as a dense one."""
+        with Without("asks_classes"):
+            values, pattern = self.named()._by_coordinates()
+            dense: Tensor = call(TABLE["sparse_to_dense"], (values, pattern.indices), (tuple(pattern.size),))
+            return dense._current()
 
 
 def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:

@@ -9,7 +9,9 @@ from typing import Any
 from funcgrad._ops import clipping
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.names import rebind, record
+from funcgrad._tensor.sparse.tensor import SparseTensor, refuse
 from funcgrad._tensor.tensor import Tensor
 
 _TOTAL, _SCALED, _CLAMPED = (
@@ -90,7 +92,10 @@ def clip_grad_norm(
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     listed = (parameters,) if isinstance(parameters, Tensor) else parameters
     gradients = (parameter.grad for parameter in listed)
-    return [gradient for gradient in gradients if gradient is not None]
+    given = [gradient for gradient in gradients if gradient is not None]
+    if SparseTensor in map(type, given):
+        refuse(lookup("linalg")("vector_norm"), given)
+    return given
 
 
 def _scale(gradients: list[Tensor], max_norm: Any, total: Tensor) -> None:
