@@ -36,7 +36,7 @@ def require_betas(betas: Any) -> None:
 
 def dense_gradients(params: Sequence[Tensor], refusal: str = "") -> list[Any]:
     """Return the gradients, of dense parameters as dense ones. RuntimeError, where that is refused, for sparse ones."""
-    grads = [param.grad for param in params]
+    grads: list[Any] = [param.grad for param in params]
     if SparseTensor not in map(type, grads):
         return grads
     is_sparse = [
