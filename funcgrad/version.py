@@ -51,4 +51,4 @@ def _numbers(version: Any) -> tuple[int, int, int]:
 
 __version__ = TorchVersion("2.13.0+funcgrad")
 VISION_VERSION = "0.28.0+funcgrad"  # torchvision's names
-cuda = hip = debug = git_version = None
+cuda = hip = rocm = xpu = debug = git_version = None

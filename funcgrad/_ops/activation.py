@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from funcgrad._ops.checks import require_bounds, require_floating, size_text
+from funcgrad._ops.checks import require_bounds, require_floating, scalar_name, size_text
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, op
 
@@ -135,9 +135,12 @@ def tanhshrink(input: Array) -> Array:
 @op(grad="SoftshrinkBackward0", names="nn.functional.softshrink")
 def softshrink(input: Array, lambd: float = 0.5) -> Array:
     """input moved towards 0 by lambd, and 0 within it. Shape: input (*), result the same."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     require_floating(input, "softshrink_check")
+    most = float(jnp.finfo(input.dtype).max)
+    if not 0 <= lambd <= most:
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input)}, but found {lambd:g}"
+        )
     moved = jnp.where(input > 0, input - lambd, input + lambd)
     return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
 

@@ -133,7 +133,7 @@ def _avg_pool(
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
     whole = batched(name, input, count)
-    over = windows(name, whole, count, kernel_size, stride, padding, 1, ceil_mode)
+    over = windows(name, input, count, kernel_size, stride, padding, 1, ceil_mode)
     total = _sums(wide(whole), over)
     result = (total / (_window_sizes(over, include_padding) if divisor is None else divisor)).astype(input.dtype)
     return result if whole is input else result[0]
@@ -168,7 +168,7 @@ def _sums(input: Array, over: Windows) -> Array:
 
 def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequence[int | None] | int) -> Array:
     whole = adaptive_batched(name, input, count, output_size)
-    result = average_to(wide(whole), adaptive_sizes(output_size, whole.shape[2:])).astype(input.dtype)
+    result = average_to(wide(whole), adaptive_sizes(name, input.shape, count, output_size)).astype(input.dtype)
     return result if whole is input else result[0]
 
 

@@ -198,6 +198,20 @@ def are_weights(numbers: Any, shape: Dims) -> Any:
     return ~((numbers >= 0) & (numbers < np.inf))
 
 
+@_condition(RuntimeError, "invalid multinomial distribution (encountering probability entry < 0)", of_floats=True)
+def have_no_negative_weight(numbers: Any, shape: Dims) -> Any:
+    """What `multinomial` takes for several places with replacement; nan is refused."""
+    return ~(numbers >= 0)
+
+
+@_condition(
+    RuntimeError, "invalid multinomial distribution (encountering probability entry = infinity or NaN)", of_floats=True
+)
+def have_finite_weights(numbers: Any, shape: Dims) -> Any:
+    """What `multinomial` takes for several places with replacement."""
+    return numbers == np.inf
+
+
 @_condition(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)", of_floats=True)
 def have_positive_sums(numbers: Any, shape: Dims) -> Any:
     """Rows of weights of which one at least is positive."""

@@ -135,7 +135,10 @@ def _convolution(
 ) -> Array:  # fmt: skip
     batched = _batched(name, count, input, weight)
     steps, gaps = _spread_steps(count, stride, dilation)
-    if groups > 0 and weight.shape[0] % groups:
+    _check_groups(weight, groups)
+    if not isinstance(padding, str):
+        _numbers(padding, count)
+    if weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
             f"but got weight of size [{list(weight.shape)}] instead"
@@ -153,6 +156,8 @@ def _transposed(
 ) -> Array:  # fmt: skip
     batched = _batched(name, count, input, weight)
     steps, gaps = _spread_steps(count, stride, dilation)
+    _check_groups(weight, groups)
+    _numbers(padding, count)
     extra = spread(output_padding, count, "output_padding")
     _check_channels(batched, weight, bias, groups, weight.shape[1] * groups, weight.shape[0], "transposed=1, ")
     for d in range(count):
@@ -182,15 +187,20 @@ def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
             f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, "
             f"but got input of size: {list(input.shape)}"
         )
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if weight.ndim != count + 2:
-        raise RuntimeError(f"expected weight to be {count + 2}-dimensional, but got {weight.ndim}-dimensional weight")
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, "
+            f"but got {input.ndim}-dimensional input of size {list(input.shape)} instead"
+        )
     return input if input.ndim == count + 2 else input[None]
 
 
 def _spread_steps(count: int, stride: Dims, dilation: Dims) -> tuple[Dims, Dims]:
     steps, gaps = spread(stride, count, "stride"), spread(dilation, count, "dilation")
     if min(steps) < 1:
-        raise RuntimeError(f"non-positive stride is not supported, but got {list(steps)}")
+        raise RuntimeError("non-positive stride is not supported")
     if min(gaps) < 1:
         raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
     return steps, gaps
@@ -199,7 +209,7 @@ def _spread_steps(count: int, stride: Dims, dilation: Dims) -> tuple[Dims, Dims]
 def _numbers(padding: Dims, count: int) -> Dims:
     numbers = spread(padding, count, "padding")
     if min(numbers) < 0:
-        raise RuntimeError(f"negative padding is not supported, but got {list(numbers)}")
+        raise RuntimeError("negative padding is not supported")
     return numbers
 
 
@@ -216,11 +226,19 @@ def _pads(padding: str | Dims, count: int, steps: Dims, gaps: Dims, kernel: Dims
     return tuple((p, p) for p in _numbers(padding, count))
 
 
+def _check_groups(weight: Array, groups: int) -> None:
+    if groups < 1:
+        raise RuntimeError("non-positive groups is not supported")
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, "
+            f"but got weight of size {list(weight.shape)} instead"
+        )
+
+
 def _check_channels(
     input: Array, weight: Array, bias: Array | None, groups: int, outputs: int, inputs: int, transposed: str
 ) -> None:
-    if groups < 1:
-        raise RuntimeError(f"non-positive groups is not supported, but got {groups}")
     if input.shape[1] != inputs:
         raise RuntimeError(
             f"Given {transposed or f'groups={groups}, '}weight of size {list(weight.shape)}, "

@@ -356,7 +356,8 @@ def ormqr(input: Array, tau: Array, other: Array, left: bool = True, transpose: 
 
     Shape: input (*, m, k), tau (*, k), other (*, m, n) or, with left=False, (*, n, m); result as `other`.
     """
-    needs_matrix(input, "torch.ormqr")
+    if input.ndim < 2:
+        raise RuntimeError("torch.ormqr: input must have at least 2 dimensions.")
     if other.ndim < 2:
         raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
     size = other.shape[-2 if left else -1]
@@ -371,6 +372,10 @@ def ormqr(input: Array, tau: Array, other: Array, left: bool = True, transpose: 
         raise RuntimeError(
             f"torch.ormqr: Expected batch dimensions of input, tau and other to be equal, but got {list(input.shape)}, "
             f"{list(tau.shape)} and {list(other.shape)}"
+        )
+    if tau.shape[-1] != min(size, input.shape[-1]):
+        raise RuntimeError(
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[-{2 if left else 1}], input.shape[-1])"
         )
     for name, array in (("tau", tau), ("other", other)):
         if array.dtype != input.dtype:

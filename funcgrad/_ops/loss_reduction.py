@@ -23,7 +23,7 @@ def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None)
             return "none"
         return "mean" if size_average is None or size_average else "sum"
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction; expected 'none', 'mean' or 'sum'")
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
 
 

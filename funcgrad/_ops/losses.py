@@ -271,6 +271,8 @@ def gaussian_nll_loss(
     Result () or, unreduced, (*).
     ValueError for another size of var.
     """
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
     if jnp.ndim(var) and var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = jnp.expand_dims(var, -1)

@@ -161,7 +161,7 @@ def soft_margin_loss(
 ) -> Array:
     """log(1 + exp(-target * input)). Shape: input, target (*), result () or (*)."""
     require_floating(input, "soft_margin_loss")
-    return reduced(log1p_exp(-target * input), reduction, size_average, reduce)
+    return reduced(log1p_exp(input * -target), reduction, size_average, reduce)
 
 
 @op(
@@ -190,9 +190,9 @@ def multi_margin_loss(
         raise ValueError("weight must be one-dimensional")
     if input.ndim < 2:
         input = input.reshape(*target.shape, -1) if target.shape == (1,) else input.reshape(-1)
-    _check_classes("multi_margin_loss", input, target, target.shape == input.shape[:-1])
     if weight is not None and weight.shape != input.shape[-1:]:
         raise RuntimeError(f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}")
+    _check_classes("multi_margin_loss", input, target, target.shape == input.shape[:-1])
     require_floating(input, "multi_margin_loss")
     own = target[..., None] == jnp.arange(input.shape[-1])
     at_target = jnp.where(own, input, jnp.zeros_like(input)).sum(-1, keepdims=True)
@@ -275,7 +275,14 @@ def _check_classes(name: str, input: Array, target: Array, fits: bool) -> None:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
         )
+    shape, got = list(input.shape), list(target.shape)
+    if not fits and name == "multi_margin_loss":
+        rows = shape[0] if len(shape) > 1 else 1
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{rows}], but got {got}. Input has shape {shape}."
+        )
     if not fits:
-        raise RuntimeError(f"inconsistent target size: got {list(target.shape)} for input {list(input.shape)} ({name})")
+        raise RuntimeError(f"inconsistent target size: {got} for input of size: {shape}")
     if target.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)} ({name})")
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)}")

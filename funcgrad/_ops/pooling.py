@@ -141,7 +141,16 @@ def _max_pool(
     ceil_mode: bool, return_indices: bool,
 ) -> Array | tuple[Array, Array]:  # fmt: skip
     whole = batched(name, input, count)
-    over = windows(name, whole, count, kernel_size, stride, padding, dilation, ceil_mode)
+    over = windows(
+        name if not return_indices else f"{name}_with_indices",
+        input,
+        count,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+    )
     if over.tile and count == 2 and not return_indices:
         last = _largest_of_tiles(whole.transpose(0, 2, 3, 1), over.kernel)
         result = last.transpose(0, 3, 1, 2)
@@ -270,7 +279,7 @@ def _adaptive_max_pool(
 ) -> Array | tuple[Array, Array]:
     whole = adaptive_batched(name, input, count, output_size)
     sizes = whole.shape[2:]
-    wanted = adaptive_sizes(output_size, sizes)
+    wanted = adaptive_sizes(name, input.shape, count, output_size)
     if 0 in wanted:
         none = jnp.zeros((*(whole if whole is input else whole[0]).shape[: -len(wanted)], *wanted), input.dtype)
         return (none, none.astype(np.int64)) if return_indices else none
@@ -298,11 +307,23 @@ def adaptive_batched(name: str, input: Array, count: int, output_size: Sequence[
     return batched(name, input, count)
 
 
-def adaptive_sizes(output_size: Sequence[int | None] | int, sizes: Dims) -> Dims:
-    """Return the number of windows in each dimension; None in `output_size` keeps the input's size."""
-    listed = spread(output_size, len(sizes), "output_size")
+def adaptive_sizes(name: str, shape: Dims, count: int, output_size: Sequence[int | None] | int) -> Dims:
+    """Return the number of windows in each of the last `count` dimensions; None keeps the input's size."""
+    outer, sizes = shape[:-count], shape[-count:]
+    if not isinstance(output_size, int) and len(output_size) != count and (count > 1 or len(output_size) != 1):
+        if count == 1:
+            raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
+        inside = "(): internal error: output_size.size()" if "max" in name else ": output_size"
+        raise RuntimeError(f"{name}{inside} must be {count}")
+    listed = spread(output_size, count, "output_size")
     if any(o is not None and o < 0 for o in listed):
-        raise RuntimeError(f"elements of output_size must be greater than or equal to 0 but received {listed}")
+        if "max" in name:
+            least = next(o for o in listed if o is not None and o < 0)
+            raise RuntimeError(f"Trying to create tensor with negative dimension {least}: {[*outer, *listed]}")
+        shown = ", ".join(map(str, listed))
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}"
+        )
     return tuple(n if o is None else o for o, n in zip(listed, sizes, strict=True))
 
 

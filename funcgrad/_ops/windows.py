@@ -77,8 +77,11 @@ def windows(
     name: str, input: Array, count: int, kernel: int | Dims, stride: int | Dims | None, padding: int | Dims,
     dilation: int | Dims = 1, ceil_mode: bool = False,
 ) -> Windows:  # fmt: skip
-    """Return the windows over the last `count` dimensions of (N, C, *). RuntimeError where they do not fit."""
-    sizes = input.shape[2:]
+    """Return the windows over the last `count` dimensions of (N, C, *) or (C, *). RuntimeError where they do not fit.
+
+    name: with `_with_indices` at its end where places are wanted.
+    """
+    sizes = input.shape[-count:]
     kernels = spread(kernel, count, "kernel_size")
     steps = kernels if stride is None or stride == () else spread(stride, count, "stride")
     pads, gaps = spread(padding, count, "padding"), spread(dilation, count, "dilation")
@@ -86,23 +89,15 @@ def windows(
     counts = []
     for n, k, s, p, d in zip(sizes, kernels, steps, pads, gaps, strict=True):
         reach = d * (k - 1) + 1
-        if not 0 <= p <= reach // 2:
-            if name == "max_pool1d":
-                raise RuntimeError(
-                    "max_pool1d() padding should be at most half of kernel size, "
-                    f"but got padding={p} and kernel_size={k}"
-                )
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, "
-                f"but got pad={p}, kernel_size={k} and dilation={d}"
-            )
+        _check_pad(name, k, p, d)
         span = n + 2 * p - reach
         c = (math.ceil(span / s) if ceil_mode else span // s) + 1
         counts.append(c - 1 if ceil_mode and (c - 1) * s >= n + p else c)
-    if min(counts) < 1 or 0 in input.shape[1:]:
+    _check_not_empty(name, input.shape, count)
+    if min(counts) < 1:
         if name == "max_pool1d":
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {counts[0]}")
-        given, made = ("x".join(map(str, (input.shape[1], *these))) for these in (sizes, counts))
+        given, made = ("x".join(map(str, (input.shape[-count - 1], *these))) for these in (sizes, counts))
         raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return Windows(sizes, kernels, steps, pads, gaps, tuple(counts))
 
@@ -113,24 +108,65 @@ def batched(name: str, input: Array, count: int) -> Array:
         if name.startswith("adaptive") and count > 1:
             got = "got:" if "max" in name else "got"
             raise RuntimeError(f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but {got} {list(input.shape)}")
-        if count == 1 and name != "max_pool1d":
+        if count == 1 and not name.startswith("max_pool1d"):
             raise RuntimeError(
                 f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
                 f"(while checking arguments for {name})"
             )
         if count == 1:
-            raise RuntimeError(
-                f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-                f"{list(input.shape)}"
-            )
+            raise RuntimeError(f"max_pool1d: {_expected_dims(1)}{list(input.shape)}")
         raise RuntimeError(f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input")
     return input if input.ndim == count + 2 else input[None]
 
 
 def _check_positive(name: str, kernel: Dims, stride: Dims, dilation: Dims) -> None:
-    if min(kernel) < 1:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)} ({name})")
+    if name == "max_pool1d":
+        for label, (size,) in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+            if size < 1:
+                raise RuntimeError(f"max_pool1d() {label} must be greater than zero, but got {size}")
     if min(stride) < 1:
         raise RuntimeError(f"stride should not be zero, but got {list(stride)} ({name})")
+    if min(kernel) < 1:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)} ({name})")
     if min(dilation) < 1:
         raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)} ({name})")
+
+
+def _check_pad(name: str, kernel: int, pad: int, dilation: int) -> None:
+    if name == "max_pool1d" and pad < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {pad}")
+    if pad < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
+    if name == "max_pool1d" and pad > kernel // 2:
+        raise RuntimeError(
+            "max_pool1d() padding should be at most half of kernel size, "
+            f"but got padding={pad} and kernel_size={kernel}"
+        )
+    if pad > (dilation * (kernel - 1) + 1) // 2:
+        raise RuntimeError(
+            f"pad should be at most half of effective kernel size, "
+            f"but got pad={pad}, kernel_size={kernel} and dilation={dilation}"
+        )
+
+
+def _check_not_empty(name: str, shape: Dims, count: int) -> None:
+    """Raise RuntimeError where something else than the batch is empty."""
+    inner = shape[-count - 1 :]
+    if 0 not in inner:
+        return
+    if count == 3:
+        shown = "max_pool3d_with_indices_out_cpu_template" if name.startswith("max") else name
+        raise RuntimeError(
+            f"{shown}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+            f"{list(shape)} and non-batch dimension {inner.index(0)} has length zero!"
+        )
+    if name == "avg_pool1d":
+        raise RuntimeError(f"{_expected_dims(2)}{[*shape[:-1], 1, shape[-1]]}")
+    label = "max_pool1d: " if count == 1 else ""
+    raise RuntimeError(f"{label}{_expected_dims(count)}{list(shape)}")
+
+
+def _expected_dims(count: int) -> str:
+    return (
+        f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+    )

@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad._base import promotion
 from funcgrad._base.config import settings
-from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
@@ -105,11 +105,11 @@ def cast(variable: Variable, dtype: DType) -> Variable:
     return apply(TABLE["to_dtype"], (variable,), (dtype,))[0]
 
 
-def write_out(out: Any, result: Any, casts: bool = True) -> Any:
+def write_out(out: Any, result: Any, casts: bool | str = True) -> Any:
     """Write a function's result into `out=`, as torch does; `out` takes the result's shape.
 
-    casts: whether `out` may have another dtype. Raises TypeError where `out` is no tensor, RuntimeError where it
-    requires grad or cannot hold the result's dtype.
+    casts: whether `out` may have another dtype, or the words that refuse it ({made} and {given} stand for both).
+    Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
     """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):
@@ -122,9 +122,12 @@ def write_out(out: Any, result: Any, casts: bool = True) -> Any:
             "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
         )
     variable = result._current()
-    if not casts and variable.aval.dtype is not out.dtype:
+    if casts is not True and variable.aval.dtype is not out.dtype:
+        made, given = variable.aval.dtype, out.dtype
+        if casts:
+            raise RuntimeError(casts.format(made=scalar_type_name(made), given=scalar_type_name(given)))
         raise RuntimeError(
-            f"Expected out tensor to have dtype {variable.aval.dtype.name}, but got {out.dtype.name} instead"
+            f"Expected out tensor to have dtype {c_type_name(made)}, but got {c_type_name(given)} instead"
         )
     if variable.aval.shape != out.shape:
         if out.numel():

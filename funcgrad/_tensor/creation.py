@@ -289,8 +289,8 @@ def linspace(
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return `steps` numbers evenly from `start` to `end`, both included. Shape: result (steps,)."""
-    ends = [_plain(x, "linspace") for x in (start, end)]
-    statics = (*ends, _steps("linspace", steps), _kind_between(dtype, ends))
+    ends = _ends("linspace", start, end)
+    statics = (*ends, _steps("linspace", ends, steps), _kind_between(dtype, ends))
     made = _made_by("linspace", statics, device, requires_grad)
     return made if out is None else write_out(out, made)
 
@@ -300,13 +300,26 @@ def logspace(
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return base to the power of `steps` numbers evenly from `start` to `end`. Shape: result (steps,)."""
-    ends = [_plain(x, "logspace") for x in (start, end)]
-    statics = (*ends, _steps("logspace", steps), float(base), _kind_between(dtype, ends))
+    ends = _ends("logspace", start, end)
+    statics = (*ends, _steps("logspace", ends, steps), float(base), _kind_between(dtype, ends))
     made = _made_by("logspace", statics, device, requires_grad)
     return made if out is None else write_out(out, made)
 
 
-def _steps(name: str, steps: Any) -> int:
+def _ends(name: str, start: Any, end: Any) -> list[Any]:
+    ranks = {side: x.ndim for side, x in (("start", start), ("end", end)) if isinstance(x, Tensor)}
+    if any(ranks.values()):
+        got = " and ".join(f"{side} with {rank} dimension(s)" for side, rank in ranks.items())
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {got}.")
+    return [_plain(x, name) for x in (start, end)]
+
+
+def _steps(name: str, ends: list[Any], steps: Any) -> int:
+    if isinstance(steps, float):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got "
+            f"({', '.join(type(x).__name__ for x in (*ends, steps))}), but expected one with int steps"
+        )
     return as_int(steps, f"{name}(): argument 'steps' (position 3)") or 0
 
 

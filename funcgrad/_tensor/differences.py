@@ -52,5 +52,11 @@ def _gaps(input: Tensor, spacing: Any, dims: Sequence[int], is_all: bool) -> lis
             else f"it's spacing and dim arguments to have the same length, but got a spacing argument of length "
             f"{len(spacing)} and a dim argument of length {len(dims)}."
         )
-        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or {needed}")
+        raise RuntimeError(
+            f"torch.gradient expected spacing to be unspecified, a scalar{',' if is_all else ''} or {needed}"
+        )
+    devices = {input.device: None, **{gap.device: None for gap in spacing if isinstance(gap, Tensor)}}
+    if len(devices) > 1:
+        listed = " and ".join(map(str, devices))
+        raise RuntimeError(f"torch.gradient expected each tensor to be on the same device, but got devices {listed}!")
     return list(spacing)

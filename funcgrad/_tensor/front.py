@@ -52,6 +52,9 @@ _CASTING = {  # functions that promote nothing and yet write into an `out` of an
     *("geqrf", "cond", "eig", "eigvals", "householder_product", "lstsq", "matrix_power", "matrix_rank", "pinv"),
     *("tensorinv", "tensorsolve"),
 }
+_MATCH = "Expected the dtype for input and out to match, but got {made} for input's dtype and {given} for out's dtype."
+_OBJECT = "Expected object of scalar type {made} but got scalar type {given} for argument 'out'"
+_REFUSED_OUT = {"amax": _MATCH, "amin": _MATCH, "complex": _OBJECT, "polar": _OBJECT}  # an `out` of another dtype
 _OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
 
 
@@ -67,7 +70,7 @@ class Form:
         self.in_place = (self.name.endswith("_") and not self.is_dunder) or (self.is_dunder and _is_in_place(bare))
         self.reflected = self.is_dunder and _is_reflected(bare)
         self.takes_out = not self.is_method and not self.in_place
-        self.casts_out = op.promote is not None or self.name in _CASTING
+        self.casts_out = _REFUSED_OUT.get(self.name, op.promote is not None or self.name in _CASTING)
         is_elementwise = len(op.inputs) == 1 and not any(p.kind == "Dims" or p.name == "dim" for p in op.parameters)
         self.takes_inplace = place.startswith("nn.") and not self.in_place and is_elementwise
         self.has_old_order = op.name in _OLD_ORDER and not self.is_dunder
@@ -92,7 +95,7 @@ class Form:
         if self.takes_out or refused:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
             lines += [f"    {refused}"] * bool(refused)
-            written = f" if out is None else write_out(out, result, {self.casts_out})" * self.takes_out
+            written = f" if out is None else write_out(out, result, {self.casts_out!r})" * self.takes_out
             lines.append(f"    return result{written}")
         elif self.is_dunder:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")

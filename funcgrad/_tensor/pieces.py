@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._ops.pieces import named_split_pieces
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, tensors_of
 from funcgrad._tensor.call import call, write_out
@@ -87,6 +88,8 @@ def tensor_split(
 @both()
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return the views that one dimension is made of."""
+    if not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = in_range(input, dim)
     return tuple(call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim]))
 
@@ -114,8 +117,10 @@ def _checked_chunks(listed: Any, dim: int, num_chunks: int) -> int:
     """Return the dimension counted from the front. RuntimeError for tensors that cannot be cut into these chunks."""
     if num_chunks < 1:
         raise RuntimeError(f"_chunk_cat expects positive num_chunks, got {num_chunks}")
-    if not listed or not all(tensor.numel() for tensor in listed):
-        raise RuntimeError("_chunk_cat expects a non-empty input tensor list and non-empty tensors in it")
+    if not listed:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    if not all(tensor.numel() for tensor in listed):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
     ranks = {tensor.ndim for tensor in listed}
     if dim < 0 and len(ranks) > 1:
         raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
@@ -127,20 +132,22 @@ def _checked_chunks(listed: Any, dim: int, num_chunks: int) -> int:
     return along
 
 
-def _split_along(name: str, dim: int, least: int) -> None:
+def _split_along(name: str) -> None:
     def split_along(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Return views of one dimension: as many equal ones as said, or cut at the indices given."""
-        if input.ndim < least:
-            raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
-                "dimensions!"
+        if not isinstance(indices_or_sections, (int, list, tuple, np.integer)):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, "
+                f"{type(indices_or_sections).__name__}), but expected one of:\n * (Tensor input, int sections)\n"
+                " * (Tensor input, tuple of ints indices)\n"
             )
-        return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 and name == "hsplit" else dim)
+        given = int(indices_or_sections) if isinstance(indices_or_sections, np.integer) else indices_or_sections
+        dim, pieces = named_split_pieces(name, input.shape, given)
+        return tuple(part_of(input, dim, slice(start, start + length)) for start, length in pieces)
 
     split_along.__name__ = name
     METHODS[name] = FUNCTIONS[name] = split_along
 
 
-_split_along("hsplit", 1, 1)
-_split_along("vsplit", 0, 2)
-_split_along("dsplit", 2, 3)
+for _name in ("hsplit", "vsplit", "dsplit"):
+    _split_along(_name)

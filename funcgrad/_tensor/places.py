@@ -82,7 +82,12 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
     """Return what `narrow` shows as a tensor of its own."""
     if dim >= max(input.ndim, 1):
-        raise RuntimeError(f"narrow_copy(): Expected dim {dim} to be less than the number of dimensions, {input.ndim}")
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if isinstance(length, int) and length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
     along, first, count = _narrowed(input, dim, start, length)
     copied = call(TABLE["narrow_copy"], (input, first), (along, count))
     return copied if out is None else write_out(out, copied)

@@ -8,7 +8,14 @@ from typing import Any
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._ops.conditions import are_chances, are_not_negative, are_weights, have_positive_sums
+from funcgrad._ops.conditions import (
+    are_chances,
+    are_not_negative,
+    are_weights,
+    have_finite_weights,
+    have_no_negative_weight,
+    have_positive_sums,
+)
 from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.arguments import as_dtype, as_int
@@ -172,9 +179,9 @@ def multinomial(
     Shape: input (rows, places) or (places,), result (rows, num_samples) or (num_samples,).
     RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing.
     """
-    _check_multinomial(input, num_samples, replacement)
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type_name(out.dtype)}")
+    _check_multinomial(input, num_samples, replacement)
     with no_grad():
         rows = input if input.ndim == 2 else input.unsqueeze(0)
         drawn = draw.multinomial(rows, int(num_samples), replacement, generator)
@@ -193,7 +200,13 @@ def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> No
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > input.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    require(are_weights, input)
+    if input.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if replacement and num_samples > 1:
+        require(have_no_negative_weight, input)
+        require(have_finite_weights, input)
+    else:
+        require(are_weights, input)
     if input.shape[-1]:
         require(have_positive_sums, input)
 

@@ -395,14 +395,17 @@ def _replaced(part: Any, made: dict[int, Any]) -> Any:
 # Errors
 
 _OVERLAP = re.compile("unsupported operation|single memory location")
+_TWO_FAULTS = re.compile("Index tensor must have the same number of dimensions as src")  # and an index out of range
 
 
 def _without_memory() -> Any:
     raise NoCounterpartError("tensors that share memory")
 
 
-def errors(entry: Any) -> Iterator[tuple[str, type[BaseException], Callable[[], Any]]]:
-    """Walk through (label, torch's exception, our call) for the wrong inputs that an entry lists.
+def errors(entry: Any) -> Iterator[tuple[str, type[BaseException], str, Callable[[], Any]]]:
+    """Walk through (label, torch's exception, its words, our call) for the wrong inputs that an entry lists.
+
+    The words are the regular expression that the entry has for them, where torch itself says them.
 
     That `out` shares memory with an input, or with itself, is no fault here: values do not change while they are read.
     """
@@ -410,14 +413,15 @@ def errors(entry: Any) -> Iterator[tuple[str, type[BaseException], Callable[[], 
         return
     mine = function_of(entry)
     for number, each in enumerate(entry.error_inputs("cpu")):
-        wanted = None
+        wanted, said = None, ""
         try:
             given = arguments_of_torch(each.sample_input)
             entry.op(*given.args, **given.kwargs)
         except Exception as error:  # whatever torch raises here is what we have to raise
-            wanted = type(error)
-            if _OVERLAP.search(str(error)):
-                yield f"case {number}", each.error_type, _without_memory
+            wanted, said = type(error), str(error)
+            if _OVERLAP.search(said):
+                yield f"case {number}", each.error_type, "", _without_memory
                 continue
         if wanted is not None and issubclass(wanted, each.error_type):
-            yield f"case {number}", each.error_type, _bind(mine, each.sample_input)
+            words = each.error_regex if re.search(each.error_regex, said) and not _TWO_FAULTS.search(said) else ""
+            yield f"case {number}", each.error_type, words, _bind(mine, each.sample_input)

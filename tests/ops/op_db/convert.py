@@ -137,6 +137,8 @@ def arguments_of_ours(sample: Any) -> Arguments:
     """Return a sample's arguments as ours, with fresh tensors."""
 
     def fresh(tensor: torch.Tensor) -> funcgrad.Tensor:
+        if tensor.is_meta:
+            return funcgrad.empty(tuple(tensor.shape), dtype=translated(tensor.dtype), device="meta")
         if tensor.layout is not torch.strided:
             return sparse_into_ours(tensor)
         whole = _whole(tensor)

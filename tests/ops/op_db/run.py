@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -146,7 +147,7 @@ def _errors(cases: Any) -> tuple[list[str], int]:
     found: list[str] = []
     absent = 0
     try:
-        for label, wanted, call in cases:
+        for label, wanted, words, call in cases:
             try:
                 for each in call():
                     read(each)
@@ -154,8 +155,8 @@ def _errors(cases: Any) -> tuple[list[str], int]:
             except NoCounterpartError:
                 absent += 1
             except wanted as error:
-                if not str(error).strip():
-                    found.append(f"{label}: {type(error).__name__} without a message")
+                if not str(error).strip() or not re.search(words, str(error)):
+                    found.append(f"{label}: says {str(error)!r}, torch {words!r}")
             except Exception as error:
                 found.append(f"{label}: torch raises {wanted.__name__}, not {_line('', error)}")
     except Exception as error:
