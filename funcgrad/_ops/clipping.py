@@ -13,7 +13,7 @@ from funcgrad._ops.table import Array, Arrays, Scalar, op
 @op(names="")
 def total_norm(tensors: Arrays, norm_type: float = 2.0) -> Array:
     """The p-norm of all elements of all tensors as one vector. Shape: each (*), result (), in their widest dtype."""
-    kind = jnp.result_type(*(tensor.dtype for tensor in tensors))
+    kind = jnp.result_type(*(tensor.real.dtype for tensor in tensors))
     sizes = [jnp.abs(wide(tensor)) for tensor in tensors]
     if norm_type == math.inf:
         return jnp.max(jnp.stack([jnp.max(size, initial=0) for size in sizes])).astype(kind)

@@ -17,6 +17,7 @@ from funcgrad._tape.nodes import now
 from funcgrad._tape.recompute import Block, CheckpointError
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import autocasting
+from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.pytree import leaves_of, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import generator
@@ -200,7 +201,8 @@ def _after(cotangents: list[Variable], variables: list[Variable]) -> list[Variab
     if not variables or not cotangents:
         return [variable.detached() for variable in variables]
     leaves = [Tensor._leaf(v, v.requires_grad)._current() for v in variables]
-    made = apply(TABLE["held_back"], [*leaves, cotangents[0].detached()])
+    held = apply(TABLE["held_back"], [*leaves, cotangents[0].detached()])
+    made = [in_order(h, v.aval.order) for h, v in zip(held, variables, strict=True)]
     return [m if v.requires_grad else m.detached() for m, v in zip(made, variables, strict=True)]
 
 
