@@ -51,4 +51,6 @@ def _numbers(version: Any) -> tuple[int, int, int]:
 
 __version__ = TorchVersion("2.13.0+funcgrad")
 VISION_VERSION = "0.28.0+funcgrad"  # torchvision's names
-cuda = hip = rocm = xpu = debug = git_version = None
+cuda = hip = rocm = xpu = None
+debug = False
+git_version = "Unknown"  # what torch says where it was not built from a checkout

@@ -200,7 +200,7 @@ def neg(input: Array) -> Array:
     return lax.neg(input)
 
 
-@op(names="positive .positive .__pos__", grad="AliasBackward0")
+@op(names="positive", grad="AliasBackward0")
 def positive(input: Array) -> Array:
     """+input, the same tensor. Raises RuntimeError for truth values."""
     if is_bool(input):

@@ -109,6 +109,12 @@ def diff(input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, 
     return joined
 
 
+def _check_points(y: Array, x: Array | None, dim: int, function: str) -> None:
+    """RuntimeError where points along one dimension are not as many as samples."""
+    if x is not None and x.ndim == 1 and x.shape[0] != y.shape[dim]:
+        raise RuntimeError(f"{function}: There must be one `x` value for each sample point")
+
+
 def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
     """Return the areas between neighbouring samples along `dim`, already halved."""
     before, after = _ends(to_float(y), dim)
@@ -127,6 +133,7 @@ def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
 def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
     """The integral along `dim` of samples `y` at the points `x`, or `dx` apart, by the trapezoidal rule."""
     dim = dim_of(y.ndim, dim)
+    _check_points(y, x, dim, "trapezoid")
     return jnp.sum(_panels(y, x, dx, dim), dim)
 
 
@@ -137,4 +144,5 @@ def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1
 def cumulative_trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
     """The running integral along `dim` by the trapezoidal rule. Shape: one less than `y` along `dim`."""
     dim = dim_of(y.ndim, dim)
+    _check_points(y, x, dim, "cumulative_trapezoid")
     return lax.cumsum(_panels(y, x, dx, dim), dim)

@@ -11,7 +11,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import direction, is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_real, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
 
 
@@ -159,34 +159,35 @@ def logit(input: Array, eps: float | None = None) -> Array:
     return lax.log(input) - lax.log1p(-input)
 
 
-def _rounded(input: Array, function: Any) -> Array:
+def _rounded(input: Array, function: Any, name: str) -> Array:
     """Round floats; integers are round already."""
     if input.dtype.kind == "c":
-        raise NotImplementedError("rounding is not supported for complex inputs")
+        raise NotImplementedError(f"{name} is not supported for complex inputs")
     return input if is_integer(input) else function(input)
 
 
 @op(grad="FloorBackward0", names="floor .floor .floor_ floor_")
 def floor(input: Array) -> Array:
     """The largest integer not above. The gradient is 0."""
-    return _rounded(input, lax.floor)
+    return _rounded(input, lax.floor, "floor")
 
 
 @op(grad="CeilBackward0", names="ceil .ceil .ceil_ ceil_")
 def ceil(input: Array) -> Array:
     """The smallest integer not below. The gradient is 0."""
-    return _rounded(input, lax.ceil)
+    return _rounded(input, lax.ceil, "ceil")
 
 
 @op(grad="TruncBackward0", names="trunc .trunc .trunc_ trunc_ fix .fix .fix_ fix_")
 def trunc(input: Array) -> Array:
     """The integer part. The gradient is 0."""
-    return _rounded(input, lambda x: jnp.where(x < 0, lax.ceil(x), lax.floor(x)))
+    return _rounded(input, lambda x: jnp.where(x < 0, lax.ceil(x), lax.floor(x)), "trunc")
 
 
 @op(grad="FracBackward0", names="frac .frac .frac_ frac_")
 def frac(input: Array) -> Array:
     """The part behind the point, input - trunc(input)."""
+    require_real(input, "frac_cpu")
     return lax.sub(input, trunc(input))
 
 
@@ -199,6 +200,7 @@ def round(input: Array, *, decimals: int = 0) -> Array:
     """Round to `decimals` places, halves to even. The gradient is 0."""
     if is_integer(input):
         return input
+    require_real(input, "round_vml_cpu")
     if not decimals:
         return lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN)
     ten = np.asarray(10.0 ** (decimals if decimals > 0 else -decimals), input.dtype)
@@ -223,7 +225,9 @@ def rad2deg(input: Array) -> Array:
 def sign(input: Array) -> Array:
     """-1, 0 or 1; 0 for NaN. The gradient is 0."""
     if input.dtype.kind == "c":
-        raise RuntimeError("Unlike NumPy, torch.sign doesn't return the sign of the real part. Use torch.sgn.")
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        )
     if is_bool(input):
         return input
     return lax.sign(input) if is_integer(input) else jnp.where(jnp.isnan(input) | (input == 0), 0, lax.sign(input))

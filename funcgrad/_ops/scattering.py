@@ -139,6 +139,8 @@ def index_reduce(
         raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}")
     if index.ndim > 1:
         raise IndexError("index_reduce_(): Index is supposed to be a vector")
+    if index.dtype.name not in ("int32", "int64"):
+        raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
     if input.dtype != source.dtype:
         raise RuntimeError(
             f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same "

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import require_floating, wide
+from funcgrad._ops.checks import require_floating, require_real, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
@@ -92,6 +92,7 @@ def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -
     if dtype is not None:
         input = input.astype(dtype.numpy)
     require_floating(input, kernel)
+    require_real(input, kernel)
     if dim is None:
         dim = 0 if input.ndim in (0, 1, 3) else 1
     return input, dim_of(input.ndim, dim)

@@ -18,6 +18,7 @@ from funcgrad._base import promotion
 from funcgrad._base.config import settings
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.dtypes import of_numpy
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
@@ -181,7 +182,22 @@ def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> An
         with jax.enable_x64(True) if any(map(_is_wide, inputs)) else _narrow():
             results = op.call([_pure(x) for x in inputs], statics)
         return results[0] if len(results) == 1 else results
+    if (op.promote or op.name == "matmul") and any(type(x) is np.ndarray for x in inputs):
+        inputs = _as_numpy_promotes(inputs)
     return call(op, [_known(op, i, x) for i, x in enumerate(inputs)], statics)
+
+
+def _as_numpy_promotes(inputs: Sequence[Any]) -> list[Any]:
+    """Return tensors and arrays in the dtype that numpy, whose operators torch leaves arrays to, gives their result."""
+    kinds = [x.dtype.numpy if isinstance(x, Tensor) else x.dtype for x in inputs if hasattr(x, "dtype")]
+    common = np.result_type(*kinds)
+    dtype = of_numpy(common)
+    return [
+        call(TABLE["to_dtype"], (x,), (dtype,)) if isinstance(x, Tensor) and x.dtype is not dtype
+        else x.astype(common, copy=False) if type(x) is np.ndarray
+        else x
+        for x in inputs
+    ]  # fmt: skip
 
 
 @contextmanager

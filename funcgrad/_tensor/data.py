@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from funcgrad._base import dtypes, promotion
+from funcgrad._base.cpp_names import c_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -104,7 +105,7 @@ def _dtype_of(leaf: Any) -> DType:
 def check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
     """Refuse numbers that an integer dtype cannot hold; negative ones wrap around in an unsigned dtype, as in torch."""
     if array.dtype.kind == "c" and not kind.is_complex and array.imag.any():
-        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {c_type_name(kind)} without overflow")
     if kind.category != dtypes.INTEGER or array.size == 0 or array.dtype.kind in "bc":
         return
     limits = np.iinfo(kind.numpy)

@@ -54,7 +54,13 @@ def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
         raise RuntimeError(f"a gradient has the dtype of its tensor, {self.dtype}: grad_dtype cannot be {dtype}")
 
 
-METHODS["grad_dtype"] = property(lambda self: self.dtype, _set_grad_dtype, doc="The dtype that its gradient has.")
+def _grad_dtype(self: Tensor) -> Any:
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    return self.dtype
+
+
+METHODS["grad_dtype"] = property(_grad_dtype, _set_grad_dtype, doc="The dtype that its gradient has.")
 
 
 @method()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import BY_INSTRUCTION
@@ -124,6 +126,8 @@ class Form:
         """Leave what is no tensor or number to the other operand: `x == None` is False, `[0] * x` repeats the list."""
         given = self._parameters()
         lines = [f"    if {given[1].name} is None: return NotImplemented"] if len(given) == 2 else []
+        if self.in_place:  # of an array the operator that is not in place makes a new tensor
+            lines.append(f"    if type({given[1].name}) is ndarray: return NotImplemented")
         if self.reflected:
             own = given[0].name
             lines.append(f"    if not isinstance({own}, Tensor): raise no_tensor('{self.name}', {own})")
@@ -255,6 +259,7 @@ def _checks_and_converters() -> dict[str, Any]:
 
 
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
+_SCOPE["ndarray"] = np.ndarray
 _SCOPE.update(
     _checks_and_converters(), refuse_unviewable=refuse_unviewable, DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"]
 )

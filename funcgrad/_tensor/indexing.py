@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
@@ -59,7 +59,10 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     part, selectors = _walk(self, index)
     part._check_writable()
     if selectors:
-        _put(part, selectors, _source(self, value, selects=True), accumulate=False)
+        source = _source(self, value, selects=True)
+        if source.dtype is not self.dtype:
+            _require_dtype(self, source, all(is_mask(tensor) for _, tensor in selectors))
+        _put(part, selectors, source, accumulate=False)
         return
     if is_same_place(part, value):
         return
@@ -70,16 +73,24 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
 def put_at(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool) -> Tensor:
     """Write (or add) `values` where tensors of places select; None stands for a whole dimension."""
     part, selectors = _walk(self, tuple(_ALL if x is None else x for x in indices))
-    if values.dtype is not self.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {scalar_type_name(self.dtype)} for the "
-            f"destination and {scalar_type_name(values.dtype)} for the source."
-        )
+    _require_dtype(self, values)
     if selectors:
         _put(part, selectors, values, accumulate)
     else:
         part._write(_copied(part, part + values if accumulate else values))
     return self
+
+
+def _require_dtype(self: Tensor, source: Tensor, by_mask: bool = False) -> None:
+    """RuntimeError for what is not of the tensor's dtype. One number may be, by a mask, unless it is complex."""
+    if by_mask and source.shape.numel() == 1:
+        if source.dtype.is_complex and not self.dtype.is_complex:
+            raise RuntimeError(f"value cannot be converted to type {c_type_name(self.dtype)} without overflow")
+    elif source.dtype is not self.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {scalar_type_name(self.dtype)} for the "
+            f"destination and {scalar_type_name(source.dtype)} for the source."
+        )
 
 
 def _source(self: Tensor, value: Any, *, selects: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad._tensor import conversions, facts, front, new_tensors, overriding, protocols
@@ -26,7 +27,22 @@ def find(name: str) -> Any:
 
 @functools.cache  # a property asks as the one object that it is
 def _property(name: str) -> property:
-    return asks_as_property(property(front.made(f".{name}")))
+    setter = _writes_part(name) if name in ("real", "imag") else _read_only(name)
+    return asks_as_property(property(front.made(f".{name}"), setter))
+
+
+def _writes_part(name: str) -> Callable[[Tensor, Any], None]:
+    def write(self: Tensor, value: Any) -> None:
+        getattr(self, name).copy_(value)
+
+    return write
+
+
+def _read_only(name: str) -> Callable[[Tensor, Any], None]:
+    def refuse(self: Tensor, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
 
 
 def install() -> None:
@@ -36,6 +52,11 @@ def install() -> None:
     for place in front.places():
         if place.startswith(".__") and place[1:] not in METHODS:
             setattr(Tensor, place[1:], front.made(place))
+    for name in PROPERTIES:
+        setattr(Tensor, name, _property(name))
+    for name, found in {**vars(Tensor)}.items():
+        if isinstance(found, property) and found.fset is None:
+            setattr(Tensor, name, found.setter(_read_only(name)))
     overriding.install()
     _Methods.find = staticmethod(find)  # type: ignore[assignment]  # a function, called as one
 

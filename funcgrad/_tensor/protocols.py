@@ -182,8 +182,17 @@ def represent(self: Tensor) -> str:
 
 @method("__format__")
 def formatted(self: Tensor, spec: str) -> str:
-    """Format a 0-d tensor as its number."""
-    return object.__format__(self, spec) if self.shape else item(self).__format__(spec)
+    """Format a 0-d tensor as its number, unless it is of a subclass."""
+    is_number = type(self) is Tensor and not self.shape
+    return item(self).__format__(spec) if is_number else object.__format__(self, spec)
+
+
+@method("__pos__", "positive")
+def positive(self: Tensor) -> Tensor:
+    """Return this very tensor. RuntimeError for truth values."""
+    if self.dtype is dtypes.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
 
 
 # Copies

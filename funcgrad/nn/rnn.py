@@ -169,12 +169,13 @@ class RNNBase(Module):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         is_batched = input.dim() == 3
         states = self._states_of(hx)
-        for state in states or ():
-            if state.dim() != (3 if is_batched else 2):
-                kind = "batched 3-D" if is_batched else "unbatched 2-D"
-                raise RuntimeError(
-                    f"For {kind} input, hx should also be {3 if is_batched else 2}-D but got {state.dim()}-D tensor"
-                )
+        wanted = 3 if is_batched else 2
+        given = [state.dim() for state in states or ()]
+        if any(dim != wanted for dim in given):
+            kind = "batched 3-D" if is_batched else "unbatched 2-D"
+            pair = f"hx and cx should also be {wanted}-D but got ({given[0]}-D, {given[-1]}-D) tensors"
+            single = f"hx should also be {wanted}-D but got {given[0]}-D tensor"
+            raise RuntimeError(f"For {kind} input, {pair if len(given) == 2 else single}")
         if not is_batched:
             states = None if states is None else [state.unsqueeze(1) for state in states]
             input = input.unsqueeze(0 if self.batch_first else 1)

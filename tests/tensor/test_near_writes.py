@@ -64,7 +64,7 @@ WRITES: dict[str, Callable[[torch.Tensor], object]] = {
     "a list": lambda x: x.__setitem__(0, [1, 2, 3, 4]),
     "numpy's": lambda x: x.__setitem__((0, 1), np.float64(0.1)),
     "a mask": lambda x: x.__setitem__(torch.tensor([True, False, True]), 4),
-    "places": lambda x: x.__setitem__(torch.tensor([2, 0]), torch.ones(2, 4)),
+    "places": lambda x: x.__setitem__(torch.tensor([2, 0]), torch.ones(2, 4, dtype=x.dtype)),
     "places by a list": lambda x: x.__setitem__([0, 2], 3.0),
     "a place by a tensor": lambda x: x.__setitem__((torch.tensor(1), slice(0, 2)), 6),
     "itself, moved": lambda x: x.__setitem__(slice(1, None), x[:-1]),
