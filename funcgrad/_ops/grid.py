@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base.dtypes import of_numpy
 from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.creation import linspace
 from funcgrad._ops.table import Array, Dims, op
 
 
@@ -64,8 +66,9 @@ def affine_grid(theta: Array, size: Dims, align_corners: bool | None = None) -> 
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
     axes = []
     for n in size[2:]:
-        line = jnp.linspace(-1, 1, n, dtype=theta.dtype) if n > 1 else jnp.zeros(1, theta.dtype)
-        axes.append(line if align_corners or n == 1 else line * ((n - 1) / n))
+        # rounded as in torch: where the map is the identity, half of all points lie on a pixel
+        line = linspace(-1, 1, n, of_numpy(theta.dtype)) if n > 1 else jnp.zeros(1, theta.dtype)
+        axes.append(line if align_corners else line * (n - 1) / n)
     spread = jnp.meshgrid(*axes, indexing="ij")
     base = jnp.stack([*reversed(spread), jnp.ones_like(spread[0])], -1)
     return jnp.einsum("...j,nij->n...i", base, theta, precision="highest")
@@ -73,7 +76,7 @@ def affine_grid(theta: Array, size: Dims, align_corners: bool | None = None) -> 
 
 def _unscaled(x: Array, size: int, align_corners: bool) -> Array:
     """Return the place among the pixels of a coordinate between -1 and 1."""
-    return (x + 1) / 2 * (size - 1) if align_corners else ((x + 1) * size - 1) / 2
+    return (x + 1) * ((size - 1) / 2) if align_corners else (x + 1) * (size / 2) - 0.5
 
 
 def _placed(x: Array, size: int, padding_mode: str, align_corners: bool) -> Array:

@@ -178,6 +178,7 @@ def ask(function: Any, asked: list[Any], args: tuple[Any, ...], kwargs: Mapping[
         "all __torch_function__ handlers returned NotImplemented:\n\n"
         + "".join(f"  - mode object {mode}\n" for mode in state.modes[-1:] if state.asks_modes)
         + "".join(f"  - tensor subclass {kind}\n" for kind in types)
+        + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
     )
 
 

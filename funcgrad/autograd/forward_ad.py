@@ -72,7 +72,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
     if tensor.shape != tangent.shape:
         raise RuntimeError(
-            f"Expected tangent to have the shape of its primal, {tuple(tensor.shape)}, but got {tuple(tangent.shape)}"
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
         )
     primal = tensor._current()
     moving = _levels.open[-1].along(primal, tangent._current())

@@ -21,7 +21,8 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
     """Replace each non-overlapping place of the graph that matches `pattern`, and return the places.
 
     pattern, replacement: functions, modules or graphs with as many parameters; of the pattern, parameters match any
-    node. Results inside a match that are used outside of it, but for the last, forbid the match.
+    node. Results inside a match that are used outside of it, but for the last, forbid the match. What replaces it
+    comes right before the first node that uses it, as in torch.
     """
     found = _matches(gm.graph, _graph_of(pattern))
     wanted, parameters = _graph_of(replacement), _placeholders(_graph_of(pattern))
@@ -30,7 +31,8 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         by_name = {node.name: given for node, given in match.nodes_map.items()}
         given = [changed.get(by_name[node.name], by_name[node.name]) for node in parameters if node.name in by_name]
         values = dict(zip(_placeholders(wanted), given, strict=False))
-        with gm.graph.inserting_before(match.anchor):
+        users = (node for node in gm.graph.nodes if node in match.anchor.users)
+        with gm.graph.inserting_before(next(users, match.anchor.next)):
             result = gm.graph.graph_copy(wanted, values)
         match.anchor.replace_all_uses_with(result)
         changed[match.anchor] = result

@@ -159,3 +159,13 @@ def test_submodules_are_added_and_removed() -> None:
     assert not hasattr(traced, "inner")
     assert traced.delete_submodule("last")
     assert not traced.delete_submodule("nowhere")
+
+
+def test_what_replaces_a_pattern_comes_before_its_first_user() -> None:
+    def model(x: Any, y: Any) -> Any:
+        first, second = torch.neg(x).sum(), torch.neg(y).sum()
+        return (x + 1) * first + second
+
+    traced = fx.symbolic_trace(model)
+    fx.replace_pattern(traced, lambda x: torch.neg(x).sum(), lambda x: torch.mean(x))
+    assert [node.name for node in traced.graph.nodes] == ["x", "y", "add", "mean", "mul", "mean_1", "add_1", "output"]

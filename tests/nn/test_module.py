@@ -413,7 +413,12 @@ def test_a_replica_shares_what_is_no_parameter() -> None:
 def test_causal_masks_of_unequal_lengths() -> None:
     bias = nn.attention.bias
     assert bias.causal_upper_left(2, 3).int().tolist() == [[1, 0, 0], [1, 1, 0]]
-    assert bias.causal_lower_right(2, 3).int().tolist() == [[1, 1, 0], [1, 1, 1]]
+    mask = bias.causal_lower_right(2, 3)
+    assert mask.int().tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert (type(mask), type(mask & True), str(mask.variant)) == (
+        bias.CausalBias, torch.Tensor, "CausalVariant.LOWER_RIGHT",
+    )  # fmt: skip
+    assert f"{nn.attention.SDPBackend.MATH} {nn.attention.SDPBackend.ERROR!s}" == "SDPBackend.MATH SDPBackend.ERROR"
 
 
 def test_losses_warn_of_sizes_that_broadcast() -> None:

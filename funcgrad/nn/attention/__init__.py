@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any
 
 from funcgrad.nn.attention import bias, flex_attention
@@ -21,6 +21,8 @@ class SDPBackend(IntEnum):
     EFFICIENT_ATTENTION = 2
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
+
+    __str__, __format__ = Enum.__str__, Enum.__format__
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
+from typing import Any, ClassVar
 
 from funcgrad._base.dtypes import bool_
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.overriding import disabled
 from funcgrad._tensor.tensor import Tensor
 
-__all__ = ["CausalVariant", "causal_lower_right", "causal_upper_left"]
+__all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
 
 class CausalVariant(IntEnum):
@@ -17,20 +19,33 @@ class CausalVariant(IntEnum):
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
 
+    __str__ = Enum.__str__
 
-def causal_upper_left(*size: int) -> Tensor:
+
+class CausalBias(Tensor):
+    """A causal mask; what is computed from it is a plain tensor."""
+
+    variant: CausalVariant
+    seq_len_q: int
+    seq_len_kv: int
+    __torch_function__: ClassVar[Any] = disabled
+
+
+def causal_upper_left(*size: int) -> CausalBias:
     """Return the mask in which query i sees keys 0 ... i. Shape: (queries, keys)."""
-    _check(size)
-    return fg.ones(*size, dtype=bool_).tril()
+    return _mask(CausalVariant.UPPER_LEFT, size)
 
 
-def causal_lower_right(*size: int) -> Tensor:
+def causal_lower_right(*size: int) -> CausalBias:
     """Return the mask in which the last query sees all keys, each before it one less. Shape: (queries, keys)."""
-    _check(size)
-    queries, keys = size
-    return fg.ones(*size, dtype=bool_).tril(keys - queries)
+    return _mask(CausalVariant.LOWER_RIGHT, size)
 
 
-def _check(size: tuple[int, ...]) -> None:
+def _mask(variant: CausalVariant, size: tuple[int, ...]) -> CausalBias:
     if len(size) != 2:
         raise RuntimeError(f"causal masks need exactly two sizes, of queries and of keys, but got {len(size)}")
+    queries, keys = size
+    diagonal = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
+    mask: CausalBias = fg.ones(*size, dtype=bool_).tril(diagonal).as_subclass(CausalBias)
+    mask.variant, mask.seq_len_q, mask.seq_len_kv = variant, queries, keys
+    return mask

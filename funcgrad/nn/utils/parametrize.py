@@ -224,7 +224,11 @@ def _make_own_class(module: Module) -> None:
         return replica
 
     def refuse(self: Module) -> Any:
-        raise RuntimeError("Serialization of parametrized modules is only supported through state_dict().")
+        raise RuntimeError(
+            "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+            "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+            "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+        )
 
     members: dict[str, Any] = {"__getstate__": refuse, "__module__": ParametrizationList.__module__}
     if not hasattr(kind, "__deepcopy__"):
