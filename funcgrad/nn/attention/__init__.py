@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import Any
 
 from funcgrad.nn.attention import bias, flex_attention
@@ -22,7 +22,11 @@ class SDPBackend(IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
-    __str__, __format__ = Enum.__str__, Enum.__format__
+    def __str__(self) -> str:
+        return f"SDPBackend.{self.name}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
 
 @contextmanager

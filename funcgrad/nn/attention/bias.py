@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import Any, ClassVar
 
 from funcgrad._base.dtypes import bool_
@@ -19,7 +19,8 @@ class CausalVariant(IntEnum):
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
 
-    __str__ = Enum.__str__
+    def __str__(self) -> str:
+        return f"CausalVariant.{self.name}"
 
 
 class CausalBias(Tensor):
