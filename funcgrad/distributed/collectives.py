@@ -8,6 +8,8 @@ from typing import Any
 from funcgrad._base.world import World, need
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.names import synchronize
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.distributed.groups import ReduceOp
 
 
 class Work:
@@ -41,17 +43,30 @@ def _copied(results: Sequence[Any], sources: Sequence[Any], async_op: bool) -> W
 
 def _check_root(rank: int | None, what: str) -> None:
     if rank not in (None, World.rank):
-        raise RuntimeError(f"{what}: invalid root rank: {rank}. There is one process, of rank 0.")
+        raise RuntimeError(f"ProcessGroupGloo::{what}: invalid root rank: {rank}. There is one process, of rank 0.")
+
+
+def _check(tensor: Any, op: Any = None) -> None:
+    """TypeError for what is no tensor, or no kind of reduction."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "Invalid function argument. Expected parameter `tensor` of type torch.Tensor\n"
+            f"             but got {type(tensor)} instead."
+        )
+    if op is not None and not isinstance(op, ReduceOp):
+        raise TypeError(f"incompatible function arguments. ReduceOp is expected as op, but got {op!r}")
 
 
 def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = False) -> Work | None:
     """Leave the tensor as it is: the sum, mean, least or greatest of one."""
+    _check(tensor, op)
     need()
     return _done(async_op)
 
 
 def broadcast(tensor: Any, src: int = 0, group: Any = None, async_op: bool = False, **_: Any) -> Work | None:
     """Leave the tensor as it is. RuntimeError for a rank that there is not, here and below."""
+    _check(tensor)
     need()
     _check_root(src, "broadcast")
     return _done(async_op)
@@ -59,6 +74,7 @@ def broadcast(tensor: Any, src: int = 0, group: Any = None, async_op: bool = Fal
 
 def reduce(tensor: Any, dst: int = 0, op: Any = None, group: Any = None, async_op: bool = False, **_: Any) -> Any:
     """Leave the tensor as it is."""
+    _check(tensor, op)
     need()
     _check_root(dst, "reduce")
     return _done(async_op)
@@ -66,6 +82,13 @@ def reduce(tensor: Any, dst: int = 0, op: Any = None, group: Any = None, async_o
 
 def all_gather(tensor_list: Sequence[Any], tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
     """Copy the tensor into the list's only one."""
+    _check(tensor)
+    for place, one in enumerate(tensor_list):
+        if one.shape != tensor.shape:
+            given, found = (f"({', '.join(map(str, x.shape))})" for x in (tensor, one))
+            raise RuntimeError(
+                f"ProcessGroupGloo::allgather: invalid tensor size at index {place} (expected {given}, got {found})"
+            )
     return _copied(tensor_list, [tensor], async_op)
 
 
@@ -170,7 +193,11 @@ def scatter_object_list(
 
 
 def send(tensor: Any, dst: int = 0, *_: Any, **__: Any) -> None:
-    """Raise RuntimeError: there is no other process."""
+    """Raise RuntimeError: there is no other process; ValueError where this one is named."""
+    if dst == World.rank:
+        raise ValueError(
+            "Invalid destination rank: destination rank should not be the same as the rank of the current process."
+        )
     raise RuntimeError("there is no other process to send to or to receive from: the process group has one member")
 
 

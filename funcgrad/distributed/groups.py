@@ -11,7 +11,7 @@ from typing import Any
 from funcgrad._base.world import World, need
 
 
-class ReduceOp(Enum):
+class RedOpType(Enum):
     """How a reduction joins what the processes have; with one process each of them leaves it as it is."""
 
     SUM = 0
@@ -24,9 +24,26 @@ class ReduceOp(Enum):
     BXOR = 7
     PREMUL_SUM = 8
 
+    def __int__(self) -> int:
+        return self.value
 
-# torch's members are of a class inside, which annotations and isinstance name
-ReduceOp.RedOpType = ReduceOp  # pyright: ignore[reportAttributeAccessIssue] - an enum takes no class as a member
+
+class _Members(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, RedOpType)
+
+
+class ReduceOp(metaclass=_Members):
+    """What holds the kinds of reductions: `ReduceOp.SUM`. Called with one of them it returns it."""
+
+    RedOpType = RedOpType
+    SUM, AVG, PRODUCT, MIN, MAX = RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.MIN, RedOpType.MAX
+    BAND, BOR, BXOR, PREMUL_SUM = RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR, RedOpType.PREMUL_SUM
+
+    def __new__(cls, op: RedOpType) -> Any:
+        """Return the kind itself."""
+        return op
+
 
 reduce_op = ReduceOp
 
@@ -108,8 +125,10 @@ def init_process_group(
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Forget the process group (or leave it, where only a smaller one is destroyed)."""
+    """Forget the process group (or leave it, where only a smaller one is destroyed). AssertionError: there is none."""
     if group is None or group is GroupMember.WORLD:
+        if World.backend is None:
+            raise AssertionError("Process group cannot be None")
         World.backend = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any, Final, cast
 
 from funcgrad import serialization
 from funcgrad.futures import Future
-from funcgrad.nn.module import Module
+from funcgrad.nn.module import Module, indented
 from funcgrad.serialization.loading import extra_files
 from funcgrad.serialization.saving import save_with_files
 
@@ -54,7 +55,7 @@ class ScriptModule(Module):
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         plain = _plain(self)
-        return super().__reduce_ex__(protocol) if plain is self else (script, (plain,))
+        return super().__reduce_ex__(protocol) if plain is self else (_under_class, (plain, type(self).__name__))
 
 
 RecursiveScriptModule = ScriptModule
@@ -69,15 +70,27 @@ class _BroadcastingList:
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = _BroadcastingList()
 
 
-class ScriptFunction:
-    """Named for isinstance: a scripted function stays a plain function here."""
+class _OfScripted(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return inspect.isfunction(instance) and "_is_scripted" in vars(instance)
+
+
+class ScriptFunction(metaclass=_OfScripted):
+    """Named for isinstance: a scripted function stays a plain function here, that knows that it was scripted."""
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """Return a function or class as it is, and a module as a `ScriptModule` that shares all that it has."""
+    return _under_class(obj, "RecursiveScriptModule")
+
+
+def _under_class(obj: Any, name: str) -> Any:
+    """Return a module under a class of this name; a function, marked, and all else as it is."""
+    if inspect.isfunction(obj):
+        obj.__dict__["_is_scripted"] = True
     if not _isinstance(obj, Module) or _isinstance(obj, ScriptModule):
         return obj
-    scripted = object.__new__(_scripted(type(obj)))
+    scripted = object.__new__(_scripted(type(obj), name))
     scripted.__dict__ = obj.__dict__
     return scripted
 
@@ -89,20 +102,35 @@ def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
     """
     if not callable(func):
         raise RuntimeError(f"torch.jit.trace: expected a function or a module, but got {type(func).__name__}")
-    return script(func)
+    return _under_class(func, "TopLevelTracedModule")
 
 
 def trace_module(mod: Any, inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return what `script` returns."""
-    return script(mod)
+    """Return what `trace` returns."""
+    return trace(mod)
 
 
 @functools.cache
-def _scripted(kind: type[Module]) -> type[ScriptModule]:
+def _scripted(kind: type[Module], name: str) -> type[ScriptModule]:
     bases: tuple[type, ...] = (ScriptModule,) if kind is Module else (kind, ScriptModule)
-    made = types.new_class(f"Recursive{kind.__name__}", bases)
+    made = types.new_class(name, bases)
+    made.__module__ = "torch.jit._script" if name == "RecursiveScriptModule" else "torch.jit._trace"
+    made.__repr__ = _shown  # type: ignore[method-assign,assignment]  # in the place of the class's own
     made._scripted_from = kind  # type: ignore[attr-defined]  # what `_plain` asks of this class alone
     return cast(type[ScriptModule], made)
+
+
+def _shown(self: ScriptModule) -> str:
+    """Write a module as torch does: of what was scripted the names of classes alone; of what was traced under them."""
+    return _tree(_plain(self), None if type(self).__name__ == "TopLevelTracedModule" else "RecursiveScriptModule")
+
+
+def _tree(module: Module, name: str | None) -> str:
+    original = type(_plain(module) if _isinstance(module, ScriptModule) else module).__name__
+    below = [f"({key}): {indented(_tree(child, name))}" for key, child in module.named_children()]
+    extra = f"original_name={original}"
+    inside = "\n  ".join(["", extra, *below]) + "\n" if below else extra
+    return f"{name or original}({inside})"
 
 
 def _plain(module: ScriptModule) -> Module:

@@ -10,6 +10,7 @@ import funcgrad as torch
 from funcgrad import distributed as dist
 from funcgrad import nn
 from funcgrad.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from funcgrad.distributed.optim import ZeroRedundancyOptimizer
 from funcgrad.nn.parallel import DataParallel, DistributedDataParallel
 from funcgrad.utils.data import DistributedSampler
 
@@ -61,6 +62,46 @@ def test_collectives_of_one_keep_or_copy() -> None:
     assert objects == [{"a": 1}]
     with pytest.raises(RuntimeError, match="no other process"):
         dist.send(x, 1)
+    with pytest.raises(ValueError, match="should not be the same as the rank of the current process"):
+        dist.send(x, 0)
+    with pytest.raises(TypeError, match="but got <class 'list'> instead"):
+        dist.all_reduce([1])
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        dist.all_reduce(x, op="sum")
+    with pytest.raises(RuntimeError, match=r"invalid tensor size at index 0 \(expected \(2\), got \(3\)\)"):
+        dist.all_gather([torch.zeros(3)], x)
+    with pytest.raises(RuntimeError, match="ProcessGroupGloo::broadcast: invalid root rank: 3"):
+        dist.broadcast(x, 3)
+
+
+def test_kinds_of_reductions_print_as_torchs() -> None:
+    assert (str(dist.ReduceOp.SUM), repr(dist.ReduceOp.MAX)) == ("RedOpType.SUM", "<RedOpType.MAX: 4>")
+    assert isinstance(dist.ReduceOp.SUM, dist.ReduceOp) and dist.ReduceOp(dist.ReduceOp.MIN) is dist.ReduceOp.MIN
+
+
+def test_no_group_cannot_be_destroyed() -> None:
+    with pytest.raises(AssertionError, match="Process group cannot be None"):
+        dist.destroy_process_group()
+
+
+@pytest.mark.usefixtures("group")
+def test_an_optimizer_of_one_process_is_of_both_classes() -> None:
+    weights = [nn.Linear(2, 1), nn.Linear(2, 1)]
+    weights[1].load_state_dict(weights[0].state_dict())
+    spread = ZeroRedundancyOptimizer(weights[0].parameters(), torch.optim.Adam, lr=0.1)
+    alone = torch.optim.Adam(weights[1].parameters(), lr=0.1)
+    for layer, optimizer in zip(weights, (spread, alone), strict=True):
+        layer(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+    assert isinstance(spread, ZeroRedundancyOptimizer) and isinstance(spread.optim, torch.optim.Adam)
+    assert repr(spread) == repr(alone).replace("Adam", "ZeroRedundancyOptimizer")
+    assert weights[0].weight.tolist() == weights[1].weight.tolist()
+    with pytest.raises(RuntimeError, match="Optimizer state has not been consolidated on this rank"):
+        spread.state_dict()
+    spread.consolidate_state_dict(to=0)
+    assert spread.state_dict().keys() == {"state", "param_groups"}
+    with pytest.raises(ValueError, match="ZeroRedundancyOptimizer got an empty parameter list"):
+        ZeroRedundancyOptimizer([], torch.optim.Adam)
 
 
 @pytest.mark.usefixtures("group")

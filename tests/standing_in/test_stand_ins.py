@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import threading
@@ -363,3 +364,32 @@ def test_torch_paths_of_libraries_are_found() -> None:
     views = ("_dynamo.exc", "cuda.amp.common", "distributed._tensor.experimental", "utils._foreach_utils")
     assert all(importlib.import_module(room) for view in views for room in places.VIEWS[f"torch.{view}"])
     assert callable(distributed.tensor.experimental.implicit_replication)
+
+
+class Gate(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.relu()
+
+
+def test_scripted_and_traced_modules_are_printed_by_their_classes() -> None:
+    model = torch.nn.Sequential(Gate(), torch.nn.Linear(2, 2))
+    scripted, traced = torch.jit.script(model), torch.jit.trace(model, torch.ones(1, 2))
+    assert repr(scripted).split("\n") == [
+        "RecursiveScriptModule(", "  original_name=Sequential", "  (0): RecursiveScriptModule(original_name=Gate)",
+        "  (1): RecursiveScriptModule(original_name=Linear)", ")",
+    ]  # fmt: skip
+    assert repr(traced).split("\n") == [
+        "Sequential(", "  original_name=Sequential", "  (0): Gate(original_name=Gate)",
+        "  (1): Linear(original_name=Linear)", ")",
+    ]  # fmt: skip
+    assert str(type(scripted)) == "<class 'torch.jit._script.RecursiveScriptModule'>"
+    assert repr(copy.deepcopy(traced)) == repr(traced)
+
+
+def test_a_scripted_function_knows_that_it_was() -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    assert not isinstance(doubled, torch.jit.ScriptFunction)
+    assert isinstance(torch.jit.script(doubled), torch.jit.ScriptFunction)
+    assert torch.jit.script(doubled)(torch.ones(1)).item() == 2
