@@ -51,6 +51,12 @@ def reshape(input: Array, shape: Dims) -> Array:
     return lax.reshape(input, inferred_size(input.size, shape))
 
 
+@op(grad=("UnsafeViewBackward0", ("CloneBackward0", "input")), names="")
+def reshaped_copy(input: Array, shape: Dims) -> Array:
+    """Return the same elements in shape `shape`, where no view of torch's would show them so."""
+    return lax.reshape(input, shape)
+
+
 @op(grad="ViewBackward0", write_back=reshape_back)
 def ravel(input: Array) -> Array:
     """Return all elements in one dimension."""

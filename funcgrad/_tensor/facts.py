@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import contiguous_format, preserve_format, strided
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
@@ -54,7 +55,7 @@ def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
         raise RuntimeError(f"a gradient has the dtype of its tensor, {self.dtype}: grad_dtype cannot be {dtype}")
 
 
-def _grad_dtype(self: Tensor) -> Any:
+def _grad_dtype(self: Tensor) -> DType:
     if not self.is_leaf:
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
     return self.dtype
@@ -115,7 +116,6 @@ METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
 METHODS["itemsize"] = property(lambda self: self.dtype.itemsize)
-METHODS["names"] = property(lambda self: (None,) * len(self.shape))
 METHODS["name"] = property(_always(None))
 METHODS["layout"] = property(_always(strided))
 METHODS["is_cpu"] = property(lambda self: self.device.type == "cpu")
@@ -125,7 +125,6 @@ METHODS["is_xla"] = property(lambda self: self.device.type in ("xla", "tpu"))
 METHODS["_is_view"] = lambda self: type(self._alias) is View
 for _word in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan", "xpu"):
     METHODS[f"is_{_word}"] = property(_always(False))
-METHODS["has_names"] = _always(False)
 
 
 @both()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from funcgrad._tensor import conversions, facts, front, new_tensors, overriding, protocols
 from funcgrad._tensor.differentiate import backward
@@ -38,8 +38,8 @@ def _writes_part(name: str) -> Callable[[Tensor, Any], None]:
     return write
 
 
-def _read_only(name: str) -> Callable[[Tensor, Any], None]:
-    def refuse(self: Tensor, value: Any) -> None:
+def _read_only(name: str) -> Callable[[Tensor, Any], NoReturn]:
+    def refuse(self: Tensor, value: Any) -> NoReturn:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
     return refuse

@@ -61,7 +61,7 @@ def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
         base = base._alias.base
     value = base._variable.value
     path.append(value.aval)
-    if _VIEWABLE.found(tuple(path), lambda: _is_viewable(tensor, tuple(shape))):
+    if _VIEWABLE.found(tuple(path), lambda: is_viewable(tensor, tuple(shape))):
         return
     if not isinstance(value, LiftedValue):
         raise RuntimeError(
@@ -73,7 +73,8 @@ def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
 _VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view
 
 
-def _is_viewable(tensor: Tensor, shape: Strides) -> bool:
+def is_viewable(tensor: Tensor, shape: Strides) -> bool:
+    """Tell whether a view shows the elements in this shape."""
     return is_contiguous(tensor) or viewed(tuple(tensor.shape), strides_of(tensor), shape) is not None
 
 

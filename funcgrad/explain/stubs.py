@@ -176,7 +176,9 @@ def _is_made(name: str, value: Any) -> bool:
 
 def _declare_member(stub: Stub, name: str, value: Any) -> None:
     if isinstance(value, property):
-        parts = {"property": value.fget, f"{name}.setter": value.fset, f"{name}.deleter": value.fdel}
+        is_read_only = getattr(value.fset, "__annotations__", {}).get("return") == "NoReturn"
+        setter = None if is_read_only else value.fset
+        parts = {"property": value.fget, f"{name}.setter": setter, f"{name}.deleter": value.fdel}
         for mark, function in parts.items():
             if isinstance(function, FunctionType):
                 _declare_methods(stub, name, signatures(function), function.__globals__, mark)

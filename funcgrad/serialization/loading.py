@@ -95,6 +95,24 @@ def _reader(weights_only: bool, options: dict[str, Any]) -> Read:
     return lambda file, storage: TrustedUnpickler(file, storage, **options).load()
 
 
+_UNSAFE = (
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to "
+    "`True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in "
+    "arbitrary code execution. Do it only if you got the file from a trusted source."
+)
+_TWO_WAYS = (
+    "This file can still be loaded, to do so you have two options, "
+    "\033[1mdo those steps only if you trust the source of the checkpoint\033[0m. "
+    f"\n\t(1) {_UNSAFE}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in "
+    "the following error message.\n\tWeightsUnpickler error: "
+)
+_ONE_WAY = f"{_UNSAFE}\n\n"
+_DOCS = (
+    "\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
+    "https://pytorch.org/docs/stable/generated/torch.load.html."
+)
+
+
 @contextmanager
 def _explained(weights_only: bool) -> Iterator[None]:
     try:
@@ -102,10 +120,8 @@ def _explained(weights_only: bool) -> Iterator[None]:
     except UnpicklingError as error:
         if not weights_only:
             raise
-        raise UnpicklingError(
-            f"Weights only load failed. {error} (weights_only=False would load this file's objects too, but runs "
-            "whatever the file says: use it only if you trust its source.)"
-        ) from error
+        words = _TWO_WAYS if "was not an allowed global by default" in str(error) else _ONE_WAY
+        raise UnpicklingError(f"Weights only load failed. {words}{error}{_DOCS}") from error
 
 
 def _load_archive(archive: ArchiveReader, read: Read, map_location: MAP_LOCATION, mapped: str | None) -> Any:

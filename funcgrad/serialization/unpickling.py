@@ -103,9 +103,10 @@ class WeightsUnpickler(Machine):
                 return known[full_name]
         shown = full_name.removeprefix("builtins.")
         raise UnpicklingError(
-            f"Unsupported global: GLOBAL {shown} was not an allowed global by default. If you trust it, and whoever "
-            f"wrote this file, allow it with torch.serialization.add_safe_globals([{shown}]) or, for one load, with "
-            f"the context manager torch.serialization.safe_globals([{shown}])."
+            f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
+            f"`torch.serialization.add_safe_globals([{shown}])` or the "
+            f"`torch.serialization.safe_globals([{shown}])` context manager to allowlist this global if you trust "
+            "this class/function."
         )
 
     def call(self, function: Any, arguments: tuple[Any, ...]) -> Any:
