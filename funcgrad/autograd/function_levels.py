@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from funcgrad._tape.levels import BatchLevel, Level, Lifted, TangentLevel, still_lifted, thread
 from funcgrad._tape.modes import no_grad
+from funcgrad._tape.modes import thread as modes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function_node import node_of, with_node
@@ -103,7 +104,25 @@ def _with_derivative(
     node.in_forward_mode()
     tangents = [_tangent(*pair) for pair in zip(args, own, strict=True)]
     moved = _each(function.jvp(node.ctx, *tangents))
-    return _like(answer, [_along(level, *pair) for pair in zip(_each(answer), moved, strict=True)])
+    results = [_along(level, *pair) for pair in zip(_each(answer), moved, strict=True)]
+    for place, result in enumerate(_each(answer)):  # an argument that forward changed and returns
+        changed = next((a for a, b, is_own in zip(args, below, own, strict=True) if is_own and b is result), None)
+        if changed is not None:
+            results[place] = changed._write(results[place]._current())
+    return _with_history(function, args, _like(answer, results), sets_context)
+
+
+def _with_history(function: Any, args: Sequence[Any], lifted: Any, sets_context: bool) -> Any:
+    """Return results of forward mode with a node where an argument has one: gradients move in the direction too."""
+    node = node_of(function, args)
+    if not modes.grad or not any(node.ctx.needs_input_grad):
+        return lifted
+    with no_grad():
+        if sets_context:
+            function.setup_context(node.ctx, tuple(args), lifted)
+        else:  # what it saves has to be at the level
+            function.forward(node.ctx, *args)
+    return with_node(node, args, lifted)
 
 
 def _tangent(given: Any, is_own: bool) -> Tensor | None:

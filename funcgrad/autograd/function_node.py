@@ -162,7 +162,7 @@ class FunctionNode(Node):
         if type(self.saved) is Packed:
             return
         self.saved = tuple(
-            _Saved(None, saved.variable.detached(), places[id(saved.tensor)])
+            _Saved(None, Variable(saved.variable.value), places[id(saved.tensor)])
             if type(saved) is _Saved and id(saved.tensor) in places
             else saved
             for saved in self.saved

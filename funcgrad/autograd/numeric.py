@@ -179,16 +179,20 @@ class _Check:
     def _changes(self, place: int, moves: Matrix) -> Iterator[list[Matrix]]:
         """Give, for each direction of an input, the difference quotient of every output."""
         x = self.given[place]
-        start = to_host(x.detach())
+        start = np.array(to_host(x.detach()))
         for move in moves:
-            ends = [self._at(place, start + sign * self.eps * _like(move, x)) for sign in (1, -1)]
+            ends = [self._at(x, start + sign * self.eps * _like(move, x), start) for sign in (1, -1)]
             yield [(high - low) / (2 * self.eps) for high, low in zip(*ends, strict=True)]
 
-    def _at(self, place: int, array: Matrix) -> list[Matrix]:
-        moved = from_host(array, dtype=self.given[place].dtype, device=self.given[place].device, requires_grad=True)
-        with enable_grad():
-            tensors = _tensors(self.func(*self.given[:place], moved, *self.given[place + 1 :]))
-        return [_reals(tensors[i]) for i in (self.kept or range(len(tensors)))]
+    def _at(self, x: Tensor, array: Matrix, start: Matrix) -> list[Matrix]:
+        """Return the outputs where the input itself holds `array`: a module that reads its own parameters sees it."""
+        _fill(x, array)
+        try:
+            with enable_grad():
+                tensors = _tensors(self.func(*self.given))
+            return [_reals(tensors[i]) for i in (self.kept or range(len(tensors)))]
+        finally:
+            _fill(x, start)
 
     def by_backward(self, check_dtypes: bool = False) -> list[list[Matrix]]:
         """Return U J V by a backward for every column of V."""
@@ -274,6 +278,10 @@ class _Check:
                 f"input {place}", [whole_batch(level, tangent) for tangent in tangents],
                 _by_column([self._pushed(place, tangent.detach()) for tangent in pair]),
             )  # fmt: skip
+
+
+def _fill(x: Tensor, array: Matrix) -> None:
+    x.data = from_host(array, dtype=x.dtype, device=x.device)
 
 
 def _by_column(rows: Sequence[Sequence[Tensor]]) -> list[Tensor]:

@@ -78,11 +78,18 @@ def _name_parts(alias: str, name: str) -> None:
 
 
 def _show_views(alias: str, module: ModuleType) -> None:
-    """Let a room show the parts that torch has there and it has not, as `torch.utils.data._utils`."""
+    """Let a room show the parts that torch has there and it has not, as `torch.utils.data._utils`.
+
+    What a room has already by a part's name, as `torch.autograd.gradcheck`, an import of that part shall not replace.
+    """
     for view in VIEWS:
         parent, _, part = view.rpartition(".")
-        if parent == alias and not hasattr(module, part):
+        if parent != alias:
+            continue
+        if not hasattr(module, part):
             setattr(module, part, importlib.import_module(view))
+        elif not isinstance(getattr(module, part), ModuleType):
+            sys.modules.setdefault(view, View(view, VIEWS[view]))
 
 
 def hide_views() -> None:

@@ -115,3 +115,42 @@ def test_a_mismatch_is_told_as_tensors() -> None:
         "Jacobian mismatch for output 0 with respect to input 0,\n"
         "numerical:tensor([[2.0000]], dtype=torch.float64)\nanalytical:tensor([[1.]], dtype=torch.float64)\n"
     )
+
+
+def test_a_module_that_reads_its_own_parameters_is_checked_too() -> None:
+    layer = torch.nn.Linear(2, 3).double()
+    (x,) = inputs((4, 2))
+    before = layer.weight.clone()
+    assert gradcheck(lambda *given: layer(given[0]), (x, *layer.parameters()))
+    assert gradgradcheck(lambda *given: layer(given[0]).sin(), (x, *layer.parameters()))
+    assert torch.equal(layer.weight, before)
+
+
+class CubeAndSlope(torch.autograd.Function):
+    """x -> x^3 and 3 x^2, which backward and jvp both use."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x**3, 3 * x**2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[0], output[1])
+        ctx.save_for_forward(inputs[0], output[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor, grad_of_slope: torch.Tensor) -> torch.Tensor:
+        x, slope = ctx.saved_tensors
+        return grad * slope + 6 * grad_of_slope * x
+
+    @staticmethod
+    def jvp(ctx: Any, moved: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x, slope = ctx.saved_tensors
+        return moved * slope, 6 * moved * x
+
+
+def test_gradients_of_a_function_move_in_forward_mode() -> None:
+    assert gradcheck(CubeAndSlope.apply, inputs((3,)), check_forward_ad=True)
+    assert gradgradcheck(CubeAndSlope.apply, inputs((3,)), check_fwd_over_rev=True)

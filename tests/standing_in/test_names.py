@@ -41,3 +41,12 @@ def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
         "<class 'torch.autograd.gradcheck.GradcheckError'>",
     ]
     assert ran.stderr.splitlines()[-1] == "TypeError: relu(): argument 'input' (position 1) must be Tensor, not str"
+
+
+def test_a_function_stays_what_it_is_when_its_file_is_imported(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\nfrom torch.autograd.gradcheck import gradcheck\nprint(torch.autograd.gradcheck is gradcheck)\n"
+    )
+    found = subprocess.run([sys.executable, "-m", "funcgrad", str(script)], capture_output=True, text=True, check=True)
+    assert found.stdout == "True\n"

@@ -62,3 +62,18 @@ def test_the_older_way_compares_across_dtypes_and_takes_nan_for_near() -> None:
     torch.testing.assert_allclose(np.array([np.nan]), torch.tensor([np.nan]))
     with pytest.raises(AssertionError, match="not close"):
         torch.testing.assert_allclose(1.0, 2.0, msg="")
+
+
+def test_tensors_are_drawn_as_torchs_own_are() -> None:
+    make = torch.testing.make_tensor
+    torch.manual_seed(1)
+    found = make((5, 5), dtype=torch.complex64, device="cpu").flatten()[:2]
+    torch.testing.assert_close(found, torch.tensor([4.637369 - 3.972404j, -1.744753 + 4.224320j]))
+    torch.manual_seed(1)
+    found = make((5, 5), dtype=torch.float32, device="cpu", noncontiguous=True)
+    assert found.stride() == (10, 2)
+    torch.testing.assert_close(found[0, :3], torch.tensor([-3.972404, 4.224320, 5.397455]))
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        make(2, dtype=torch.float32, device="cpu", noncontiguous=True, memory_format=torch.contiguous_format)
+    with pytest.raises(ValueError, match="only supports"):
+        make(2, dtype=torch.uint8, device="cpu", low=300, high=400)
