@@ -86,6 +86,8 @@ class Adam(RuleOptimizer):
         require(eps >= 0.0, f"Invalid epsilon value: {eps}")
         require_betas(betas)
         require_from_zero(weight_decay=weight_decay)
+        are_one_kind = any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor))
+        require(are_one_kind, "betas must be either both floats or both Tensors")
         require_one_way(foreach, fused, differentiable)
         defaults = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,

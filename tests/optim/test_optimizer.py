@@ -196,6 +196,11 @@ def test_a_parameter_listed_twice_is_stepped_twice() -> None:
             "Nesterov momentum requires a momentum and zero damp",
         ),
         (lambda w: torch.optim.Adam([w], betas=(0.9, 1.0)), ValueError, "Invalid beta parameter at index 1: 1.0"),
+        (
+            lambda w: torch.optim.AdamW([w], betas=(0, 0.9)),
+            ValueError,
+            "betas must be either both floats or both Tensors",
+        ),
         (lambda w: torch.optim.Adam([w], eps=-1e-8), ValueError, "Invalid epsilon value: -1e-08"),
         (lambda w: torch.optim.Adam([w], fused=True, foreach=True), RuntimeError, "cannot be `True` together"),
         (lambda w: torch.optim.RMSprop([w], alpha=-1), ValueError, "Invalid alpha value: -1"),
