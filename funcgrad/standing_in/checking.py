@@ -27,9 +27,11 @@ class Missing:
 def missing_names(path: str | Path) -> list[Missing]:
     """Return what the script, and the modules beside it that it imports, use of torch and funcgrad lacks.
 
-    `install()` must have been called. Raises SyntaxError as the script itself would.
+    What one of them puts there itself (`nn.MaskedLinear = MaskedLinear`) is not missing. `install()` must have been
+    called. Raises SyntaxError as the script itself would.
     """
     found: set[Missing] = set()
+    given: set[str] = set()
     start = Path(path).resolve()
     waiting, seen = [start], {start}
     while waiting:
@@ -37,11 +39,12 @@ def missing_names(path: str | Path) -> list[Missing]:
         tree = ast.parse(file.read_bytes(), str(file))
         names = _Names(tree)
         found.update(Missing(_shown(file), line, name) for name, line in names.used if not exists(name))
+        given |= names.given
         for local in _local_files(tree, file, start.parent):
             if local not in seen:
                 seen.add(local)
                 waiting.append(local)
-    return sorted(found)
+    return sorted(missing for missing in found if not any(f"{missing.name}.".startswith(f"{name}.") for name in given))
 
 
 def exists(name: str) -> bool:
@@ -60,10 +63,14 @@ def exists(name: str) -> bool:
 
 
 class _Names(ast.NodeVisitor):
-    """The dotted names of torch's that a file uses, each with its line: imports, and chains that start at one."""
+    """The dotted names of torch's that a file uses, each with its line: imports, and chains that start at one.
+
+    used: those that it reads. given: those that it assigns to.
+    """
 
     def __init__(self, tree: ast.AST) -> None:
         self.used: list[tuple[str, int]] = []
+        self.given: set[str] = set()
         self.meaning: dict[str, str] = {}
         self.hidden: list[set[str]] = []
         self.guarded = 0
@@ -103,9 +110,13 @@ class _Names(ast.NodeVisitor):
             self.generic_visit(node)
             return
         meaning = self.meaning.get(words[0])
-        stored = isinstance(node.ctx, (ast.Store, ast.Del))
-        if meaning is not None and not stored and not any(words[0] in names for names in self.hidden):
-            self._use(".".join([meaning, *words[1:]]), node.lineno)
+        if meaning is None or any(words[0] in names for names in self.hidden):
+            return
+        name = ".".join([meaning, *words[1:]])
+        if isinstance(node.ctx, ast.Load):
+            self._use(name, node.lineno)
+        else:
+            self.given.add(name)
 
     def visit_Try(self, node: ast.Try) -> None:
         """A name that may be missing, for the script is ready for that, is not reported."""

@@ -297,6 +297,20 @@ def test_check_is_silent_about_a_whole_script(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "script.py: no missing names\n", "")
 
 
+def test_check_is_silent_about_what_the_script_puts_there_itself(tmp_path: Path) -> None:
+    source = """
+    import torch.nn as nn
+    from layers import build
+    class Masked(nn.Linear): ...
+    nn.Masked = Masked
+    print(type(build(nn.Masked)).__name__)
+    """
+    write(tmp_path, "script.py", source)
+    write(tmp_path, "layers.py", "from torch import nn\ndef build(kind): return nn.Masked(1, 1)\n")
+    answer = funcgrad(tmp_path, "script.py")
+    assert (answer.stdout, answer.stderr) == ("Masked\n", "")
+
+
 def test_jax_stays_out_of_the_log_that_a_script_sets_up(tmp_path: Path) -> None:
     source = """
     import logging, sys, torch
