@@ -1,4 +1,7 @@
-"""Packet: the name of one of aten's functions, `torch.ops.aten.mm`, by which what counts and maps them knows it."""
+"""Packet: the name of one of aten's functions, `torch.ops.aten.mm`, by which what counts and maps them knows it.
+
+An Overload, `torch.ops.aten.mm.default`, is another name for the same call.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,47 @@ class Packet:
     def __init__(self, name: str) -> None:
         self.__name__ = name
         self.function: Callable[..., Any] | None = None
+        self._overloads: dict[str, Overload] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             raise NotImplementedError(f"{self} is a kernel of torch's, named so that it can be counted")
         return self.function(*args, **kwargs)
 
-    def __getattr__(self, overload: str) -> Packet:
+    def __getattr__(self, overload: str) -> Overload:
         if overload.startswith("_"):
             raise AttributeError(overload)
-        return self
+        return self._overloads.setdefault(overload, Overload(self, overload))
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class Overload:
+    """A packet under the name of one of its overloads; calls are the packet's."""
+
+    namespace = "aten"
+
+    def __init__(self, packet: Packet, name: str) -> None:
+        self.overloadpacket, self._overloadname = packet, name
+        self.__name__ = f"{packet.__name__}.{name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket(*args, **kwargs)
+
+    def name(self) -> str:
+        """Return aten::mm, or aten::add.Tensor where the overload has a name of its own."""
+        named = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"aten::{self.overloadpacket.__name__}{named}"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
 
 
 PACKETS: dict[str, Packet] = {}

@@ -151,7 +151,7 @@ def delete_item(self: Tensor, index: Any) -> None:
 # Text
 
 
-@method("__repr__", "__str__")
+@method("__repr__")
 def represent(self: Tensor) -> str:
     """Print as torch prints; within a function that is transformed, what stands for it outside (vmap: the batch)."""
     variable = self._current()

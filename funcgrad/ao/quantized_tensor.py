@@ -95,8 +95,6 @@ class QuantizedTensor(Tensor):
         suffixes += [f"scale={self._scale}", f"zero_point={self._zero_point}"]
         return with_suffixes("tensor(" + format_values(numbers, 7), suffixes, 7, 0)
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

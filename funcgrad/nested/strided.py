@@ -169,8 +169,6 @@ class StridedNestedTensor(Tensor):
             end = end or (", requires_grad=True" if self.requires_grad else "")
         return f"nested_tensor([\n{inside}\n]{end})"
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

@@ -198,8 +198,6 @@ class NestedTensor(Tensor):
             f"NestedTensor(size=({size}), offsets={self.offsets()!r}, {history}{leaf}contiguous={self.is_contiguous()})"
         )
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

@@ -49,8 +49,6 @@ class Parameter(Tensor):
         text = super().__repr__(**kwargs)
         return f"Parameter containing:\n{text if type(self) is Parameter else f'Parameter({text})'}"
 
-    __str__ = __repr__
-
 
 class Buffer(Tensor):
     """A tensor that a module registers as a buffer when it is assigned to an attribute."""
@@ -66,8 +64,6 @@ class Buffer(Tensor):
 
     def __repr__(self, **kwargs: Any) -> str:
         return self.detach().as_subclass(Tensor).__repr__(**kwargs) if type(self) is Buffer else super().__repr__()
-
-    __str__ = __repr__
 
 
 def _refuse_parameter(name: str) -> NoReturn:
@@ -114,8 +110,6 @@ class UninitializedTensorMixin(Tensor):
 
     def __repr__(self, **kwargs: Any) -> str:
         return f"<{type(self).__name__}>"
-
-    __str__ = __repr__
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):

@@ -16,13 +16,16 @@ from funcgrad.random.generator import Generator
 from funcgrad.serialization.names import torch_classes
 
 _ROOMS_NAMED_ALIKE = (
-    "funcgrad.amp", "funcgrad.autograd", "funcgrad.cuda.amp", "funcgrad.distributions", "funcgrad.nn.parameter",
+    "funcgrad.amp", "funcgrad.autograd", "funcgrad.cuda.amp", "funcgrad.distributions", "funcgrad.nn.attention",
+    "funcgrad.nn.parameter",
     "funcgrad.nn.utils", "funcgrad.optim", "funcgrad.overrides", "funcgrad.utils.data",
 )  # fmt: skip
 _OF_OTHER_ROOMS = {
     "funcgrad._base.info": "torch", "funcgrad._base.layouts": "torch", "funcgrad._tensor.storage": "torch.storage",
     "funcgrad._tape.modes": "torch.autograd.grad_mode", "funcgrad.nn.parallel": "torch.nn.parallel.distributed",
     "funcgrad.autograd.anomaly": "torch.autograd.anomaly_mode", "funcgrad.profiler.profile": "torch.profiler.profiler",
+    "funcgrad.utils.benchmark": "torch.utils.benchmark.utils.common",
+    "funcgrad.func.functorch": "torch._functorch.make_functional",
 }  # fmt: skip
 _ONE_FILE_IN_TORCH = "torch.optim.lr_scheduler"
 _own_names: dict[Any, str] = {}

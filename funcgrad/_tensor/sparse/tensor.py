@@ -225,8 +225,6 @@ class SparseTensor(Tensor):
         with Without("asks_classes"):
             return _written(self)
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

@@ -53,8 +53,6 @@ class DTensor(Tensor):
         local = self.to_local()
         return f"DTensor(local_tensor={local}, device_mesh={self.device_mesh}, placements={self.placements})"
 
-    __str__ = __repr__
-
 
 def _placed(
     cls: Any, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None

@@ -84,8 +84,6 @@ class MaskedTensor(Tensor):
         with Without("asks_classes"):
             return _written(to_host(self.get_data().detach()), to_host(self._mask))
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
