@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import statistics
+import textwrap
 import time
 import timeit
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +23,7 @@ def timer() -> float:
     return time.perf_counter()
 
 
-@dataclass
+@dataclass(repr=False)
 class Measurement:
     """Seconds that blocks of `number_per_run` runs took."""
 
@@ -43,15 +44,15 @@ class Measurement:
     @property
     def title(self) -> str:
         """What was measured, in words."""
-        return f"{self.label}{': ' if self.label else ''}{self.sub_label or self.description}"
+        return ": ".join(filter(None, (self.label or self.stmt, self.sub_label)))
 
     @property
     def significant_figures(self) -> int:
-        """How many digits of the median mean something, judged by the spread of the blocks; 1 to 4."""
-        if self.iqr == 0:
-            return 1 if len(self.raw_times) < 2 else 4
-        width = self.iqr / len(self.raw_times) ** 0.5
-        return min(max(int(math.log10(self.median / width)), 1), 4)
+        """How many digits of the median mean something, judged by the spread between the quartiles; 1 to 4."""
+        count = len(self.raw_times)
+        middle = sorted(self.times)[count // 4 : math.ceil(3 * count / 4)]
+        width = max(1.645 * statistics.pstdev(middle) / len(middle) ** 0.5, 25e-9)
+        return min(max(math.floor(math.log10(self.median / width)), 1), 4)
 
     @property
     def has_warnings(self) -> bool:
@@ -90,14 +91,44 @@ class Measurement:
     @property
     def iqr(self) -> float:
         """Seconds between the quartiles."""
-        if len(self.raw_times) < 2:
-            return 0.0
-        first, _, third = statistics.quantiles(self.times, n=4, method="inclusive")
+        first, third = self._quartiles()
         return third - first
 
+    def _quartiles(self) -> tuple[float, float]:
+        if len(self.raw_times) < 2:
+            return self.median, self.median
+        first, _, third = statistics.quantiles(self.times, n=4, method="inclusive")
+        return first, third
+
     def __repr__(self) -> str:
-        return f"<Measurement {self.title}\n  Median: {_shown(self.median)}\n  {len(self.raw_times)} measurements, "\
-            f"{self.number_per_run} runs per measurement>"  # fmt: skip
+        count, (unit, scale) = len(self.raw_times), _unit(self.median)
+        several, (first, third) = count > 1, self._quartiles()
+        setup = "" if self.setup in ("", "pass") else f"setup: {self.setup}"
+        if "\n" in setup:
+            setup = f"setup:\n{textwrap.indent(self.setup, '  ')}\n"
+        lines = [object.__repr__(self), self.title, self.description, setup]
+        lines.append(f"  {'Median: ' * several}{self.median / scale:.2f} {unit}")
+        if count >= 4:
+            spread = f"({first / scale:.2f} to {third / scale:.2f})"
+            lines.append(f"  IQR:    {self.iqr / scale:.2f} {unit} {spread}")
+        runs = f"{self.number_per_run} runs {'per measurement' * several}"
+        threads = f"{self.num_threads} thread{'s' * (self.num_threads > 1)}"
+        lines.append(f"  {count} measurement{'s' * several}, {runs}, {threads}")
+        if self.has_warnings:
+            cause = "suggests significant environmental influence" if self.iqr > self.median / 4 else _FLUCTUATION
+            lines.append(f"  WARNING: Interquartile range is {self.iqr / self.median:.1%} of the median measurement.")
+            lines.append(f"           This {cause}.")
+        return "\n".join(filter(None, lines))
+
+
+_FLUCTUATION = "could indicate system fluctuation"
+_UNITS = {-3: ("ns", 1e-9), -2: ("us", 1e-6), -1: ("ms", 1e-3)}
+_UNIT_NAMES = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
+
+
+def _unit(seconds: float) -> tuple[str, float]:
+    """Return the unit that shows a time best, and its seconds."""
+    return _UNITS.get(int(math.log10(seconds) // 3) if seconds else 0, ("s", 1.0))
 
 
 class Timer:
@@ -113,7 +144,7 @@ class Timer:
         names = {**(globals or {}), "_statement": stmt, "_computed": _computed}
         self._timer = timeit.Timer(_computing(stmt), setup, timer, names)
         prepared = setup if isinstance(setup, str) else getattr(setup, "__name__", "")
-        self._titles = (label or shown, sub_label or "", description or "", num_threads, shown, prepared)
+        self._titles = (label or "", sub_label or "", description or "", num_threads, shown, prepared)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
         """Run the statement a few times to compile it, then `number` times in one block."""
@@ -151,35 +182,65 @@ def _computing(statement: str | Callable[[], Any]) -> str:
 
 
 class Compare:
-    """A table of measurements: a row for each label, a column for each description."""
+    """A table for each label: rows of what was measured, after their numbers of threads, columns of descriptions."""
 
     def __init__(self, results: Sequence[Measurement]) -> None:
         self._results = list(results)
+        self._trims = False
 
     def extend_results(self, results: Sequence[Measurement]) -> None:
         """Add measurements."""
         self._results.extend(results)
 
     def trim_significant_figures(self) -> None:
-        """Accepted: times are shown with four figures."""
+        """Show no more digits than mean something."""
+        self._trims = True
 
-    colorize = highlight_warnings = trim_significant_figures
+    def colorize(self, rowwise: bool = False) -> None:
+        """Accepted: tables have no colours."""
+
+    def highlight_warnings(self) -> None:
+        """Accepted: a measurement that is printed alone warns of its spread."""
 
     def __str__(self) -> str:
-        columns = list(dict.fromkeys(result.description for result in self._results))
-        rows = list(dict.fromkeys((result.label, result.sub_label) for result in self._results))
-        found = {(r.label, r.sub_label, r.description): _shown(r.median) for r in self._results}
-        cells = [["", *columns], *([" ".join(row), *(found.get((*row, c), "") for c in columns)] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(" | ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
+        tables: dict[str, list[Measurement]] = {}
+        for result in self._results:
+            tables.setdefault(result.label, []).append(result)
+        return "\n".join(_table(label, results, self._trims) for label, results in tables.items())
 
     def print(self) -> None:
         """Print the table."""
         print(self)
 
 
-def _shown(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.4g} {unit}"
-    return f"{seconds * 1e9:.4g} ns"
+def _table(label: str, results: Sequence[Measurement], trims: bool) -> str:
+    unit, scale = _unit(min(result.median for result in results))
+    found = {(r.num_threads, r.as_row_name, r.description): r for r in results}
+    rows = sorted(dict.fromkeys((r.num_threads, r.as_row_name) for r in results), key=lambda row: row[0])
+    titles = list(dict.fromkeys(result.description for result in results))
+    names = ["", *(f"      {name}" for _, name in rows)]
+    columns = [[name.ljust(max(map(len, names))) for name in names]]
+    for title in titles:
+        cells = [title, *_column([found.get((*row, title)) for row in rows], scale, trims)]
+        columns.append([cell.center(max(map(len, cells))) for cell in cells])
+    head, *lines = ["  |  ".join(row) for row in zip(*columns, strict=True)]
+    shown = [f"[{f' {label} '.center(len(head) - 2, '-')}]", head]
+    for (threads, _), (before, _), line in zip(rows, [(0, ""), *rows[:-1]], lines, strict=True):
+        if threads != before:
+            shown.append(f"{threads} threads: ".ljust(len(head), "-"))
+        shown.append(line)
+    return "\n".join([*shown, "", f"Times are in {_UNIT_NAMES[unit]} ({unit}).", ""])
+
+
+def _column(results: Sequence[Measurement | None], scale: float, trims: bool) -> list[str]:
+    """Return the medians of a column as text, with as many digits as the surest of them has."""
+    medians = [r and (r.median / scale, r.significant_figures) for r in results]
+    leading = [math.ceil(math.log10(found[0])) for found in medians if found]
+    decimals = min(max(f[1] - n, 0) for f, n in zip(filter(None, medians), leading, strict=True)) if trims else 1
+    width = max(leading) + decimals + bool(decimals)
+    shown = [found and (_trimmed(*found) if trims else found[0]) for found in medians]
+    return [" " * width if number is None else f"{number:>{width}.{decimals}f}" for number in shown]
+
+
+def _trimmed(number: float, figures: int) -> float:
+    return round(number, figures - math.ceil(math.log10(number)))

@@ -12,12 +12,15 @@ import pytest
 import funcgrad as torch
 
 SCRIPT = """
-import torch
+import pickle, torch
 from torch.autograd.gradcheck import GradcheckError
 from torch.nn.utils import prune
 
 print(type(torch.ones(1, requires_grad=True).register_hook(print)))
 print(type(torch.Generator()), prune.L1Unstructured, GradcheckError)
+from torch.nn.attention.bias import CausalBias
+from torch.utils.benchmark import Timer
+print(CausalBias, type(pickle.loads(pickle.dumps(Timer("1").timeit(2)))))
 torch.relu("text")
 """
 
@@ -39,6 +42,7 @@ def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
         "<class 'torch.utils.hooks.RemovableHandle'>",
         "<class 'torch._C.Generator'> <class 'torch.nn.utils.prune.L1Unstructured'> "
         "<class 'torch.autograd.gradcheck.GradcheckError'>",
+        "<class 'torch.nn.attention.bias.CausalBias'> <class 'torch.utils.benchmark.utils.common.Measurement'>",
     ]
     assert ran.stderr.splitlines()[-1] == "TypeError: relu(): argument 'input' (position 1) must be Tensor, not str"
 

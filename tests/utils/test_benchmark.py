@@ -24,12 +24,38 @@ def test_a_timer_runs_each_statement(statement: object) -> None:
 
 def test_measurements_are_compared_in_a_table() -> None:
     fast = Measurement(2, [2e-6, 4e-6, 6e-6], "add", "small", "ours")
-    slow = Measurement(1, [1.0], "add", "small", "theirs")
+    slow = Measurement(1, [1.24e-5], "add", "small", "theirs")
+    many = Measurement(1, [2e-6] * 3, "add", "large", "ours", 4)
     assert [fast.median, fast.mean, fast.iqr] == pytest.approx([2e-6, 2e-6, 1e-6])
-    head, row = str(Compare([fast, slow])).splitlines()
-    assert head.split() == ["|", "ours", "|", "theirs"]
-    assert [cell.strip() for cell in row.split("|")[1:]] == ["2 us", "1 s"]
-    assert "Median: 2 us" in repr(fast)
+    assert str(Compare([fast, slow, many])).splitlines() == [
+        "[------------ add ------------]",
+        "             |  ours  |  theirs",
+        "1 threads: --------------------",
+        "      small  |  2.0   |   12.4 ",
+        "4 threads: --------------------",
+        "      large  |  2.0   |        ",
+        "",
+        "Times are in microseconds (us).",
+    ]
+    trimmed = Compare([fast, slow])
+    trimmed.trim_significant_figures()
+    assert str(trimmed).splitlines()[3] == "      small  |   2    |    12  "
+
+
+def test_a_measurement_is_shown_as_torch_shows_it() -> None:
+    several = Measurement(10, [v * 1e-5 for v in (5, 9, 6, 5, 5)], "dot", "[1, 1]", "bmm", 2, "x @ y", "import z")
+    assert repr(several).splitlines()[1:] == [
+        "dot: [1, 1]",
+        "bmm",
+        "setup: import z",
+        "  Median: 5.00 us",
+        "  IQR:    1.00 us (5.00 to 6.00)",
+        "  5 measurements, 10 runs per measurement, 2 threads",
+        "  WARNING: Interquartile range is 20.0% of the median measurement.",
+        "           This could indicate system fluctuation.",
+    ]
+    once = Measurement(1, [2e-3], stmt="x @ y", setup="pass")
+    assert repr(once).splitlines()[1:] == ["x @ y", "  2.00 ms", "  1 measurement, 1 runs , 1 thread"]
 
 
 def test_a_measurement_says_what_was_measured() -> None:
@@ -40,7 +66,7 @@ def test_a_measurement_says_what_was_measured() -> None:
 
 def test_a_measurement_says_how_sure_it_is() -> None:
     sure, unsure = Measurement(1, [1.0, 1.01, 0.99], "add"), Measurement(1, [1.0, 2.0, 3.0], "add", "small")
-    assert (sure.has_warnings, unsure.has_warnings, sure.title, unsure.title) == (False, True, "add: ", "add: small")
+    assert (sure.has_warnings, unsure.has_warnings, sure.title, unsure.title) == (False, True, "add", "add: small")
     assert sure.meets_confidence() and sure.significant_figures == 2
     assert [len(m.raw_times) for m in Measurement.merge([sure, unsure, sure])] == [6, 3]
 
