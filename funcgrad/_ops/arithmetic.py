@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes, promotion
+from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_bounds, require_floating, require_number, require_order, require_real
 from funcgrad._ops.table import Array, Operand, Scalar, op
@@ -271,11 +272,22 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) 
     return add(input, div(tensor1, tensor2), alpha=value)
 
 
+_LERP_RANKS = (promotion.ZERO_DIM, promotion.DIMENSIONED)  # from which on end and weight need the start's dtype
+
+
 def _lerp_node(shapes: Shapes, statics: Shapes) -> str:
     return "LerpBackward0" if is_number(shapes[2]) else "LerpBackward1"
 
 
-@op(grad=_lerp_node, promote="common", names="lerp .lerp .lerp_")
+def _of_the_start(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+    (_, start), *others = operands
+    for name, (rank, kind), least in zip(("end", "weight"), others, _LERP_RANKS, strict=False):
+        if kind is not start and rank >= least:
+            raise RuntimeError(f"expected dtype {c_type_name(start)} for `{name}` but got dtype {c_type_name(kind)}")
+    return promotion.result_type(operands)
+
+
+@op(grad=_lerp_node, promote=_of_the_start, names="lerp .lerp .lerp_")
 def lerp(input: Array, end: Array, weight: Operand) -> Array:
     """input + weight * (end - input), counted from the nearer end. Shape: broadcast."""
     require_floating(input, "lerp_kernel_scalar")

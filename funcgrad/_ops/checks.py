@@ -68,8 +68,25 @@ def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) ->
     """Raise torch's error for an input and parameters of different dtypes."""
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(f"Input type ({c_name(input)}) and bias type ({c_name(bias)}) should be the same")
-    if weight.dtype != input.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(weight)}")
+    require_scalar_type(input, weight)
+
+
+def require_scalar_type(input: Array, other: Array | None) -> None:
+    """Raise torch's error for a second tensor, if any, of another dtype."""
+    if other is not None and other.dtype != input.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(other)}")
+
+
+def require_norm_dtypes(input: Array, *parameters: Array | None) -> None:
+    """Raise torch's error unless a norm's parameters have the input's dtype, or are float32 beside 16-bit floats."""
+    given = [parameter for parameter in parameters if parameter is not None]
+    if not given or given[0].dtype == input.dtype:
+        for parameter in given:
+            require_scalar_type(input, parameter)
+    elif any(parameter.dtype != jnp.float32 for parameter in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    elif input.dtype.itemsize != 2:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def wide(array: Array) -> Array:

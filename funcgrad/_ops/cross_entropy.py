@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
+from funcgrad._ops.checks import require_floating, require_scalar_type, scalar_name, size_text, wide
 from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.loss_reduction import completed, reduction_of
 from funcgrad._ops.table import Array, op
@@ -208,6 +208,7 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
     if target.dtype not in (np.int64, jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
     _check_weight(weight, input.shape[axis])
+    require_scalar_type(input, weight)
     return target
 
 

@@ -8,7 +8,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_scalar_type, scalar_name
 from funcgrad._ops.dims import dim_of, is_above
 from funcgrad._ops.norms import vector_size
 from funcgrad._ops.table import Array, op
@@ -110,6 +110,7 @@ def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str = "use_mm_for_
     if compute_mode not in _BY_PRODUCT:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     broadcast_shape(x1.shape[:-2], x2.shape[:-2])
+    require_scalar_type(x1, x2)
     rows = _BY_PRODUCT[compute_mode]
     if p == 2 and rows is not None and (is_above(x1.shape[-2], rows) or is_above(x2.shape[-2], rows)):
         squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]

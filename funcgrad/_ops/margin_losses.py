@@ -8,7 +8,7 @@ from jax import lax
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import require_floating, scalar_name, size_text
+from funcgrad._ops.checks import require_floating, require_scalar_type, scalar_name, size_text
 from funcgrad._ops.conditions import are_several_targets, are_targets
 from funcgrad._ops.distances import pairwise_distance
 from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
@@ -194,6 +194,7 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}")
     _check_classes("multi_margin_loss", input, target, target.shape == input.shape[:-1])
     require_floating(input, "multi_margin_loss")
+    require_scalar_type(input, weight)
     own = target[..., None] == jnp.arange(input.shape[-1])
     at_target = jnp.where(own, input, jnp.zeros_like(input)).sum(-1, keepdims=True)
     short = _above_zero(margin - at_target + input) ** p

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_integer, to_float
-from funcgrad._ops.checks import require_floating, scalar_name, size_text, wide
+from funcgrad._ops.checks import require_floating, require_norm_dtypes, size_text, wide
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
 _BATCH = ("NativeBatchNormBackward0", "input", "weight", "bias")
@@ -114,6 +114,7 @@ def layer_norm(
     """
     axes = _last_axes("layer_norm", input, normalized_shape, weight, bias)
     require_floating(input, "LayerNormKernelImpl")
+    require_norm_dtypes(input, weight, bias)
     result = _standardized(wide(input), axes, eps)[2]
     return _affine(result, weight, bias).astype(input.dtype)
 
@@ -164,6 +165,7 @@ def group_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
         )
+    require_norm_dtypes(input, weight, bias)
     each = channels // num_groups
     # channels of pictures are parted where they lie: last, between convolutions (see `_program.transposes`)
     sizes = (each, *input.shape[2:]) if input.ndim == 4 else (each * math.prod(input.shape[2:]),)
@@ -234,6 +236,7 @@ def _check_channels(name: str, input: Array, mean: Array | None, var: Array | No
     for place, given in zip(("running_mean", "running_var", "weight", "bias"), (mean, var, *affine), strict=True):
         if given is not None and given.shape != (input.shape[1],):
             raise RuntimeError(f"{place} should contain {input.shape[1]} elements not {given.size}")
+    require_norm_dtypes(input, *affine, mean, var)
 
 
 def _last_axes(name: str, input: Array, shape: Dims, weight: Array | None, bias: Array | None) -> Dims:
@@ -246,8 +249,6 @@ def _last_axes(name: str, input: Array, shape: Dims, weight: Array | None, bias:
                 f"Expected {place} to be of same shape as normalized_shape, but got {place} of shape "
                 f"{list(given.shape)} and normalized_shape = {list(shape)}"
             )
-        if given is not None and name == "layer_norm" and given.dtype != input.dtype and given.dtype.itemsize > 4:
-            raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(given)}")
     if input.shape[-len(shape) :] != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape "

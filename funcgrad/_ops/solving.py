@@ -194,6 +194,11 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
         raise RuntimeError(
             f"A must be batches of square matrices, but they are {L.shape[-2]} by {L.shape[-1]} matrices"
         )
+    if L.dtype != B.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {scalar_name(B)} and A of type "
+            f"{scalar_name(L)} instead."
+        )
     L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)
     half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
     return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
