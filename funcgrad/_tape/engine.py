@@ -127,6 +127,8 @@ class Pass:
             cotangents = self._before(node, cotangents)
         if needed is not None and not any(edge[0] in needed for edge in node.edges):
             return
+        if node.pre_hooks:
+            _call_hooks_of_node(node, cotangents)
         gradients = node.pull(cotangents, self.apply)
         if Anomalies.on and Anomalies.check_nan:
             search(node, gradients)
@@ -138,7 +140,7 @@ class Pass:
             node.release()
 
     def _before(self, node: Node, cotangents: list[Variable | None]) -> list[Variable | None]:
-        """Let hooks see (and replace) what arrived, those of tensors first; keep it for targets and `retain_grad`."""
+        """Let tensors' hooks see (and replace) what arrived; keep it for targets and `retain_grad`."""
         for index, hooks in node.pre_hooks or ():
             if index is not None:
                 _call_hooks(cotangents, index, hooks)
@@ -150,15 +152,14 @@ class Pass:
             for index, slot in node.retained.items():
                 if cotangents[index] is not None:
                     self._accumulate(slot, cotangents[index])
-        for index, hooks in node.pre_hooks or ():
-            if index is None:
-                _call_hooks(cotangents, index, hooks)
         return cotangents
 
     def _gather(self, slot: GradSlot, gradient: Variable | None) -> None:
-        (gradient,) = self._before(slot, [gradient])
-        if gradient is None or (self.targets is not None and not self._accumulates_into(slot)):
+        received = self._before(slot, [gradient])
+        if received[0] is None or (self.targets is not None and not self._accumulates_into(slot)):
             return
+        _call_hooks_of_node(slot, received)
+        (gradient,) = received
         self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
             hook(slot.variable)
@@ -207,6 +208,13 @@ class InputsPass(Pass):
 
     def _accumulates_into(self, slot: GradSlot) -> bool:
         return (slot, 0) in (self.targets or ())
+
+
+def _call_hooks_of_node(node: Node, cotangents: list[Variable | None]) -> None:
+    """Let the hooks on all results together see (and replace) what arrived; only of a node that is passed."""
+    for index, hooks in node.pre_hooks or ():
+        if index is None:
+            _call_hooks(cotangents, index, hooks)
 
 
 def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dict[int, Any]) -> None:

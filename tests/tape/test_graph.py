@@ -432,3 +432,20 @@ def test_a_node_gives_the_leaf_that_it_saved_and_none_for_what_it_did_not_need()
     squared.sum().backward()
     with pytest.raises(RuntimeError, match="directly access saved tensors after they have already been freed"):
         _ = squared.grad_fn._saved_self
+
+
+def test_hooks_of_a_node_are_called_when_it_is_passed() -> None:
+    seen: list[str] = []
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = a.clone()
+    result = (b * 2).sum()
+    b.grad_fn.register_prehook(lambda gradients: seen.append("node"))
+    b.register_hook(lambda gradient: seen.append("tensor"))
+    a_slot = b.grad_fn.next_functions[0][0]
+    a_slot.register_prehook(lambda gradients: seen.append("leaf") or (gradients[0] * 3,))
+    torch.autograd.grad(result, b, retain_graph=True)
+    assert seen == ["tensor"]
+    assert torch.autograd.grad(result, a, retain_graph=True)[0].tolist() == [2.0, 2.0]
+    assert seen == ["tensor", "tensor", "node"]
+    result.backward()
+    assert seen[3:] == ["tensor", "node", "leaf"] and a.grad.tolist() == [6.0, 6.0]
