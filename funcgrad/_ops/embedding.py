@@ -153,4 +153,4 @@ def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array |
     if input.ndim == 2 and offsets is not None:
         raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of bags")
     if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
-        raise ValueError("offsets has to be a 1D Tensor, saying where each bag of a 1D input starts")
+        raise ValueError(f"offsets has to be a 1D Tensor{' but got None' if offsets is None else ''}")

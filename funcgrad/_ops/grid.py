@@ -166,7 +166,8 @@ def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but {given}")
     if grid.shape[-1] != input.ndim - 2:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but {given}"
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, "
+            f"but got grid with sizes {list(grid.shape)}"
         )
     if mode == "bicubic" and input.ndim != 4:
         raise RuntimeError(f"grid_sampler(): bicubic interpolation only supports 4D input, but {given}")

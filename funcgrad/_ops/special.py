@@ -132,7 +132,25 @@ def igammac(input: Array, other: Array) -> Array:
 @op(grad="SincBackward0", promote="float", names="sinc .sinc .sinc_ sinc_ special.sinc")
 def sinc(input: Array) -> Array:
     """sin(pi x) / (pi x), 1 at 0."""
+    return _sinc(input)
+
+
+@jax.custom_jvp
+def _sinc(input: Array) -> Array:
     return jnp.sinc(input)
+
+
+@_sinc.defjvp
+def _sinc_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """Along with (x cos x - sin x) / x^2 at x = pi input; near 0, where that cancels out, its Taylor series."""
+    (input,), (tangent,) = primals, tangents
+    x = input * np.asarray(np.pi, input.dtype)
+    is_near = jnp.abs(x) < 0.3
+    far, near = jnp.where(is_near, jnp.ones_like(x), x), jnp.where(is_near, x, jnp.zeros_like(x))
+    square = near * near
+    series = 0 - near * (1 / 3 - square * (1 / 30 - square * (1 / 840 - square * (1 / 45360 - square / 3991680))))
+    slope = jnp.where(is_near, series, (far * jnp.cos(far) - jnp.sin(far)) / (far * far))
+    return _sinc(input), (slope * np.asarray(np.pi, input.dtype) * tangent).astype(input.dtype)
 
 
 @op(grad="I0Backward0", promote="float", names="i0 .i0 .i0_ i0_ special.i0 special.modified_bessel_i0")

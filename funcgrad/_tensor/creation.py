@@ -26,6 +26,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
+from funcgrad._tensor.refused_numbers import check_fits
 from funcgrad._tensor.strides import in_format
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
@@ -96,9 +97,10 @@ def _filled(size: tuple[int, ...], fill: complex, dtype: DType, device: Any, req
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {next(n for n in size if n < 0)}: {list(size)}"
         )
+    check_fits(fill, dtype)
 
     def host() -> np.ndarray[Any, Any]:
-        return np.full(size, fill, dtype.numpy)
+        return np.full(size, np.asarray(fill).astype(dtype.numpy))
 
     return _constant(Recipe(TABLE["full"], (fill,), (size, dtype), host), size, dtype, device, requires_grad)
 

@@ -127,7 +127,9 @@ def _ragged(data: Any) -> Exception:
         level, dim = [x for row in level for x in row], dim + 1
     odd = next(x for x in level if isinstance(x, (list, tuple)) != isinstance(level[0], (list, tuple)))
     if isinstance(odd, (list, tuple)):
-        return TypeError(f"{type(odd).__name__!r} object where a number is expected (sequences are nested unequally)")
+        if isinstance(level[0], float):
+            return TypeError(f"must be real number, not {type(odd).__name__}")
+        return TypeError(f"{type(odd).__name__!r} object cannot be interpreted as an integer")
     return TypeError("not a sequence")
 
 

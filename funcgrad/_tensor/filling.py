@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call_in_place
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.refused_numbers import check_fits
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.tensor import Tensor
 
@@ -17,6 +18,7 @@ from funcgrad._tensor.tensor import Tensor
 @both()
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Make all elements one number."""
+    check_fits(value, input)
     return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
 
 

@@ -38,6 +38,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
        for name in ("std", "var", "std_mean", "var_mean")},
     **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
+    "masked_fill": "check_fits(value, input)",
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
     **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),

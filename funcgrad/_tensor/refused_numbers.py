@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from funcgrad._base.cpp_names import c_type_name
+from funcgrad._base.dtypes import bool_
+from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.info import finfo, iinfo
 from funcgrad._ops import conditions
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read, raise_fault
@@ -76,6 +81,26 @@ def _known(value: Value) -> np.ndarray[Any, Any] | None:
         if type(numbers) is np.ndarray:
             return numbers
     return host_numbers(value) if value.aval.nbytes <= SMALL else None
+
+
+def check_fits(number: Any, like: Any) -> None:
+    """RuntimeError for a number beyond what the dtype of `like` holds; a whole one may wrap once around 0.
+
+    like: a dtype, or a tensor. Infinity and nan are floats of any size. What is no number or tensor is left alone.
+    """
+    if type(number) not in (int, float):
+        return
+    kind = like.dtype if isinstance(like, Tensor) else like
+    if not isinstance(kind, DType) or kind is bool_ or kind.is_complex or (type(number) is int and abs(number) < 128):
+        return
+    if kind.is_differentiable:
+        fits = not math.isfinite(number) or abs(number) <= finfo(kind).max
+    else:
+        limits = iinfo(kind)
+        fits = (limits.min or -limits.max) <= number <= limits.max
+    if not fits:
+        name = f"{kind.name}_t" if kind.name in ("int8", "uint8", "int16", "int64") else c_type_name(kind)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def check_divisor(input: Any, other: Any) -> None:

@@ -36,6 +36,12 @@ def grad(
         message = "only_inputs argument is deprecated and is ignored now (defaults to True)."
         warnings.warn(message, FutureWarning, stacklevel=2)
     roots, targets = _listed(outputs), _listed(inputs)
+    if not targets:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     unused = bool(allow_unused) or materialize_grads
     gradients = _gradients(roots, grad_outputs)
     if not is_grads_batched:

@@ -251,11 +251,14 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     node.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
     node.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(node.ctx, t, args)})
     named_results, index = [], 0
+    twice: dict[int, Tensor] = {}  # what forward returns in two places is one tensor
     for result in results:
         if not isinstance(result, Tensor):
             named_results.append(result)
             continue
-        named_results.append(_result(node, result, index))
+        if id(result) not in twice:
+            twice[id(result)] = _result(node, result, index)
+        named_results.append(twice[id(result)])
         index += 1
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
 

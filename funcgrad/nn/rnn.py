@@ -166,7 +166,8 @@ class RNNBase(Module):
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         if input.dim() not in (2, 3):
-            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+            got = f"{input.dim()}D tensor" if type(self).__name__ == "RNN" else f"{input.dim()}D"
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {got} instead")
         is_batched = input.dim() == 3
         states = self._states_of(hx)
         wanted = 3 if is_batched else 2

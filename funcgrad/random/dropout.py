@@ -24,6 +24,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
 from funcgrad.random.generator import Generator, chosen, generator_of
 from funcgrad.random.mersenne import MersenneTwister
+from funcgrad.random.methods import require_continuous
 
 _ALPHA = 1.7580993408473766  # scale * alpha of SELU, Klambauer et al. 2017
 
@@ -124,6 +125,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
+    require_continuous(logits.dtype, "Exponential", scalar_type_name(logits.dtype))
     noise = draw.draw(draw.EXPONENTIAL, None, logits.shape, logits.dtype, (1.0,), logits.device)
     soft = ((logits - noise.log()) / tau).softmax(dim)
     if not hard:

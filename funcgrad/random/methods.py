@@ -54,7 +54,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     rate = _number(lambd)
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    _require_continuous(self.dtype, "Exponential", scalar_type_name(self.dtype))
+    require_continuous(self.dtype, "Exponential", scalar_type_name(self.dtype))
     return draw_into(self, draw.EXPONENTIAL, generator, (rate,), "ExponentialBackward0")
 
 
@@ -63,7 +63,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
     median, sigma = _number(median), _number(sigma)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    _require_continuous(self.dtype, "Cauchy", c_type_name(self.dtype))
+    require_continuous(self.dtype, "Cauchy", c_type_name(self.dtype))
     return draw_into(self, draw.CAUCHY, generator, (median, sigma), "CauchyBackward0")
 
 
@@ -141,7 +141,8 @@ def largest_float(dtype: DType) -> float:
     return float(ml_dtypes.finfo(dtype.to_real().numpy).max)
 
 
-def _require_continuous(dtype: DType, name: str, given: str) -> None:
+def require_continuous(dtype: DType, name: str, given: str) -> None:
+    """RuntimeError, as torch's, for a dtype in which no such distribution is drawn."""
     if not (dtype.is_floating_point and dtype.itemsize > 1):
         raise RuntimeError(
             f"{name} distribution is a continuous probability distribution. dtype must be a floating point but you "

@@ -221,3 +221,21 @@ def test_a_ctx_does_not_outlive_its_graph() -> None:
     assert kept[0]().me == 1 and kept[0]().next_functions == y.grad_fn.next_functions
     del y
     assert kept[0]() is None
+
+
+def test_what_forward_returns_twice_is_one_tensor() -> None:
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            doubled = x * 2
+            return doubled, doubled
+
+        @staticmethod
+        def backward(ctx: Any, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            return one * 2 + other * 2
+
+    x = torch.ones(2, requires_grad=True)
+    first, second = Twice.apply(x)
+    assert first is second
+    (first + second).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [4.0, 4.0]

@@ -117,3 +117,15 @@ def test_a_number_is_not_rounded_to_16_bits_before_it_multiplies(
         assert (x / factor).tolist() == over
     (x * 0.1001).sum().backward()
     assert x.grad is not None and x.grad.dtype == x.dtype and x.grad.tolist() == [gradient] * 2
+
+
+def test_the_slope_of_sinc_is_exact_near_zero() -> None:
+    x = funcgrad.tensor([0.0, 1e-38, 1e-20, 1e-4, 0.05, 0.2, 1.0], requires_grad=True)
+    funcgrad.sinc(x).sum().backward()
+    wide = np.pi * x.detach().numpy().astype(np.float64)
+    exact = np.pi * np.where(wide < 0.05, -wide / 3 + wide**3 / 30, 0)
+    far = wide >= 0.05
+    exact[far] = np.pi * (np.cos(wide[far]) / wide[far] - np.sin(wide[far]) / wide[far] ** 2)
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), exact, rtol=2e-5)
+    assert not np.signbit(x.grad.numpy()[0])

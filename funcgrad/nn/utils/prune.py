@@ -256,14 +256,14 @@ def global_unstructured(
     """Prune several parameters as if they were one vector."""
     places = list(parameters)
     known: Any = importance_scores or {}
+    if pruning_method.PRUNING_TYPE != "unstructured":
+        raise TypeError(
+            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. '
+            f"Found method {pruning_method} of type {pruning_method.PRUNING_TYPE}"
+        )
     scores = [known.get(place, getattr(*place)).detach() for place in places]
     masks = [getattr(module, name + "_mask", fg.ones_like(getattr(module, name))) for module, name in places]
     method = pruning_method(**kwargs)
-    if method.PRUNING_TYPE != "unstructured":
-        raise TypeError(
-            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. '
-            f"Found method {pruning_method} of type {method.PRUNING_TYPE}"
-        )
     container = PruningContainer(method)
     whole = container.compute_mask(parameters_to_vector(scores), parameters_to_vector(masks))
     start = 0
