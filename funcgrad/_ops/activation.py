@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from funcgrad._ops.checks import require_bounds, require_floating, scalar_name, size_text
+from funcgrad._ops.checks import require_bounds, require_floating, require_real, scalar_name, size_text
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, op
 
@@ -41,6 +41,7 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
 @op(grad="LeakyReluBackward0", names="nn.functional.leaky_relu nn.functional.leaky_relu_")
 def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
     """input where it is positive, else negative_slope * input. Shape: input (*), result the same."""
+    require_real(input, "leaky_relu_cpu")
     require_floating(input, "leaky_relu_cpu")
     return jnp.where(input > 0, input, input * negative_slope)
 
@@ -48,6 +49,7 @@ def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
 @op(grad="EluBackward0", names="nn.functional.elu nn.functional.elu_")
 def elu(input: Array, alpha: float = 1.0) -> Array:
     """input where it is positive, else alpha * (exp(input) - 1). Shape: input (*), result the same."""
+    require_real(input, "elu_cpu")
     require_floating(input, "elu_cpu")
     return _elu(input, alpha, 1.0, 1.0)
 
@@ -58,6 +60,7 @@ def selu(input: Array) -> Array:
 
     Source: Klambauer et al. 2017, https://arxiv.org/abs/1706.02515.
     """
+    require_real(input, "elu_cpu")
     require_floating(input, "elu_cpu")
     return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
 
@@ -65,6 +68,7 @@ def selu(input: Array) -> Array:
 @op(grad="CeluBackward0", names="celu celu_ nn.functional.celu nn.functional.celu_")
 def celu(input: Array, alpha: float = 1.0) -> Array:
     """input where it is positive, else alpha * (exp(input / alpha) - 1). Shape: input (*), result the same."""
+    require_real(input, "elu_cpu")
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     require_floating(input, "elu_cpu")
@@ -74,6 +78,7 @@ def celu(input: Array, alpha: float = 1.0) -> Array:
 @op(grad="GeluBackward0", names="nn.functional.gelu")
 def gelu(input: Array, approximate: str = "none") -> Array:
     """input * P(X <= input) for a normal X, or its tanh approximation. Shape: input (*), result the same."""
+    require_real(input, "GeluKernelImpl")
     if approximate not in ("none", "tanh"):
         raise RuntimeError(f"approximate argument must be either none or tanh, but got {approximate!r}.")
     require_floating(input, "GeluKernelImpl")
@@ -104,6 +109,7 @@ def hardsigmoid(input: Array) -> Array:
 @op(grad="HardswishBackward0", names="nn.functional.hardswish")
 def hardswish(input: Array) -> Array:
     """input * min(max(input + 3, 0), 6) / 6. Shape: input (*), result the same."""
+    require_real(input, "hardswish_cpu")
     require_floating(input, "hardswish_cpu")
     inner = input * (input + 3) / 6
     return jnp.where(input <= -3, 0 * input, jnp.where(input >= 3, input, inner))
@@ -112,6 +118,7 @@ def hardswish(input: Array) -> Array:
 @op(grad="SoftplusBackward0", names="nn.functional.softplus")
 def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """log(1 + exp(beta * input)) / beta, and input itself beyond the threshold. Shape: input (*), result the same."""
+    require_real(input, "softplus_cpu")
     require_floating(input, "softplus_cpu")
     scaled = input * beta
     return jnp.where(scaled > threshold, input, log1p_exp(scaled) / beta)

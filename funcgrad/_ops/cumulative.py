@@ -10,7 +10,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import complex_logaddexp, is_bool, is_integer, to_float
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import no_kernel, wide
+from funcgrad._ops.checks import no_kernel, require_real, wide
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import as_summed
 from funcgrad._ops.table import Array, DType, Scalar, op
@@ -76,12 +76,14 @@ def _running(input: Array, dim: int, cumulate: Callable[..., Array]) -> tuple[Ar
 @op(grad="CummaxBackward0", results="values indices")
 def cummax(input: Array, dim: int) -> tuple[Array, Array]:
     """The largest so far along `dim`, and where it last was; that place gets the gradient."""
+    require_real(input, "cummax_cpu")
     return _running(input, dim, lax.cummax)
 
 
 @op(grad="CumminBackward0", results="values indices")
 def cummin(input: Array, dim: int) -> tuple[Array, Array]:
     """The smallest so far along `dim`, and where it last was; that place gets the gradient."""
+    require_real(input, "cummin_cpu")
     return _running(input, dim, lax.cummin)
 
 

@@ -153,6 +153,7 @@ def sigmoid(input: Array) -> Array:
 @op(grad="LogitBackward0", promote="float", names="logit .logit .logit_ logit_ special.logit")
 def logit(input: Array, eps: float | None = None) -> Array:
     """log(input / (1 - input)), with the input kept `eps` away from 0 and 1 on request; NaN beyond [0, 1]."""
+    require_real(input, "logit_cpu")
     if eps is not None:
         low, high = np.asarray(eps, input.dtype), np.asarray(1 - eps, input.dtype)
         input = jnp.where(input < low, low, jnp.where(input > high, high, input))

@@ -225,6 +225,7 @@ def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array
 @op(grad="AminmaxBackward0", results="min max")
 def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     """The smallest and the largest along `dim` (default: all); equal ones share the gradient."""
+    require_real(input, "aminmax_cpu")
     dims = dims_of(input, dim)
     if input.size == 0 and dim is None:
         raise RuntimeError(

@@ -12,13 +12,14 @@ from jax import lax
 from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_floating, wide
+from funcgrad._ops.checks import require_floating, require_real, wide
 from funcgrad._ops.table import Array, Operand, op
 
 
 @op(grad="ErfBackward0", promote="float", names="erf .erf .erf_ erf_ special.erf")
 def erf(input: Array) -> Array:
     """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to the input, in [-1, 1]."""
+    require_real(input, "erf_vml_cpu")
     near = lax.erf(input)  # in single precision up to 2.4e-7 beyond 1, where a probability would be refused
     return near + lax.stop_gradient(jnp.clip(near, -1, 1) - near)
 
@@ -26,18 +27,21 @@ def erf(input: Array) -> Array:
 @op(grad="ErfcBackward0", promote="float", names="erfc .erfc .erfc_ erfc_ special.erfc")
 def erfc(input: Array) -> Array:
     """1 - erf(input), exact where that is small."""
+    require_real(input, "erfc_vml_cpu")
     return lax.erfc(input)
 
 
 @op(grad="ErfinvBackward0", promote="float", names="erfinv .erfinv .erfinv_ special.erfinv")
 def erfinv(input: Array) -> Array:
     """The inverse of erf on (-1, 1)."""
+    require_real(input, "erfinv_vml_cpu")
     return lax.erf_inv(input)
 
 
 @op(grad="LgammaBackward0", promote="float", names="lgamma .lgamma .lgamma_ special.gammaln")
 def lgamma(input: Array) -> Array:
     """log |gamma(input)|."""
+    require_real(input, "lgamma_vml_cpu")
     return _lgamma(wide(input)).astype(input.dtype)
 
 
