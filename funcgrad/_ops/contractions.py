@@ -15,7 +15,7 @@ from jax import lax
 from funcgrad._base.dtypes import int64, of_numpy
 from funcgrad._base.promotion import promote_types
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import c_name, require_scalar_type, scalar_name
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, op
 
@@ -230,10 +230,11 @@ def _crossed(input: Array, other: Array, dim: int) -> Array:
             f"{other.shape[place]}"
         )
     broadcast_shape(input.shape, other.shape)
+    require_scalar_type(input, other)
     return jnp.cross(input, other, axis=place)
 
 
-@op(grad="LinalgCrossBackward0", promote="common")
+@op(grad="LinalgCrossBackward0")
 def cross(input: Array, other: Array, dim: int | None = None) -> Array:
     """Return the cross product of vectors of size 3 along `dim`, or else along the first dimension of size 3."""
     if dim is None:
@@ -243,7 +244,7 @@ def cross(input: Array, other: Array, dim: int | None = None) -> Array:
     return _crossed(input, other, dim)
 
 
-@op(grad="LinalgCrossBackward0", promote="common", names="linalg.cross")
+@op(grad="LinalgCrossBackward0", names="linalg.cross")
 def linalg_cross(input: Array, other: Array, *, dim: int = -1) -> Array:
     """Return the cross product of vectors of size 3 along `dim`."""
     return _crossed(input, other, dim)
@@ -306,5 +307,10 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = N
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    kinds = {name: c_name(x) for name, x in given.items() if x is not None}
+    if len(set(kinds.values())) > 1:
+        listed = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {listed}")
     product = jnp.einsum("...n,knm,...m->...k", input1, weight, input2)
     return product if bias is None else product + bias
