@@ -90,18 +90,29 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (ran.lowered(output), pull, ran.lowered(aux)) if has_aux else (ran.lowered(output), pull)
 
 
+_JVP = "jvp(f, primals, tangents)"
+_SAME_STRUCTURE = (
+    "Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 tensors, "
+    "tangents also must be."
+)
+
+
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return (func(*primals), its derivative in the direction of the tangents), each like the result of `func`.
 
     strict: RuntimeError where a result does not depend on the primals. has_aux: as in `vjp`.
     """
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple) or not primals:
-        raise RuntimeError("jvp expects primals and tangents to be tuples of the same structure, and not empty")
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    if not isinstance(tangents, tuple):
+        raise RuntimeError(f"{_JVP}: {_SAME_STRUCTURE}")
+    if not primals:
+        raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
     if is_plain(primals):
         return jax.jvp(plain(func), primals, tangents, has_aux=has_aux)
     given, directions = leaves_of(primals), leaves_of(tangents)
     if len(given) != len(directions):
-        raise RuntimeError("jvp expects primals and tangents to have the same structure")
+        raise RuntimeError(f"{_JVP}: {_SAME_STRUCTURE}")
     level = TangentLevel()
     lifted = [_along(level, *pair) for pair in zip(given, directions, strict=True)]
     with level.running():
@@ -133,14 +144,15 @@ def chosen_arguments(args: tuple[Any, ...], argnums: ArgNums) -> tuple[Any, ...]
     """Return the arguments that `argnums` names; RuntimeError where there is none of that number."""
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     if not chosen:
-        raise RuntimeError("argnums must name an argument: got an empty tuple")
+        raise RuntimeError("argnums must be non-empty")
     for number in chosen:
         if type(number) is not int:
-            raise RuntimeError(f"argnums must be int or tuple of ints, but got {type(number).__name__}")
+            wanted = "argnum must be int" if isinstance(argnums, tuple) else "argnums must be int or Tuple[int, ...]"
+            raise RuntimeError(f"{wanted}, got: {type(number)}")
         if not -len(args) <= number < len(args):
             raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
     if len({number % len(args) for number in chosen}) < len(chosen):
-        raise RuntimeError(f"argnums elements must be unique: got {argnums}")
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
     return tuple(args[number] for number in chosen)
 
 
@@ -192,7 +204,8 @@ class _Run:
 
 
 def _leaf(level: Level, given: Any) -> Tensor:
-    _require_tensor(given, "a derivative is taken by tensors")
+    if not isinstance(given, Tensor):
+        raise RuntimeError(f"a derivative is taken by tensors: Expected tensors, but got {type(given).__name__}")
     variable = given._current()
     if not variable.aval.differentiable:
         raise RuntimeError(
@@ -229,12 +242,14 @@ def _lowered(level: Level, tree: Any, keeps_history: bool) -> Any:
 
 
 def _along(level: TangentLevel, primal: Any, tangent: Any) -> Tensor:
-    _require_tensor(primal, "jvp")
-    _require_tensor(tangent, "jvp")
+    for name, leaf in (("primals", primal), ("tangents", tangent)):
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(leaf)}")
     if primal.shape != tangent.shape:
         raise RuntimeError(
-            f"Expected the tangent to have the shape of its primal, {tuple(primal.shape)}, but got "
-            f"{tuple(tangent.shape)}"
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
         )
     return Tensor._of(level.along(primal._current(), tangent._current()))
 
@@ -251,7 +266,10 @@ def _tangent(level: TangentLevel, leaf: Any, strict: bool) -> Tensor:
 
 def _require_tensor(leaf: Any, what: str) -> None:
     if not isinstance(leaf, Tensor):
-        raise RuntimeError(f"{what}: Expected tensors, but got {type(leaf).__name__}")
+        arguments = "f, primals, tangents" if what == "jvp" else "f, *primals"
+        raise RuntimeError(
+            f"{what}({arguments}): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+        )
 
 
 def _require_scalar(output: Any) -> None:

@@ -253,11 +253,14 @@ class _WorkersIterator(_Iterator):
 
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool) -> None:
     if num_workers < 0:
-        raise ValueError(f"num_workers option should be non-negative, but got num_workers={num_workers}")
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
     if timeout < 0:
         raise ValueError(f"timeout option should be non-negative, but got timeout={timeout}")
     if num_workers == 0 and prefetch_factor is not None:
-        raise ValueError("prefetch_factor option could only be specified with num_workers > 0")
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing."
+            "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+        )
     if prefetch_factor is not None and prefetch_factor < 0:
         raise ValueError(f"prefetch_factor option should be non-negative, but got {prefetch_factor}")
     if persistent_workers and num_workers == 0:
