@@ -212,7 +212,10 @@ class GradNode(Node):
         kept = self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
         if name == "_saved_result":
             return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
-        saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
+        try:
+            saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
+        except AttributeError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
         return _tensor_of(saved) if isinstance(saved, Variable) else saved
 
 

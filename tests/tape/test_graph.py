@@ -449,3 +449,9 @@ def test_hooks_of_a_node_are_called_when_it_is_passed() -> None:
     assert seen == ["tensor", "tensor", "node"]
     result.backward()
     assert seen[3:] == ["tensor", "node", "leaf"] and a.grad.tolist() == [6.0, 6.0]
+
+
+def test_what_a_node_did_not_save_is_no_attribute() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(AttributeError, match="'MulBackward0' object has no attribute '_saved_foo'"):
+        _ = (x * x).grad_fn._saved_foo
