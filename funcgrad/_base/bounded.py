@@ -29,6 +29,10 @@ class Bounded(Generic[T]):
             self._entries.popitem(last=False)
         return made
 
+    def get(self, key: Any) -> T | None:
+        """Return the entry for this key, if there is one."""
+        return self._entries.get(key)
+
     def __contains__(self, key: Any) -> bool:
         return key in self._entries
 

@@ -12,7 +12,7 @@ class Settings:
     ahead: elements that a training step writes after its loss, to be a program apart from it (0: none is). eager: run
     each op as it is recorded. cache: folder of compiled programs. freeze: keep the collector from what
     importing made. host: let numpy run small programs. length: instructions per program.
-    lengths: that are compiled as they are before one program serves many (0: each is). programs: that are kept
+    lengths: that are run as they are before one program serves many (0: each is). programs: that are kept
     compiled. turns: of a repeat that becomes a loop (0: none does). piece: instructions that go to XLA in one piece.
     strict: raise torch's errors for what saved values make harmless here.
     """

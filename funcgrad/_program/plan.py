@@ -43,6 +43,7 @@ from funcgrad._program.stepwise import (
     ELEMENT,
     InSteps,
     are_known,
+    costs_little,
     has_turns,
     is_novel,
     note_kinds,
@@ -60,8 +61,8 @@ LOOP = 48  # instructions: a line of more that is turns of a loop is not compile
 CALL = 60e-6  # seconds that a program more is taken to cost each run
 SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
-# runs of one program, then it is compiled whole, as it is; one that runs in steps is looked at again first
-_OFTEN = {InParts: 64, AtLength: 1024, InSteps: 3}
+# runs of one program, then it is compiled whole, as it is
+_OFTEN = {InParts: 64, AtLength: 1024}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
 Sources: TypeAlias = list[int | float] | None
 Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages
@@ -107,17 +108,11 @@ class Plan:
         self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
         self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
         self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
-        self.spare = execute.spare if isinstance(execute, InStages) else _OFTEN.get(type(execute), -1)
+        self.spare = execute.spare if isinstance(execute, (InStages, InSteps)) else _OFTEN.get(type(execute), -1)
         self.read: int | None = None
         self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None
-
-    def is_common(self) -> bool:
-        """Tell whether a program that has run as often as it might is worth a compile of its own; else it runs on."""
-        execute = self.execute.last if isinstance(self.execute, InStages) else self.execute
-        self.spare = execute.more_runs() if isinstance(execute, InSteps) else 0
-        return not self.spare
 
     @property
     def seen(self) -> Seen:
@@ -235,7 +230,7 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
         if isinstance(served, Plan):
             return served
         if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
-            chosen = _not_as_a_whole(line, found, short, part.avals, varies=isinstance(served, Refusal))
+            chosen = _not_as_a_whole(line, found, short, part, varies=isinstance(served, Refusal))
             note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
@@ -334,9 +329,8 @@ def _plan_of_pieces(whole: Whole, results: Sequence[Argument], sources: Sources)
 
 
 def _not_as_a_whole(
-    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], leaf_avals: Sequence[Aval],
-    *, varies: bool,
-) -> tuple[InSteps | InParts, str] | None:  # fmt: skip
+    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], part: Part, *, varies: bool
+) -> tuple[InSteps | InParts, str] | None:
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 
     short: the line with its long loops rolled. varies: it came in other lengths, and no executable serves them.
@@ -347,7 +341,7 @@ def _not_as_a_whole(
     if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
-            return InParts(parted, results, leaf_avals), ""
+            return InParts(parted, results, part.avals), ""
     if is_loop:
         why = "it is a few turns of a loop"
     elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
@@ -356,9 +350,17 @@ def _not_as_a_whole(
         why = "each of them is compiled already"
     elif varies and len(line) <= SHORT:
         why = "its lengths are others each time"
+    elif (varies or _is_another_length(part)) and len(short) == len(line) and costs_little(line):
+        why = "it came at another length before"
     else:
         return None
-    return InSteps(line, found, len(leaf_avals)), f"run an instruction at a time, since {why}"
+    return InSteps(line, found, len(part.avals)), f"run an instruction at a time, since {why}"
+
+
+def _is_another_length(part: Part) -> bool:
+    """Tell whether such a part came at another length before."""
+    family = family_of(Sample(part.calls, part.avals), part.wanted, part.free)
+    return family is not None and family.has_others
 
 
 def _convolves_on_cpu(line: Sequence[Step | Loop], leaf_avals: Sequence[Aval]) -> bool:

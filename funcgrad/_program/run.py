@@ -178,7 +178,7 @@ def _chosen(program: Program, read: int | None) -> tuple[Plan, Compile | None, f
     """Return how to run a program, what is to be said of it if it is compiled now, and when that began."""
     call, key = program.cursor, program.key
     planned, compiled, start = call.plans.get(key), None, 0.0
-    if planned is None or (planned.spare == 0 and planned.is_common()):
+    if planned is None or planned.spare == 0:
         start = time.perf_counter()
         planned, compiled = _planned(program, read if planned is None else planned.read, planned)
     planned.spare -= 1

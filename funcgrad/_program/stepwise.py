@@ -17,9 +17,11 @@ import jax
 import numpy as np
 
 from funcgrad._base.bounded import Bounded
+from funcgrad._base.config import settings
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
+from funcgrad._program.host.running import INSTRUCTION
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.single import function_of
@@ -41,8 +43,40 @@ _QUICK = {
     "xla_cpu_parallel_codegen_split_count": 1,
 }
 
-_EXECUTABLES: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
+_SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
+_PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
+_COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
+_RUNS = 4  # what may run so often before a compile is worth it costs little beside that
+
 _SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
+
+
+class Single:
+    """One kind of instruction, by itself: run(arrays) -> results. On a CPU it is numpy's where that is quick.
+
+    seconds: that a run takes, by estimate. is_compiled: whether it can be run without a compile.
+    """
+
+    __slots__ = ("is_compiled", "run", "seconds")
+
+    def __init__(self, step: Step, fixed: Any, kinds: Any) -> None:
+        options = options_for([step]) | (_QUICK if _is_small(step) else {})
+        execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
+        known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
+        given = [aval if isinstance(aval, Aval) else None for aval in known]
+        hosted = on_host(execute, [step], filter(None, given), list(map(struct_of, given)), limits=INSTRUCTION)
+        self.is_compiled = hosted is not None
+        self.run: Callable[[list[Any]], Sequence[Any]] = execute if hosted is None else hosted.run
+        self.seconds = _CALL + ELEMENT * _elements(step) if hosted is None else hosted.seconds
+
+    def used(self) -> Single:
+        """Return it to be run: if XLA has to compile it, that is counted."""
+        counters.parts += not self.is_compiled
+        self.is_compiled = True
+        return self
+
+
+_SINGLES: Bounded[Single] = Bounded(4096)  # by what they compute
 
 
 class InSteps:
@@ -50,10 +84,8 @@ class InSteps:
 
     Everything that is read lies in one list: the leaves, the numbers that stay the same, the numbers that change, the
     results. `turns` says for each instruction what it reads there, where its results begin, and what nobody reads
-    afterwards.
+    afterwards. spare: how often it may run until a compile of the whole is worth it.
     """
-
-    all_runs = 0  # of any of these
 
     def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int) -> None:
         steps = [step for step in line if isinstance(step, Step)]
@@ -82,14 +114,10 @@ class InSteps:
         ]
         self.wanted = [places[argument] for argument in wanted]
         self.size = len(places)
-        written = sum(_elements(step) for step in steps)
-        self._runs, self._all_before, self._was_asked = 0, InSteps.all_runs, False
-        self._worth = 1 + int(COMPILE * len(steps) / (_CALL * len(steps) + ELEMENT * written))
+        self.spare = _worth(steps)
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""
-        self._runs += 1
-        InSteps.all_runs += 1
         values: list[Any] = [*leaves, *self.fixed, *[np.float64(numbers[i]) for i in self.holes]]
         values += [None] * (self.size - len(values))
         with np.errstate(all="ignore"):
@@ -100,17 +128,6 @@ class InSteps:
                     values[place] = None
         return [values[i] for i in self.wanted]
 
-    def more_runs(self) -> int:
-        """Return how often it may run yet until a compile of the whole is worth it; 0 if that is now.
-
-        Asked after a few runs: what comes back at once, with few others in between, will do so again.
-        """
-        others = InSteps.all_runs - self._all_before - self._runs
-        if self._was_asked or others <= RECENT * self._runs:
-            return 0
-        self._was_asked = True
-        return self._worth
-
 
 def _is_given(argument: Argument) -> bool:
     """Tell whether an argument is an array or a number that changes; all else is part of the executable."""
@@ -119,21 +136,19 @@ def _is_given(argument: Argument) -> bool:
 
 def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
     """Return the instruction's function of its arrays and numbers."""
-    if _joins_on_host(step):
-        return functools.partial(_joined, step)
+    return functools.partial(_joined, step) if _joins_on_host(step) else _single(step).used().run
+
+
+def _single(step: Step) -> Single:
+    """Return how an instruction is run by itself."""
     key = _kind(step)
-    *_, fixed, kinds = key
+    return _SINGLES.found(key, lambda: Single(step, *key[1:]))
 
-    def made() -> Callable[..., Any]:
-        options = options_for([step]) | (_QUICK if _is_small(step) else {})
-        execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
-        known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
-        given = [aval if isinstance(aval, Aval) else None for aval in known]
-        hosted = on_host(execute, [step], filter(None, given), list(map(struct_of, given)))
-        counters.parts += hosted is None
-        return execute if hosted is None else hosted.run
 
-    return _EXECUTABLES.found(key, made)
+def _worth(steps: Sequence[Step]) -> int:
+    """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
+    seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
+    return 1 + int(COMPILE * len(steps) / (_PAID * seconds))
 
 
 def _joins_on_host(step: Step) -> bool:
@@ -163,18 +178,35 @@ def _kind(step: Step) -> Any:
 
 def are_known(line: Sequence[Step | Loop]) -> bool:
     """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
-    return all(isinstance(step, Step) and (_joins_on_host(step) or _kind(step) in _EXECUTABLES) for step in line)
+    return all(isinstance(step, Step) and (_joins_on_host(step) or _is_compiled(_kind(step))) for step in line)
+
+
+def _is_compiled(kind: Any) -> bool:
+    known = _SINGLES.get(kind)
+    return known is not None and known.is_compiled
+
+
+def costs_little(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether to run a line an instruction at a time, now and then, costs little beside a compile of the whole.
+
+    Most of its instructions must be numpy's or compiled already, and none may have much to compute.
+    """
+    steps = [step for step in line if isinstance(step, Step)]
+    if len(steps) < len(line) or not settings.host:
+        return False
+    new = {_kind(step): step for step in steps if not (_joins_on_host(step) or _single(step).is_compiled)}
+    costly = sum(getattr(step.op, "keep", None) == "residuals" for step in new.values())
+    return _SEPARATELY * len(new) + _COSTLY * costly <= len(steps) and _worth(steps) >= _RUNS
 
 
 def is_novel(line: Sequence[Step | Loop]) -> bool:
     """Tell whether too many instructions are of kinds that no program had before, which may not come back either.
 
-    Each needs an executable of its own, which is taken to cost as much as four instructions of a whole program; but not
-    those that numpy runs.
+    Each needs an executable of its own; but not those that numpy runs.
     """
     steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step) and not is_small([step], ())]
     kinds = set(map(_kind, steps))
-    return 4 * sum(kind not in _EXECUTABLES and kind not in _SEEN for kind in kinds) > len(line)
+    return _SEPARATELY * sum(not _is_compiled(kind) and kind not in _SEEN for kind in kinds) > len(line)
 
 
 def note_kinds(line: Sequence[Step | Loop]) -> None:
@@ -229,5 +261,5 @@ def forget_plans() -> None:
     """Begin anew: nothing was compiled of late, nor any instruction by itself."""
     for plans in _recent:
         plans.clear()
-    _EXECUTABLES.clear()
+    _SINGLES.clear()
     _SEEN.clear()

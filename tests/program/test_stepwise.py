@@ -14,6 +14,7 @@ from funcgrad._base.config import settings
 from funcgrad._program import parts, plan, stepwise
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
+from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
 
 Tree = Any  # a pair of trees, or a number
@@ -122,7 +123,15 @@ def turned(turns: int) -> float:
     return (loss.detach() + onward.weight.detach().sum()).item()
 
 
-def test_a_few_turns_of_a_loop_are_compiled_whole_once_they_come_back() -> None:
+def worth_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a compile of the whole worth it after so many runs, where nothing has much to compute."""
+    monkeypatch.setattr(stepwise, "COMPILE", (runs - 0.5) * stepwise._PAID * stepwise._CALL)
+
+
+def test_a_few_turns_of_a_loop_are_compiled_whole_once_they_cost_what_that_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worth_after(3, monkeypatch)
     found, counts = [], []
     for _ in range(6):
         with counted() as seen:
@@ -161,24 +170,77 @@ def steps(weights: torch.Tensor) -> float:
     return x.sum().item()
 
 
-@pytest.mark.parametrize(("others", "compiled_at"), [(0, 3), (3 * stepwise.RECENT + 1, 3 + 20)])
-def test_a_program_that_does_come_back_is_compiled_whole(
-    others: int, compiled_at: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_does_come_back_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "seldom_come_back", lambda **_: True)
-    monkeypatch.setattr(stepwise, "COMPILE", 19.5 * stepwise._CALL)  # worth it after 20 runs
     monkeypatch.setattr(forest, "_roots", {})
+    worth_after(20, monkeypatch)
     weights = torch.arange(30.0).sin()
     weights.sum().item()
     values, compiles = [], []
-    for turn in range(26):
+    for _ in range(26):
         with counted() as seen:
             values.append(steps(weights))
         compiles.append(seen.compiles)
-        if turn == 0:
-            monkeypatch.setattr(stepwise.InSteps, "all_runs", stepwise.InSteps.all_runs + others)
     assert values == pytest.approx([values[0]] * len(values))
-    assert [i for i, count in enumerate(compiles) if count] == [0, compiled_at]
+    assert [i for i, count in enumerate(compiles) if count] == [0, 20]
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let numpy run what it may; no length was seen before."""
+    monkeypatch.setattr(settings, "host", True)
+    monkeypatch.setattr(forest, "_roots", {})
+    forget_lengths()
+
+
+def trained_on(sizes: list[int]) -> tuple[list[float], list[str]]:
+    """Train a net on batches of these sizes; return the losses, and why programs were planned."""
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3), nn.LogSoftmax(1)
+    )
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+    Journal.compiles.clear()
+    losses = []
+    for size in sizes:
+        x, target = torch.randn(size, 6), torch.arange(size) % 3
+        optimizer.zero_grad()
+        loss = nn.functional.nll_loss(net(x), target) + net[0].weight.square().mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [made.reason for made in Journal.compiles]
+
+
+@pytest.mark.usefixtures("hosted")
+def test_a_ragged_batch_is_run_by_numpy_an_instruction_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [16, 16, 5] * 3
+    with counted() as seen:
+        losses, reasons = trained_on(sizes)
+    assert len(reasons) == 2 and "came at another length" in reasons[1]
+    assert seen.parts == 0
+    assert trained_on(sizes)[0] == losses  # to the last digit
+    monkeypatch.setattr(settings, "eager", True)
+    assert losses == pytest.approx(trained_on(sizes)[0], rel=1e-5)
+
+
+@pytest.mark.usefixtures("hosted")
+def test_a_third_length_has_an_executable_that_serves_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [17, 6, 11, 9, 13, 17]
+    losses, reasons = trained_on(sizes)
+    assert len(reasons) == 3 and "compiled for lengths up to 32" in reasons[2]
+    monkeypatch.setattr(settings, "eager", True)
+    assert losses == pytest.approx(trained_on(sizes)[0], rel=1e-5)
+
+
+@pytest.mark.usefixtures("hosted")
+def test_a_length_that_comes_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepwise, "_worth", lambda steps: stepwise._RUNS)
+    losses, reasons = trained_on([18, 7] * 6)
+    assert len(reasons) == 3 and "came at another length" in reasons[1] and reasons[2] == "it is run often"
+    monkeypatch.setattr(settings, "eager", True)
+    assert losses == pytest.approx(trained_on([18, 7] * 6)[0], rel=1e-5)
 
 
 def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight(

@@ -10,34 +10,36 @@ import jax
 import numpy as np
 
 from funcgrad._base.config import settings
-from funcgrad._program.host.running import ELEMENTS, EQUATIONS, OnHost
+from funcgrad._program.host.running import PROGRAM, Limits, OnHost
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.line import Loop, Step
 from funcgrad._program.value import Aval
 
 
-def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval]) -> bool:
+def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], limits: Limits = PROGRAM) -> bool:
     """Tell whether a line may be one for numpy, as far as shows without tracing it."""
-    if not settings.host or jax.default_backend() != "cpu" or len(line) > EQUATIONS:
+    if not settings.host or jax.default_backend() != "cpu" or len(line) > limits.equations:
         return False
     steps = [step for step in line if isinstance(step, Step)]
     if len(steps) < len(line) or any(aval.placement is not None for aval in leaf_avals):
         return False
-    return sum(math.prod(aval.shape) for step in steps for aval in step.avals) <= ELEMENTS
+    return sum(math.prod(aval.shape) for step in steps for aval in step.avals) <= limits.elements
 
 
-def on_host(execute: Any, line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], *inputs: Any) -> OnHost | None:
+def on_host(
+    execute: Any, line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], *inputs: Any, limits: Limits = PROGRAM
+) -> OnHost | None:
     """Return how numpy runs a line; None for one that XLA had better run.
 
     execute: the jitted function of the line, which keeps what is traced of it here. inputs: what it is given, as
     jax.ShapeDtypeStructs.
     """
-    if not is_small(line, leaf_avals):
+    if not is_small(line, leaf_avals, limits):
         return None
     with jax.enable_x64(True):
         traced = execute.trace(*inputs)
     try:
-        return OnHost(traced.jaxpr)
+        return OnHost(traced.jaxpr, limits)
     except NotForHost:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jax.extend import core
@@ -13,9 +13,19 @@ from funcgrad._program.host import moving, places, rules  # noqa: F401 - they en
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost
 from funcgrad._program.primitives import CALLS, REMADE, called
 
-EQUATIONS = 64  # numpy takes one or two microseconds for each; beyond some hundred XLA's program is quicker
-ELEMENTS = 1 << 15  # that they write together, or read all of
-PRODUCTS = 1 << 20  # that a product of matrices adds up
+CALL, ELEMENT, PRODUCT = 1.5e-6, 0.5e-9, 0.05e-9  # seconds that numpy takes for an equation, and for each of these
+
+
+class Limits(NamedTuple):
+    """What numpy is given: how many equations, elements that they write or read all of, products that one adds up."""
+
+    equations: int
+    elements: int
+    products: int
+
+
+PROGRAM = Limits(64, 1 << 15, 1 << 20)  # beyond some hundred equations XLA's program is quicker
+INSTRUCTION = Limits(1 << 12, 1 << 22, 1 << 25)  # some milliseconds: a hundred runs for what a compile of one costs
 _DTYPES = frozenset(map(np.dtype, ("bool", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")))
 _LOOKING = (  # these do not read all that they are given
     "dynamic_slice", "dynamic_update_slice", "gather", "reshape", "rev", "slice", "split", "squeeze", "transpose",
@@ -27,11 +37,11 @@ class OnHost:
     """Called as an executable is: (given leaves, kept leaves, numbers) -> results, numpy arrays of their own.
 
     All arrays lie in one list: leaves, numbers, constants, then what is computed. `_turns` says for each function what
-    it reads there.
+    it reads there. seconds: that a run takes, by estimate.
     """
 
-    def __init__(self, traced: Any) -> None:
-        found = _Found(traced)
+    def __init__(self, traced: Any, limits: Limits = PROGRAM) -> None:
+        found = _Found(traced, limits)
         reads = {place for _, inputs, _ in found.turns for place in inputs} | set(found.wanted)
         fixed = [place for place in found.fixed if place in reads]
         self._fixed = [found.fixed[place] for place in fixed]
@@ -40,6 +50,7 @@ class OnHost:
         for function, inputs, outputs in found.turns:
             self._turns.append((function, [names[place] for place in inputs], len(outputs) == 1))
             names.update(zip(outputs, range(len(names), len(names) + len(outputs)), strict=True))
+        self.seconds = CALL * len(self._turns) + ELEMENT * found.elements + PRODUCT * found.products
         computed = {place for *_, outputs in found.turns for place in outputs}
         seen: set[int] = set()
         self._wanted: list[tuple[int, bool]] = []  # and whether somebody else has the array too
@@ -75,12 +86,13 @@ def _own(value: Any, *, is_shared: bool) -> Array:
 class _Found:
     """What a jaxpr computes: functions, the places that each reads and writes; what is known before (`fixed`)."""
 
-    def __init__(self, traced: Any) -> None:
+    def __init__(self, traced: Any, limits: Limits) -> None:
         jaxpr = traced.jaxpr
+        self._limits = limits
         self.inputs = self.places = len(jaxpr.invars)
         self.turns: list[tuple[Function, list[int], list[int]]] = []
         self.fixed: dict[int, Any] = {}
-        self._elements = 0
+        self.elements = self.products = 0
         for variable in jaxpr.invars:
             _refuse_dtype(variable.aval)
         self.wanted = self._run(jaxpr, traced.consts, range(self.inputs))
@@ -110,7 +122,7 @@ class _Found:
             self.fixed.update(zip(written, found if len(written) > 1 else [found], strict=True))
         else:
             self.turns.append((function, read, written))
-            if len(self.turns) > EQUATIONS:
+            if len(self.turns) > self._limits.equations:
                 raise NotForHost("many equations")
         return written
 
@@ -121,12 +133,14 @@ class _Found:
         sizes = [math.prod(x.aval.shape) for x in equation.outvars]
         if equation.primitive.name == "dot_general":
             (summed, _), _ = equation.params["dimension_numbers"]
-            if sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed) > PRODUCTS:
+            products = sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed)
+            self.products += products
+            if products > self._limits.products:
                 raise NotForHost("a large product")
         elif equation.primitive.name not in _LOOKING:
             sizes = [max([sum(sizes), *[math.prod(x.aval.shape) for x in equation.invars]])]
-        self._elements += sum(sizes)
-        if self._elements > ELEMENTS:
+        self.elements += sum(sizes)
+        if self.elements > self._limits.elements:
             raise NotForHost("many elements")
 
     def _let_go_of_unread(self) -> None:

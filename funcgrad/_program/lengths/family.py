@@ -140,6 +140,11 @@ class Family:
         self.is_for_host = True
 
     @property
+    def has_others(self) -> bool:
+        """Whether the last program came at another length before."""
+        return len(self.samples) > 1
+
+    @property
     def may_wait(self) -> bool:
         """Whether another program that needs no compile is run as it is, before one executable is made for many."""
         return not self.forms and self.waited < _WAITS
