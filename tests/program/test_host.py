@@ -26,8 +26,8 @@ ROUNDED = frozenset((
     "expm1", "integer_pow", "lgamma", "log", "log1p", "logistic", "pow", "rsqrt", "sin", "sinh", "tan", "tanh",
 ))  # fmt: skip
 SUMMED = frozenset((
-    "cumlogsumexp", "cumprod", "cumsum", "dot_general", "reduce_prod", "reduce_sum", "scatter-add", "scatter-mul",
-    "scatter-sub",
+    "conv_general_dilated", "cumlogsumexp", "cumprod", "cumsum", "dot_general", "reduce_prod", "reduce_sum",
+    "scatter-add", "scatter-mul", "scatter-sub",
 ))  # fmt: skip
 # Of two zeros numpy and torch take either for the larger.
 EITHER_ZERO = frozenset((
@@ -242,6 +242,98 @@ case(
 case("reduce_precision that changes nothing", lambda x: lax.reduce_precision(x, 8, 23), numbers(np.float32, 4))
 case("calls", lambda x: jax.nn.relu(jax.jit(jnp.sin)(x)) + jax.checkpoint(jnp.cos)(x), numbers(np.float32, 4))
 case("softmax", jax.grad(lambda x: jax.nn.log_softmax(x, -1)[0, 1]), numbers(np.float32, 3, 4))
+
+
+for one in (lax.erf, lax.erfc):
+    case(f"{one.__name__} of many", one, np.linspace(-4, 4, 600, dtype=np.float32))
+
+
+# Parts of a program
+
+case(
+    "a way for each platform",
+    lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, default=lambda x: x * 2),
+    numbers(np.float32, 3),
+)
+case(
+    "branches",
+    lambda x, i: (
+        lax.cond(x[0] > 0, lambda x: (x + 1, x), lambda x: (x * 2, x[::-1]), x),
+        [lax.switch(i + k, [jnp.sin, lambda x: x, lambda x: x * 2], x) for k in (-5, 0, 1, 5)],
+        lax.cond(x[1] == 0, lambda: [jnp.int32(3)], lambda: [jnp.int32(4)]),
+    ),
+    numbers(np.float32, 3),
+    np.int32(0),
+)
+case(
+    "scan",
+    lambda a, x, k: (
+        lax.scan(lambda c, y: (c * k + y[0], (c, y[1] + k)), a, (x, x * 2)),
+        lax.scan(lambda c, y: (c + y.sum(), None), a[0], x, reverse=True),
+        lax.scan(lambda c, y: (None, y + 1), None, x, reverse=True),
+        lax.scan(lambda c, y: (c, c), a, None, length=2),
+        lax.scan(lambda c, y: (y, c), a, x[:0]),
+    ),
+    numbers(np.float32, 3),
+    numbers(np.float32, 4, 3),
+    np.float32(0.5),
+)
+case(
+    "gradients of scan",
+    jax.grad(lambda w, x: lax.scan(lambda c, y: (jnp.tanh(w @ c + y), c), x[0], x)[1].sum(), (0, 1)),
+    numbers(np.float64, 3, 3),
+    numbers(np.float64, 4, 3),
+)
+
+
+# Convolutions
+
+
+def convolved(x: Any, kernels: Any, strides: tuple[int, ...], padding: Any, groups: int = 1, **options: Any) -> Any:
+    """Return a convolution, and its gradients, which have other strides, dilations and groups."""
+
+    def one(x: Any, kernels: Any) -> Any:
+        return lax.conv_general_dilated(x, kernels, strides, padding, feature_group_count=groups, **options)
+
+    result, pullback = jax.vjp(one, x, kernels)
+    return result, pullback(jnp.cos(result))
+
+
+for title, sizes, kernels, strides, padding, options in (
+    ("in one dimension", (2, 3, 9), (4, 3, 3), (1,), "SAME", {}),
+    ("with strides", (2, 3, 9), (4, 3, 4), (3,), [(2, 1)], {}),
+    ("with kernels apart", (2, 2, 9), (4, 2, 3), (1,), [(2, 3)], {"rhs_dilation": (2,)}),
+    ("of what is spread", (2, 2, 5), (4, 2, 3), (1,), [(2, 3)], {"lhs_dilation": (3,)}),
+    ("of what is cut", (2, 2, 9), (4, 2, 2), (2,), [(-2, -1)], {"lhs_dilation": (2,)}),
+    ("by one", (2, 3, 4, 5), (4, 3, 1, 1), (1, 1), "VALID", {}),
+    ("of images", (2, 3, 7, 6), (4, 3, 3, 2), (2, 1), [(1, 1), (0, 2)], {}),
+    ("in groups", (2, 4, 7, 6), (6, 2, 3, 3), (1, 2), "SAME", {"groups": 2}),
+    ("each channel by itself", (2, 4, 8), (4, 1, 3), (1,), "SAME", {"groups": 4}),
+    ("of volumes", (1, 2, 3, 4, 5), (2, 2, 2, 3, 2), (1, 2, 1), "SAME", {}),
+    ("channels last", (2, 6, 5, 3), (3, 2, 3, 4), (1, 1), "SAME", {"dimension_numbers": ("NHWC", "HWIO", "NHWC")}),
+    ("of nothing", (0, 3, 9), (4, 3, 3), (1,), "SAME", {}),
+    ("without room", (2, 3, 2), (4, 3, 3), (1,), "VALID", {}),
+    ("of one number in nothing", (1, 1, 1), (1, 1, 2), (1,), [(5, -4)], {"lhs_dilation": (3,)}),
+):
+    for kind in FLOATS:
+        case(
+            f"convolution {title} {kind.__name__}",
+            lambda x, k, s=strides, p=padding, o=options: convolved(x, k, s, p, **o),
+            numbers(kind, *sizes),
+            numbers(kind, *kernels, seed=1),
+        )
+case(
+    "convolution of whole numbers",
+    lambda x, k: lax.conv(x, k, (1, 1), "SAME"),
+    numbers(np.int32, 2, 3, 4, 4),
+    numbers(np.int32, 2, 3, 3, 3),
+)
+case(
+    "convolution in groups of a batch",
+    lambda x, k: lax.conv_general_dilated(x, k, (1,), "SAME", batch_group_count=2),
+    numbers(np.float32, 4, 3, 6),
+    numbers(np.float32, 6, 3, 2),
+)
 
 
 # Results are arrays of their own
@@ -843,7 +935,7 @@ def test_dtypes_that_are_not_numpys_are_xlas(kind: Any) -> None:
         (lambda x: x @ x, (110, 110), "a large product"),
         (jnp.sum, (200, 200), "many elements"),
         (jnp.linalg.qr, (2, 2), "qr"),
-        (lax.erf, (1000,), "many numbers"),
+        (lax.lgamma, (1000,), "many numbers"),
     ],
 )
 def test_what_is_much_is_xlas(function: Any, shape: tuple[int, ...], words: str) -> None:

@@ -6,6 +6,7 @@ What moves elements about is in `moving.py`, what reads or writes at computed pl
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -158,12 +159,15 @@ def logistic(equation: Any) -> Function:
 
 @rule("erf", "erfc", "lgamma")
 def one_by_one(equation: Any) -> Function:
-    """Python's own function, number by number: numpy has none."""
+    """Python's own function, number by number: numpy has none. For many numbers SciPy has, which JAX brings along."""
     shape, dtype = equation.outvars[0].aval.shape, equation.outvars[0].aval.dtype
-    size, one = math.prod(shape), {"erf": math.erf, "erfc": math.erfc, "lgamma": _lgamma}[equation.primitive.name]
-    if size > NUMBERS:
+    name, size = equation.primitive.name, math.prod(shape)
+    if size <= NUMBERS:
+        one = _lgamma if name == "lgamma" else getattr(math, name)
+        return lambda x: np.fromiter(map(one, x.ravel().tolist()), dtype, size).reshape(shape)
+    if name == "lgamma":
         raise NotForHost("many numbers for Python")
-    return lambda x: np.fromiter(map(one, x.ravel().tolist()), dtype, size).reshape(shape)
+    return getattr(import_module("scipy.special"), name)  # 0.1 s, for those who need it
 
 
 def _lgamma(x: float) -> float:
@@ -263,6 +267,14 @@ def population_count(equation: Any) -> Function:
     dtype = equation.outvars[0].aval.dtype
     bits = np.dtype(f"u{dtype.itemsize}")  # of negative numbers numpy would count those of the positive ones
     return lambda x: np.bitwise_count(x.view(bits)).astype(dtype)
+
+
+@rule("platform_index")
+def platform_index(equation: Any) -> Function:
+    """Which of a function's ways is meant for a CPU, or for all platforms (None)."""
+    platforms = equation.params["platforms"]
+    mine = [i for i, names in enumerate(platforms) if names is None or "cpu" in names]
+    return lambda: np.int32(mine[0])
 
 
 @rule("iota")

@@ -11,6 +11,7 @@ from jax.extend import core
 
 from funcgrad._program.host import moving, places, rules  # noqa: F401 - they enter their rules
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost
+from funcgrad._program.host.windows import Convolution
 from funcgrad._program.primitives import CALLS, REMADE, called
 
 CALL, ELEMENT, PRODUCT = 1.5e-6, 0.5e-9, 0.05e-9  # seconds that numpy takes for an equation, and for each of these
@@ -50,7 +51,8 @@ class OnHost:
         for function, inputs, outputs in found.turns:
             self._turns.append((function, [names[place] for place in inputs], len(outputs) == 1))
             names.update(zip(outputs, range(len(names), len(names) + len(outputs)), strict=True))
-        self.seconds = CALL * len(self._turns) + ELEMENT * found.elements + PRODUCT * found.products
+        self.calls, self.elements, self.products = found.calls, found.elements, found.products
+        self.seconds = CALL * found.calls + ELEMENT * found.elements + PRODUCT * found.products
         computed = {place for *_, outputs in found.turns for place in outputs}
         seen: set[int] = set()
         self._wanted: list[tuple[int, bool]] = []  # and whether somebody else has the array too
@@ -92,7 +94,7 @@ class _Found:
         self.inputs = self.places = len(jaxpr.invars)
         self.turns: list[tuple[Function, list[int], list[int]]] = []
         self.fixed: dict[int, Any] = {}
-        self.elements = self.products = 0
+        self.calls = self.elements = self.products = 0
         for variable in jaxpr.invars:
             _refuse_dtype(variable.aval)
         self.wanted = self._run(jaxpr, traced.consts, range(self.inputs))
@@ -105,16 +107,19 @@ class _Found:
         for equation in jaxpr.eqns:
             read = [self._place(x, known) for x in equation.invars]
             name = equation.primitive.name
-            written = self._run(*called(equation), read) if name in CALLS + REMADE else self._entered(equation, read)
+            if name in CALLS + REMADE:
+                written = self._run(*called(equation), read)
+            elif name == "cond" and read[0] in self.fixed:
+                chosen = equation.params["branches"][int(self.fixed[read[0]])]
+                written = self._run(chosen.jaxpr, chosen.consts, read[1:])
+            else:
+                written = self._entered(equation, read)
             known.update(zip(equation.outvars, written, strict=True))
         return [self._place(x, known) for x in jaxpr.outvars]
 
     def _entered(self, equation: Any, read: list[int]) -> list[int]:
-        rule = RULES.get(equation.primitive.name)
-        if rule is None:
-            raise NotForHost(equation.primitive.name)
-        self._refuse_much(equation)
-        function = rule(equation)
+        inside = {"scan": self._scan, "cond": self._cond}.get(equation.primitive.name, self._function)
+        function = inside(equation)
         written = [self._new_place() for _ in equation.outvars]
         if all(place in self.fixed for place in read):
             with np.errstate(all="ignore"):
@@ -122,9 +127,56 @@ class _Found:
             self.fixed.update(zip(written, found if len(written) > 1 else [found], strict=True))
         else:
             self.turns.append((function, read, written))
-            if len(self.turns) > self._limits.equations:
+            self.calls += 1
+            if self.calls > self._limits.equations:
                 raise NotForHost("many equations")
         return written
+
+    def _function(self, equation: Any) -> Function:
+        rule = RULES.get(equation.primitive.name)
+        if rule is None:
+            raise NotForHost(equation.primitive.name)
+        self._refuse_much(equation)
+        return rule(equation)
+
+    def _scan(self, equation: Any) -> Function:
+        """Run the body turn by turn; what it carries goes on, the rest is stacked."""
+        count, length = equation.params["num_carry"], equation.params["length"]
+        before = equation.params["num_consts"] + count
+        body = self._part(equation.params["jaxpr"], length)
+        stacks = [variable.aval for variable in equation.outvars[count:]]
+        turns = range(length)[:: -1 if equation.params["reverse"] else 1]
+
+        def scanned(*arrays: Array) -> Any:
+            carried: Sequence[Array] = [x[...] for x in arrays[before - count : before]]
+            results = [np.empty(aval.shape, aval.dtype) for aval in stacks]
+            for turn in turns:
+                found = body.run([*arrays[: before - count], *carried, *[x[turn] for x in arrays[before:]]])
+                carried = found[:count]
+                for result, part in zip(results, found[count:], strict=True):
+                    result[turn] = part
+            return (*carried, *results) if len(equation.outvars) > 1 else [*carried, *results][0]
+
+        return scanned
+
+    def _cond(self, equation: Any) -> Function:
+        """Run the branch that a number tells."""
+        branches = [self._part(branch) for branch in equation.params["branches"]]
+
+        def chosen(index: Any, *arrays: Array) -> Any:
+            results = branches[min(max(int(index), 0), len(branches) - 1)].run(arrays)
+            return results if len(results) > 1 else results[0]
+
+        return chosen
+
+    def _part(self, traced: Any, times: int = 1) -> OnHost:
+        """Return a part that is run so often."""
+        part = OnHost(traced, self._limits)
+        self.calls += times * part.calls
+        self.elements += times * part.elements
+        self.products += times * part.products
+        self._refuse_many()
+        return part
 
     def _refuse_much(self, equation: Any) -> None:
         """Raise NotForHost where the program has become too much for numpy, or a dtype is not numpy's own."""
@@ -133,13 +185,22 @@ class _Found:
         sizes = [math.prod(x.aval.shape) for x in equation.outvars]
         if equation.primitive.name == "dot_general":
             (summed, _), _ = equation.params["dimension_numbers"]
-            products = sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed)
-            self.products += products
-            if products > self._limits.products:
-                raise NotForHost("a large product")
+            self._refuse_product(sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed))
+        elif equation.primitive.name == "conv_general_dilated":
+            windows = Convolution(equation)
+            sizes.append(windows.rows)
+            self._refuse_product(windows.products)
         elif equation.primitive.name not in _LOOKING:
             sizes = [max([sum(sizes), *[math.prod(x.aval.shape) for x in equation.invars]])]
         self.elements += sum(sizes)
+        self._refuse_many()
+
+    def _refuse_product(self, products: int) -> None:
+        self.products += products
+        if products > self._limits.products:
+            raise NotForHost("a large product")
+
+    def _refuse_many(self) -> None:
         if self.elements > self._limits.elements:
             raise NotForHost("many elements")
 
