@@ -21,7 +21,7 @@ from funcgrad._base.config import settings
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
-from funcgrad._program.host.running import INSTRUCTION
+from funcgrad._program.host.running import INSTRUCTION, own
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Ref, Step
 from funcgrad._program.single import function_of
@@ -52,7 +52,7 @@ _SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
 
 
 class Single:
-    """One kind of instruction, by itself: run(arrays) -> results. On a CPU it is numpy's where that is quick.
+    """One kind of instruction, by itself: run(arrays) -> results, views perhaps. On a CPU numpy's, where that is quick.
 
     seconds: that a run takes, by estimate. is_compiled: whether it can be run without a compile.
     """
@@ -66,7 +66,7 @@ class Single:
         given = [aval if isinstance(aval, Aval) else None for aval in known]
         hosted = on_host(execute, [step], filter(None, given), list(map(struct_of, given)), limits=INSTRUCTION)
         self.is_compiled = hosted is not None
-        self.run: Callable[[list[Any]], Sequence[Any]] = execute if hosted is None else hosted.run
+        self.run: Callable[[list[Any]], Sequence[Any]] = execute if hosted is None else hosted.computed
         self.seconds = _CALL + ELEMENT * _elements(step) if hosted is None else hosted.seconds
 
     def used(self) -> Single:
@@ -126,7 +126,7 @@ class InSteps:
                 values[begin : begin + len(results)] = results
                 for place in unread:
                     values[place] = None
-        return [values[i] for i in self.wanted]
+            return own([values[i] for i in self.wanted], [*leaves, *self.fixed])
 
 
 def _is_given(argument: Argument) -> bool:

@@ -157,7 +157,7 @@ def test_lengths_of_a_small_program_share_an_executable_once_there_were_many() -
 
 @pytest.mark.usefixtures("host")
 def test_a_run_that_is_interrupted_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = OnHost.run
+    run = OnHost.computed
 
     def interrupted(self: OnHost, inputs: list[object]) -> object:
         run(self, inputs)
@@ -166,11 +166,11 @@ def test_a_run_that_is_interrupted_is_run_again(monkeypatch: pytest.MonkeyPatch)
     weight = torch.ones(3, requires_grad=True)
     optimizer = optim.SGD([weight], lr=0.5)
     (weight * 2).sum().backward()
-    monkeypatch.setattr(OnHost, "run", interrupted)
+    monkeypatch.setattr(OnHost, "computed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         optimizer.step()
         weight.tolist()
-    monkeypatch.setattr(OnHost, "run", run)
+    monkeypatch.setattr(OnHost, "computed", run)
     assert weight.tolist() == [0, 0, 0]
 
 

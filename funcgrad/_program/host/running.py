@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jax.extend import core
 
@@ -53,20 +54,19 @@ class OnHost:
             names.update(zip(outputs, range(len(names), len(names) + len(outputs)), strict=True))
         self.calls, self.elements, self.products = found.calls, found.elements, found.products
         self.seconds = CALL * found.calls + ELEMENT * found.elements + PRODUCT * found.products
-        computed = {place for *_, outputs in found.turns for place in outputs}
-        seen: set[int] = set()
-        self._wanted: list[tuple[int, bool]] = []  # and whether somebody else has the array too
-        for place in found.wanted:
-            self._wanted.append((names[place], place in seen or place not in computed))
-            seen.add(place)
+        self._wanted = [names[place] for place in found.wanted]
 
     def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Array]:
         """Run the program."""
+        inputs = [*given, *kept, numbers]
         with np.errstate(all="ignore"):
-            return self.run([*given, *kept, numbers])
+            return own(self.computed(inputs), [*inputs, *self._fixed])
 
-    def run(self, inputs: Sequence[Any]) -> list[Array]:
-        """Run the functions in order. The caller sees to it that numpy does not warn of infinities."""
+    def computed(self, inputs: Sequence[Any]) -> list[Any]:
+        """Run the functions in order; results may be views of each other and of the inputs, or numbers.
+
+        The caller sees to it that numpy does not warn of infinities.
+        """
         values: list[Any] = [*map(np.asarray, inputs), *self._fixed]
         for function, reads, is_one in self._turns:
             found = function(*[values[i] for i in reads])
@@ -74,15 +74,22 @@ class OnHost:
                 values.append(found)
             else:
                 values += found
-        return [_own(values[i], is_shared=is_shared) for i, is_shared in self._wanted]
+        return [values[i] for i in self._wanted]
 
 
-def _own(value: Any, *, is_shared: bool) -> Array:
-    """Return an array that nobody else has, its elements in order."""
-    array = np.asarray(value)
-    if is_shared or array.base is not None or not array.flags.c_contiguous:
-        return array.copy()
-    return array
+def own(results: Sequence[Any], lent: Sequence[Any]) -> list[Any]:
+    """Return results as arrays that nobody else has, their elements in order. lent: what somebody has. XLA's stay."""
+    seen = set(map(id, lent))
+    found = []
+    for result in results:
+        array = result
+        if not isinstance(result, jax.Array):
+            array = np.asarray(result)
+            if id(array) in seen or array.base is not None or not array.flags.c_contiguous:
+                array = array.copy()
+            seen.add(id(array))
+        found.append(array)
+    return found
 
 
 class _Found:
@@ -148,10 +155,10 @@ class _Found:
         turns = range(length)[:: -1 if equation.params["reverse"] else 1]
 
         def scanned(*arrays: Array) -> Any:
-            carried: Sequence[Array] = [x[...] for x in arrays[before - count : before]]
+            carried: Sequence[Array] = arrays[before - count : before]
             results = [np.empty(aval.shape, aval.dtype) for aval in stacks]
             for turn in turns:
-                found = body.run([*arrays[: before - count], *carried, *[x[turn] for x in arrays[before:]]])
+                found = body.computed([*arrays[: before - count], *carried, *[x[turn] for x in arrays[before:]]])
                 carried = found[:count]
                 for result, part in zip(results, found[count:], strict=True):
                     result[turn] = part
@@ -164,7 +171,7 @@ class _Found:
         branches = [self._part(branch) for branch in equation.params["branches"]]
 
         def chosen(index: Any, *arrays: Array) -> Any:
-            results = branches[min(max(int(index), 0), len(branches) - 1)].run(arrays)
+            results = branches[min(max(int(index), 0), len(branches) - 1)].computed(arrays)
             return results if len(results) > 1 else results[0]
 
         return chosen
