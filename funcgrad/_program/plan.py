@@ -350,7 +350,7 @@ def _not_as_a_whole(
         why = "each of them is compiled already"
     elif varies and len(line) <= SHORT:
         why = "its lengths are others each time"
-    elif (varies or _is_another_length(part)) and len(short) == len(line) and costs_little(line):
+    elif _is_another_length(part) and len(short) == len(line) and costs_little(line):
         why = "it came at another length before"
     else:
         return None

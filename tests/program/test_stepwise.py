@@ -235,6 +235,19 @@ def test_a_third_length_has_an_executable_that_serves_many(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("hosted")
+def test_numbers_that_change_are_no_lengths() -> None:
+    weight = torch.ones(30, 8, requires_grad=True)
+    optimizer = torch.optim.Adam([weight], lr=0.1)
+    Journal.compiles.clear()
+    for turn in range(6):
+        optimizer.param_groups[0]["lr"] = 0.1 / (turn + 1)
+        (torch.tanh(torch.ones(16, 30) @ weight * (turn + 0.3)).softmax(1).square().mean() * 1.1**turn).backward()
+        optimizer.step()
+        weight.sum().item()
+    assert not any("an instruction at a time" in made.reason for made in Journal.compiles)
+
+
+@pytest.mark.usefixtures("hosted")
 def test_a_length_that_comes_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stepwise, "_worth", lambda steps: stepwise._RUNS)
     losses, reasons = trained_on([18, 7] * 6)

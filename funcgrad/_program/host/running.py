@@ -117,7 +117,7 @@ class _Found:
             if name in CALLS + REMADE:
                 written = self._run(*called(equation), read)
             elif name == "cond" and read[0] in self.fixed:
-                chosen = equation.params["branches"][int(self.fixed[read[0]])]
+                chosen = _branch(equation.params["branches"], self.fixed[read[0]])
                 written = self._run(chosen.jaxpr, chosen.consts, read[1:])
             else:
                 written = self._entered(equation, read)
@@ -171,7 +171,7 @@ class _Found:
         branches = [self._part(branch) for branch in equation.params["branches"]]
 
         def chosen(index: Any, *arrays: Array) -> Any:
-            results = branches[min(max(int(index), 0), len(branches) - 1)].computed(arrays)
+            results = _branch(branches, index).computed(arrays)
             return results if len(results) > 1 else results[0]
 
         return chosen
@@ -233,6 +233,10 @@ class _Found:
     def _new_place(self) -> int:
         self.places += 1
         return self.places - 1
+
+
+def _branch(branches: Sequence[Any], index: Any) -> Any:
+    return branches[min(max(int(index), 0), len(branches) - 1)]
 
 
 def _refuse_dtype(aval: Any) -> None:

@@ -141,8 +141,8 @@ class Family:
 
     @property
     def has_others(self) -> bool:
-        """Whether the last program came at another length before."""
-        return len(self.samples) > 1
+        """Whether the last program was given arrays of other shapes before, and not just other numbers."""
+        return any(list(sample.leaves) != list(self.samples[-1].leaves) for sample in self.samples)
 
     @property
     def may_wait(self) -> bool:
