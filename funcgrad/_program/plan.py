@@ -34,17 +34,19 @@ from funcgrad._program.lengths.family import Sample, family_of
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
-from funcgrad._program.line import Argument, Loop, Recorded, Step, line_of, needed_calls
+from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
 from funcgrad._program.parts import InParts, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
+    COSTLY,
     ELEMENT,
     InSteps,
     are_known,
     costs_little,
     has_turns,
+    is_costly,
     is_novel,
     note_kinds,
     note_plan,
@@ -178,7 +180,7 @@ def plan(
         data, rest = _data_and_rest(calls, history)
         states, late = without_states(rest, wanted)
         early = [*data, *states]
-        if early and (len(late) > SHORT or any(map(_is_costly, late))):
+        if early and (len(late) > SHORT or any(map(is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             inside = other.wanted[other.results.index(read)] if read in other.results else None
             stages = [(one, _planned(one)), (other, _planned(other, inside, seen))]
@@ -188,11 +190,6 @@ def plan(
 
 def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
     return without_and_with_last(calls) if history is None else without_and_with_history(calls, history)
-
-
-def _is_costly(call: Recorded) -> bool:
-    """Tell whether a call takes as long to compile as many others: a recurrent layer does."""
-    return getattr(call.op, "keep", None) == "residuals"
 
 
 def _in_stages(stages: Sequence[tuple[Part, Plan]], whole: Part, *, spare: int = -1) -> Plan:
@@ -269,7 +266,7 @@ def _with_room_for_others(part: Part, line: Sequence[Step | Loop], seen: Seen) -
         served = for_many_lengths(sample, part.wanted, part.free, lambda: are_known(line), is_common=tight)
         if not isinstance(served, Served):
             return served
-        made = _plan_of_served(served, len(line) + SHORT * sum(map(_is_costly, part.calls)))
+        made = _plan_of_served(served, len(line) + COSTLY * sum(map(is_costly, part.calls)))
         if made.spare:
             return made
     return Refusal("most of the room for other lengths would be empty")

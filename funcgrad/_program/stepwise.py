@@ -23,7 +23,7 @@ from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
 from funcgrad._program.host.running import INSTRUCTION, own
 from funcgrad._program.joining import BY_NUMPY, Numbers
-from funcgrad._program.line import Argument, Loop, Ref, Step
+from funcgrad._program.line import Argument, Loop, Recorded, Ref, Step
 from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, Hole, is_open
 from funcgrad._program.value import Aval
@@ -45,7 +45,7 @@ _QUICK = {
 
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
-_COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
+COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
 _RUNS = 4  # what may run so often before a compile is worth it costs little beside that
 
 _SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
@@ -195,8 +195,13 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
     if len(steps) < len(line) or not settings.host:
         return False
     new = {_kind(step): step for step in steps if not (_joins_on_host(step) or _single(step).is_compiled)}
-    costly = sum(getattr(step.op, "keep", None) == "residuals" for step in new.values())
-    return _SEPARATELY * len(new) + _COSTLY * costly <= len(steps) and _worth(steps) >= _RUNS
+    compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
+    return compiled <= len(steps) and _worth(steps) >= _RUNS
+
+
+def is_costly(call: Recorded | Step) -> bool:
+    """Tell whether a call takes as long to compile as many others: a recurrent layer does."""
+    return getattr(call.op, "keep", None) == "residuals"
 
 
 def is_novel(line: Sequence[Step | Loop]) -> bool:

@@ -10,7 +10,7 @@ from funcgrad.distributed.groups import GroupMember
 from funcgrad.optim.optimizer import Optimizer, StateDict
 
 _NOT_CONSOLIDATED = (
-    "Optimizer state has not been consolidated on this rank. Please call `consolidate_state_dict(to={0})` on all ranks "
+    "Optimizer state has not been consolidated on this rank. Please call `consolidate_state_dict(to=0)` on all ranks "
     "beforehand if you meant to save the global state."
 )
 
@@ -51,7 +51,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     def state_dict(self) -> StateDict:
         """Return what the optimizer alone would. RuntimeError before `consolidate_state_dict`."""
         if not self._is_consolidated:
-            raise RuntimeError(_NOT_CONSOLIDATED.format(0))
+            raise RuntimeError(_NOT_CONSOLIDATED)
         return super().state_dict()
 
 

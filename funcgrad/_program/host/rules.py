@@ -167,7 +167,7 @@ def one_by_one(equation: Any) -> Function:
         return lambda x: np.fromiter(map(one, x.ravel().tolist()), dtype, size).reshape(shape)
     if name == "lgamma":
         raise NotForHost("many numbers for Python")
-    return getattr(import_module("scipy.special"), name)  # 0.1 s, for those who need it
+    return getattr(import_module("scipy.special"), name)  # imported by those alone who need it
 
 
 def _lgamma(x: float) -> float:
