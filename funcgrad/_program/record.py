@@ -105,11 +105,11 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
     if settings.eager:
         return run_straight(op, inputs, statics)
     program = thread.program
+    key: list[Any] = [op, statics]
     try:
         with program.lock:
             if program.closed:
                 raise _Again
-            key: list[Any] = [op, statics]
             numbers = None
             for value in inputs:
                 if type(value) is Value:
@@ -155,6 +155,10 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
         else:
             run_present()
         return record(op, inputs, statics)
+    except Exception:
+        if not program.closed:  # the call was refused
+            _withdraw(program, key)
+        raise
 
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:

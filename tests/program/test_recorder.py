@@ -54,6 +54,19 @@ def test_a_shape_error_is_raised_at_the_line_that_makes_it() -> None:
     assert (a + 1).sum().item() == 6
 
 
+def test_a_refused_call_leaves_nothing_in_the_program() -> None:
+    x, scalar, weight = torch.tensor([1.0, 2.0]), torch.tensor(1.0), torch.tensor([[1.0, 2.0]])
+
+    def shifted(*refused: torch.Tensor) -> list[float]:
+        y = x + 1
+        for weights in refused:
+            with pytest.raises(RuntimeError, match="at least 1D"):
+                torch.nn.functional.linear(scalar, weights)
+        return y.tolist()
+
+    assert shifted(weight) == shifted() == [2, 3]
+
+
 def test_an_error_while_compiling_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(3)
     y = x * 3
