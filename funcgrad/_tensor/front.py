@@ -248,7 +248,9 @@ def made(place: str) -> Any:
     function: Any = scope["made"]
     function.__name__ = function.__qualname__ = form.name
     function.__doc__ = op.function.__doc__
-    function.__module__ = "funcgrad"
+    function.__module__ = ".".join(["funcgrad", *place.split(".")[:-1]]).rstrip(".")  # pickles find it there
+    if place.startswith("."):
+        function.__qualname__ = f"Tensor.{form.name}"
     return function
 
 

@@ -36,9 +36,17 @@ def _entering(where: tuple[dict[str, Any], ...], names: tuple[str, ...]) -> Call
             public = _explained(entered) if registry is FUNCTIONS else entered
             for name in names or (entered.__name__,):
                 registry[name] = public
+            if public is not entered or (registry is FUNCTIONS and "<locals>" in getattr(public, "__qualname__", "")):
+                _say_where(public, (names or (entered.__name__,))[0])
         return entered
 
     return enter
+
+
+def _say_where(public: Any, name: str) -> None:
+    """Let a function name the place where users find it, and pickles."""
+    room, _, public.__name__ = name.rpartition(".")
+    public.__module__, public.__qualname__ = f"funcgrad.{room}".rstrip("."), public.__name__
 
 
 def _explained(entered: Any) -> Any:
