@@ -6,7 +6,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from funcgrad._ops.checks import require_bounds, require_floating, require_real, scalar_name, size_text
+from funcgrad._ops.checks import (
+    require_bounds,
+    require_floating,
+    require_number,
+    require_real,
+    require_real_floating,
+    scalar_name,
+    size_text,
+)
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, op
 
@@ -95,14 +103,14 @@ def silu(input: Array) -> Array:
 @op(grad="MishBackward0", names="nn.functional.mish")
 def mish(input: Array) -> Array:
     """input * tanh(log(1 + exp(input))). Shape: input (*), result the same."""
-    require_floating(input, "mish_cpu")
+    require_real_floating(input, "mish_cpu")
     return input * jnp.tanh(log1p_exp(input))
 
 
 @op(grad="HardsigmoidBackward0", names="nn.functional.hardsigmoid")
 def hardsigmoid(input: Array) -> Array:
     """min(max(input + 3, 0), 6) / 6; no gradient at the bounds. Shape: input (*), result the same."""
-    require_floating(input, "hardsigmoid_cpu")
+    require_real_floating(input, "hardsigmoid_cpu")
     return hardtanh(input + 3, 0.0, 6.0) / 6
 
 
@@ -142,7 +150,7 @@ def tanhshrink(input: Array) -> Array:
 @op(grad="SoftshrinkBackward0", names="nn.functional.softshrink")
 def softshrink(input: Array, lambd: float = 0.5) -> Array:
     """input moved towards 0 by lambd, and 0 within it. Shape: input (*), result the same."""
-    require_floating(input, "softshrink_check")
+    require_real_floating(input, "softshrink_check")
     most = float(jnp.finfo(input.dtype).max)
     if not 0 <= lambd <= most:
         raise RuntimeError(
@@ -155,13 +163,14 @@ def softshrink(input: Array, lambd: float = 0.5) -> Array:
 @op(grad="HardshrinkBackward0", names="hardshrink .hardshrink nn.functional.hardshrink")
 def hardshrink(input: Array, lambd: float = 0.5) -> Array:
     """input, and 0 where |input| <= lambd. Shape: input (*), result the same."""
-    require_floating(input, "hardshrink_cpu")
+    require_real_floating(input, "hardshrink_cpu")
     return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), input)
 
 
 @op(grad="ThresholdBackward0", names="threshold threshold_ nn.functional.threshold nn.functional.threshold_")
 def threshold(input: Array, threshold: float, value: float) -> Array:
     """input where it is above the threshold, else value. Shape: input (*), result the same."""
+    require_number(input, "threshold_cpu")
     return jnp.where(input <= threshold, jnp.full_like(input, value), input)
 
 
@@ -182,7 +191,7 @@ def prelu(input: Array, weight: Array) -> Array:
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if input.dtype != weight.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {scalar_name(input)} and {scalar_name(weight)}")
     if weight.size != 1:
         if not input.ndim:
             raise RuntimeError("prelu: Not allow zero-dim input tensor.")
@@ -205,8 +214,8 @@ def glu(input: Array, dim: int = -1) -> Array:
     RuntimeError for an odd size.
     """
     if not input.ndim:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    require_floating(input, "glu_cpu")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    require_real_floating(input, "glu_cpu")
     axis = dim_of(input.ndim, dim)
     if input.shape[axis] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {input.shape[axis]}")
@@ -217,7 +226,7 @@ def glu(input: Array, dim: int = -1) -> Array:
 @op(grad="LogSigmoidBackward0", names="nn.functional.logsigmoid")
 def logsigmoid(input: Array) -> Array:
     """log(sigmoid(input)), safe for large negative inputs. Shape: input (*), result the same."""
-    require_floating(input, "log_sigmoid_cpu")
+    require_real_floating(input, "log_sigmoid_cpu")
     return -log1p_exp(-input)
 
 

@@ -45,6 +45,12 @@ def require_real(array: Array, kernel: str) -> None:
         raise no_kernel(kernel, array)
 
 
+def require_real_floating(array: Array, kernel: str) -> None:
+    """Raise torch's error for an op that has no kernel for integers, nor for complex numbers."""
+    if array.dtype.kind in "biuc":
+        raise no_kernel(kernel, array)
+
+
 def require_number(array: Array, kernel: str) -> None:
     """Raise torch's error for an op that has no kernel for truth values, nor for complex numbers."""
     if array.dtype.kind in "bc":

@@ -7,7 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import require_floating, require_scalar_type, scalar_name, size_text, wide
+from funcgrad._ops.checks import (
+    require_floating,
+    require_real_floating,
+    require_scalar_type,
+    scalar_name,
+    size_text,
+    wide,
+)
 from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.loss_reduction import completed, reduction_of
 from funcgrad._ops.table import Array, op
@@ -82,6 +89,8 @@ def cross_entropy(
     _check_classes(input)
     require_floating(input, "log_softmax_lastdim_kernel_impl")
     if input.shape == target.shape:
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         loss, share = _of_probabilities(input, target, weight, label_smoothing), None
         if kind == "mean":
             share = jnp.asarray(loss.size, loss.dtype)
@@ -107,7 +116,7 @@ def nll_loss(
     """
     kind = reduction_of(reduction, size_average, reduce)
     target = _checked_indices(input, target, weight)
-    require_floating(input, "nll_loss_out_frame")
+    require_real_floating(input, "nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame")
     at_target = _at_target(input, target)
     share = _share(input, target, weight, ignore_index)
     loss = jnp.where(target == ignore_index, 0, -at_target * share)

@@ -12,7 +12,7 @@ from jax.scipy.special import xlogy
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import as_one_float, require_floating, scalar_name, size_text
+from funcgrad._ops.checks import as_one_float, require_real_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
 from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
 from funcgrad._ops.table import Array, Operand, op
@@ -35,7 +35,7 @@ def mse_loss(
     weight: Array | None = None,
 ) -> Array:
     """(input - target)^2. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
-    require_floating(input, "mse_cpu")
+    require_real_floating(input, "mse_cpu")
     broadcast_shape(input.shape, target.shape)
     return _weighted(jnp.square(input - target), weight, reduction, size_average, reduce)
 
@@ -86,7 +86,7 @@ def smooth_l1_loss(
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, but got {beta}")
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
-    require_floating(input, "smooth_l1_cpu")
+    require_real_floating(input, "smooth_l1_cpu")
     broadcast_shape(input.shape, target.shape)
     return reduced(_huber(input - target, beta) / beta, reduction, size_average, reduce)
 
@@ -107,7 +107,7 @@ def huber_loss(
     """
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, but got {delta}")
-    require_floating(input, "huber_cpu")
+    require_real_floating(input, "huber_cpu")
     broadcast_shape(input.shape, target.shape)
     loss = _huber(input - target, delta)
     return reduced(loss if weight is None else loss * _checked_weight(weight, loss), reduction)
@@ -167,7 +167,7 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({size_text(target.shape)}) must be the same as input size ({size_text(input.shape)})"
         )
-    require_floating(input, "log_sigmoid_cpu")
+    require_real_floating(input, "log_sigmoid_cpu")
     if target.dtype.kind in "biu":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_name(target)}")
     input, target, weight, pos_weight = as_one_float(input, target, weight, pos_weight)
@@ -201,6 +201,8 @@ def kl_div(
     """
     if {input.dtype.kind, target.dtype.kind} & set("biu"):
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if "c" in (input.dtype.kind, target.dtype.kind):
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     broadcast_shape(target.shape, input.shape)
     input, target = as_one_float(input, target)
     loss = jnp.exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
@@ -329,7 +331,7 @@ def _huber(difference: Array, delta: float) -> Array:
 
 
 def _require_equal_dtypes(input: Array, target: Array) -> None:
-    require_floating(input, "binary_cross_entropy")
+    require_real_floating(input, "binary_cross_entropy")
     if input.dtype != target.dtype:
         raise RuntimeError(
             f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}: target and input must agree"

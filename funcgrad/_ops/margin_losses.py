@@ -8,7 +8,15 @@ from jax import lax
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import require_floating, require_scalar_type, scalar_name, size_text
+from funcgrad._ops.checks import (
+    require_bounds,
+    require_floating,
+    require_real_floating,
+    require_scalar_type,
+    require_width,
+    scalar_name,
+    size_text,
+)
 from funcgrad._ops.conditions import are_several_targets, are_targets
 from funcgrad._ops.distances import pairwise_distance
 from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
@@ -193,7 +201,8 @@ def multi_margin_loss(
     if weight is not None and weight.shape != input.shape[-1:]:
         raise RuntimeError(f"inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}")
     _check_classes("multi_margin_loss", input, target, target.shape == input.shape[:-1])
-    require_floating(input, "multi_margin_loss")
+    require_real_floating(input, "multi_margin_loss_cpu_kernel")
+    require_width("multi_margin_loss_cpu_kernel", input)
     require_scalar_type(input, weight)
     own = target[..., None] == jnp.arange(input.shape[-1])
     at_target = jnp.where(own, input, jnp.zeros_like(input)).sum(-1, keepdims=True)
@@ -224,6 +233,9 @@ def multilabel_margin_loss(
     if not input.ndim and not target.ndim:
         input, target = input[None], target[None]
     _check_classes("multilabel_margin_loss", input, target, target.shape == input.shape)
+    kernel = "multilabel_margin_loss_forward_out_frame"
+    require_real_floating(input, kernel)
+    require_width(kernel, input)
     listed = jnp.cumprod(target >= 0, -1).astype(bool)
     places = jnp.arange(input.shape[-1])
     chosen = (target[..., :, None] == places) & listed[..., None]
@@ -256,6 +268,7 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Array:
     """Mean over the classes of the binary cross entropy of sigmoid(input). Shape: both (N, C), result () or (N,)."""
+    require_real_floating(input, "log_sigmoid_cpu")
     loss = target * log1p_exp(-input) + (1 - target) * log1p_exp(input)
     if weight is not None:
         loss = loss * weight
@@ -264,6 +277,7 @@ def multilabel_soft_margin_loss(
 
 def _at_least_zero(values: Array) -> Array:
     """max(values, 0), with torch's clamp_min gradient: it flows at 0 too. NaN stays NaN."""
+    require_bounds(values)
     return jnp.where(values < 0, jnp.zeros_like(values), values)
 
 

@@ -148,17 +148,20 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
                 run_present()
             return call.signature, promised  # type: ignore[return-value]  # only a root has no signature
     except _Again as again:
-        if again.args:
-            force(again.args[0], is_read=False)
-        elif program.closed:
-            thread.program = Program()
-        else:
-            run_present()
+        _make_way(program, again)
         return record(op, inputs, statics)
     except Exception:
-        if not program.closed:  # the call was refused
-            _withdraw(program, key)
+        _withdraw(program, key)
         raise
+
+
+def _make_way(program: Program, again: _Again) -> None:
+    if again.args:
+        force(again.args[0], is_read=False)
+    elif program.closed:
+        thread.program = Program()
+    else:
+        run_present()
 
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
@@ -285,6 +288,8 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
 
 def _withdraw(program: Program, key: list[Any]) -> None:
     """Take back the leaves that a call brought which is not recorded after all: no key of the program knows them."""
+    if program.closed:  # it was recorded, as the last one
+        return
     for slot, known in zip(reversed(key[:-1]), reversed(key), strict=False):
         if type(known) is Aval and slot == -len(program.leaves):
             del program.leaf_slots[program.leaves.pop()[1]]

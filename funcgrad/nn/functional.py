@@ -162,6 +162,9 @@ def batch_norm(
 
     Shape: input (N, C, *), all others (C,).
     """
+    if eps < 0 or (training and not eps):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
     if training:
         return _normalized("batch_norm_train", input, running_mean, running_var, weight, bias, momentum, eps)
     if running_mean is None or running_var is None:

@@ -127,6 +127,11 @@ class Muon(RuleOptimizer):
     def _slots(self, group: Group) -> tuple[str, ...]:
         return ("momentum_buffer",)
 
+    def _parts(self, params: list[Tensor], group: Group) -> list[tuple[list[Tensor], Group]]:
+        if any(param.dtype.is_complex for param in params):
+            raise RuntimeError("Muon does not support complex parameters")
+        return super()._parts(params, group)
+
     def _numbers(self, group: Group) -> tuple[Any, ...]:
         return group["lr"], group["weight_decay"], group["momentum"], group["eps"]
 

@@ -61,6 +61,7 @@ class SparseAdam(RuleOptimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
+        require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
         require(bool(lr > 0.0), f"Invalid learning rate: {lr}")
         require(eps > 0.0, f"Invalid epsilon value: {eps}")
         for place, beta in enumerate(betas):
@@ -68,11 +69,13 @@ class SparseAdam(RuleOptimizer):
         super().__init__(params, {"lr": lr, "betas": tuple(betas), "eps": eps, "maximize": maximize})
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add a group, as every optimizer does; no parameter itself may be sparse."""
+        """Add a group, as every optimizer does; no parameter itself may be sparse, or complex."""
         super().add_param_group(param_group)
         place, members = len(self.param_groups) - 1, param_group["params"]
         sparse = [[place, i] for i, param in enumerate(members) if param.layout is not layouts.strided]
         require(not sparse, f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+        pairs = [[place, i] for i, param in enumerate(members) if param.is_complex()]
+        require(not pairs, f"Complex params at indices {pairs}: SparseAdam does not support complex parameters")
 
     def _gradients(self, params: list[Tensor], group: Group) -> list[Any]:
         if not all(param.grad.is_sparse for param in params):  # type: ignore[union-attr]  # each has one

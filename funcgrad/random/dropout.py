@@ -113,7 +113,7 @@ def rrelu(
     """
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    draw.require_floating(input.dtype, "leaky_relu_cpu")
+    draw.require_floating(input.dtype, "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
     slopes = _slopes(input, lower, upper, generator) if training else full_like(input, (lower + upper) / 2)
     return (call_in_place if inplace else call)(TABLE["rrelu_with_slopes"], (input, slopes))
 
