@@ -951,4 +951,30 @@ def test_sums_begin_with_zero(function: Any) -> None:
 
 def test_what_nobody_reads_is_not_computed() -> None:
     host = OnHost(traced(lambda x: (jnp.sin(x), x + 1)[1], np.ones(3, np.float32)))
-    assert len(host._turns) == 1
+    assert [name for name in host.computed.__globals__ if name.startswith("f")] == ["f0"]
+
+
+def test_numpy_spreads_what_is_repeated_along_new_axes() -> None:
+    x, row, one = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones(3, np.float32), np.float32(2)
+    column = np.array([5, 7], np.float32)
+
+    def along_columns(x: Any, column: Any) -> Any:
+        return x + jnp.broadcast_to(column[:, None], (2, 3))
+
+    def both(row: Any, column: Any) -> Any:  # of two that are spread one must be whole
+        return jnp.broadcast_to(row, (2, 3)) * jnp.broadcast_to(column[:, None], (2, 3))
+
+    def chosen(x: Any, row: Any, one: Any) -> Any:
+        return jnp.where(x > row, jnp.broadcast_to(row, (2, 3)), one)
+
+    def read_twice(x: Any, row: Any) -> Any:
+        spread = jnp.broadcast_to(row, (2, 3))
+        return x - spread, spread, spread.sum(0)
+
+    check(lambda x, row: x + row, x, row)
+    check(along_columns, x, column)
+    check(both, row, column)
+    check(chosen, x, row, one)
+    check(read_twice, x, row)
+    host = OnHost(traced(lambda x, row: x + row, x, row))
+    assert len([name for name in host.computed.__globals__ if name.startswith("f")]) == 2  # a view of the row, the sum

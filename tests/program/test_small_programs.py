@@ -14,7 +14,8 @@ import funcgrad as torch
 from funcgrad import nn, optim
 from funcgrad._base.config import settings
 from funcgrad._program.counters import counted
-from funcgrad._program.host.running import PROGRAM, OnHost
+from funcgrad._program.host import running
+from funcgrad._program.host.running import PROGRAM
 
 
 class _Listener:
@@ -157,20 +158,16 @@ def test_lengths_of_a_small_program_share_an_executable_once_there_were_many() -
 
 @pytest.mark.usefixtures("host")
 def test_a_run_that_is_interrupted_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = OnHost.computed
-
-    def interrupted(self: OnHost, inputs: list[object]) -> object:
-        run(self, inputs)
+    def interrupted(results: list[object], lent: list[object]) -> object:
         raise KeyboardInterrupt
 
     weight = torch.ones(3, requires_grad=True)
     optimizer = optim.SGD([weight], lr=0.5)
     (weight * 2).sum().backward()
-    monkeypatch.setattr(OnHost, "computed", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(running, "own", interrupted)
         optimizer.step()
         weight.tolist()
-    monkeypatch.setattr(OnHost, "computed", run)
     assert weight.tolist() == [0, 0, 0]
 
 

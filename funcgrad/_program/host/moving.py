@@ -16,10 +16,7 @@ from funcgrad._program.host.table import Array, Function, rule
 def broadcast(equation: Any) -> Function:
     """New axes are constant along themselves."""
     shape, dtype = equation.outvars[0].aval.shape, equation.outvars[0].aval.dtype
-    given, places = equation.invars[0].aval.shape, equation.params["broadcast_dimensions"]
-    between = [1] * len(shape)
-    for size, place in zip(given, places, strict=True):
-        between[place] = size
+    between = _between(equation)
     if math.prod(between) == math.prod(shape):
         return lambda x: x.reshape(shape)
 
@@ -29,6 +26,20 @@ def broadcast(equation: Any) -> Function:
         return result
 
     return spread
+
+
+def unspread(equation: Any) -> Function:
+    """New axes have one element."""
+    between = _between(equation)
+    return lambda x: x.reshape(between)
+
+
+def _between(equation: Any) -> list[int]:
+    """Return the shape of what is broadcast, with its new axes."""
+    between = [1] * len(equation.outvars[0].aval.shape)
+    for size, place in zip(equation.invars[0].aval.shape, equation.params["broadcast_dimensions"], strict=True):
+        between[place] = size
+    return between
 
 
 @rule("reshape", "squeeze")

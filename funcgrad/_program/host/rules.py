@@ -25,6 +25,7 @@ _UFUNCS = {
     "or": np.bitwise_or, "shift_left": np.left_shift, "sin": np.sin, "sinh": np.sinh, "sqrt": np.sqrt,
     "square": np.square, "sub": np.subtract, "tan": np.tan, "tanh": np.tanh, "xor": np.bitwise_xor,
 }  # fmt: skip
+SPREADING = frozenset((*_UFUNCS, "div", "select_n"))  # numpy spreads smaller operands of these itself
 _REDUCTIONS = {
     "reduce_sum": np.add, "reduce_prod": np.multiply, "reduce_max": np.maximum, "reduce_min": np.minimum,
     "reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor,
@@ -209,7 +210,7 @@ def clamp(equation: Any) -> Function:
 def select(equation: Any) -> Function:
     """The first operand says which of the others each element is taken from."""
     if equation.invars[0].aval.dtype == bool:
-        return lambda which, no, yes=None: no[...] if yes is None else np.where(which, yes, no)
+        return lambda which, no, yes=None: np.where(which, no if yes is None else yes, no)
     if len(equation.invars) > 60:
         raise NotForHost("more cases than numpy chooses from")
     return lambda which, *cases: np.choose(which, cases, mode="clip")

@@ -1,9 +1,9 @@
-"""A small program as a list of numpy's functions, made from its jaxpr."""
+"""A small program as a function that calls numpy's, a line for each equation of its jaxpr."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -38,43 +38,23 @@ _LOOKING = (  # these do not read all that they are given
 class OnHost:
     """Called as an executable is: (given leaves, kept leaves, numbers) -> results, numpy arrays of their own.
 
-    All arrays lie in one list: leaves, numbers, constants, then what is computed. `_turns` says for each function what
-    it reads there. seconds: that a run takes, by estimate.
+    computed: a function of the inputs, in Python, with a line for each equation. Results may be views of each other and
+    of the inputs, or numbers; the caller sees to it that numpy does not warn of infinities. seconds: that a run takes,
+    by estimate.
     """
 
     def __init__(self, traced: Any, limits: Limits = PROGRAM) -> None:
         found = _Found(traced, limits)
-        reads = {place for _, inputs, _ in found.turns for place in inputs} | set(found.wanted)
-        fixed = [place for place in found.fixed if place in reads]
-        self._fixed = [found.fixed[place] for place in fixed]
-        names = dict(zip([*range(found.inputs), *fixed], range(found.inputs + len(fixed)), strict=True))
-        self._turns: list[tuple[Function, list[int], bool]] = []  # and whether it gives one array
-        for function, inputs, outputs in found.turns:
-            self._turns.append((function, [names[place] for place in inputs], len(outputs) == 1))
-            names.update(zip(outputs, range(len(names), len(names) + len(outputs)), strict=True))
+        self.computed: Callable[[Sequence[Any]], list[Any]] = found.written()
         self.calls, self.elements, self.products = found.calls, found.elements, found.products
         self.seconds = CALL * found.calls + ELEMENT * found.elements + PRODUCT * found.products
-        self._wanted = [names[place] for place in found.wanted]
+        self._fixed = [found.fixed[place] for place in found.wanted if place in found.fixed]
 
     def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Array]:
         """Run the program."""
         inputs = [*given, *kept, numbers]
         with np.errstate(all="ignore"):
             return own(self.computed(inputs), [*inputs, *self._fixed])
-
-    def computed(self, inputs: Sequence[Any]) -> list[Any]:
-        """Run the functions in order; results may be views of each other and of the inputs, or numbers.
-
-        The caller sees to it that numpy does not warn of infinities.
-        """
-        values: list[Any] = [*map(np.asarray, inputs), *self._fixed]
-        for function, reads, is_one in self._turns:
-            found = function(*[values[i] for i in reads])
-            if is_one:
-                values.append(found)
-            else:
-                values += found
-        return [values[i] for i in self._wanted]
 
 
 def own(results: Sequence[Any], lent: Sequence[Any]) -> list[Any]:
@@ -101,11 +81,25 @@ class _Found:
         self.inputs = self.places = len(jaxpr.invars)
         self.turns: list[tuple[Function, list[int], list[int]]] = []
         self.fixed: dict[int, Any] = {}
+        self.unspread: dict[int, int] = {}  # where what a place repeats along new axes stands once
         self.calls = self.elements = self.products = 0
         for variable in jaxpr.invars:
             _refuse_dtype(variable.aval)
         self.wanted = self._run(jaxpr, traced.consts, range(self.inputs))
         self._let_go_of_unread()
+
+    def written(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return the function of Python that does it: a line for each equation, a name for each place."""
+        seen = {place for _, read, _ in self.turns for place in read} | set(self.wanted)
+        scope: dict[str, Any] = {f"x{place}": self.fixed[place] for place in seen & set(self.fixed)}
+        lines = [f"def computed(inputs):\n [{_names(range(self.inputs))}] = map(asarray, inputs)"]
+        for i, (function, read, written) in enumerate(self.turns):
+            scope[f"f{i}"] = function
+            lines.append(f" {_names(written)} = f{i}({_names(read)})")
+        lines.append(f" return [{_names(self.wanted)}]")
+        scope["asarray"] = np.asarray
+        exec("\n".join(lines), scope)
+        return scope["computed"]
 
     def _run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[int]) -> list[int]:
         """Enter the equations of a jaxpr; return where its results are."""
@@ -133,11 +127,24 @@ class _Found:
                 found = function(*[self.fixed[place] for place in read])
             self.fixed.update(zip(written, found if len(written) > 1 else [found], strict=True))
         else:
+            if equation.primitive.name in rules.SPREADING:
+                read = self._unspread(equation, read)
             self.turns.append((function, read, written))
+            if equation.primitive.name == "broadcast_in_dim":
+                self.unspread[written[0]] = self._new_place()
+                self.turns.append((moving.unspread(equation), read, [self.unspread[written[0]]]))
             self.calls += 1
             if self.calls > self._limits.equations:
                 raise NotForHost("many equations")
         return written
+
+    def _unspread(self, equation: Any, read: list[int]) -> list[int]:
+        """Return places from which numpy spreads elements itself, given another operand as large as the result."""
+        shape = equation.outvars[0].aval.shape
+        operands = zip(equation.invars, read, strict=True)
+        if any(variable.aval.shape == shape and place not in self.unspread for variable, place in operands):
+            return [self.unspread.get(place, place) for place in read]
+        return read
 
     def _function(self, equation: Any) -> Function:
         rule = RULES.get(equation.primitive.name)
@@ -233,6 +240,10 @@ class _Found:
     def _new_place(self) -> int:
         self.places += 1
         return self.places - 1
+
+
+def _names(of: Iterable[int]) -> str:
+    return ", ".join([f"x{place}" for place in of])
 
 
 def _branch(branches: Sequence[Any], index: Any) -> Any:
