@@ -21,6 +21,7 @@ from funcgrad._ops import embedding as embedding
 from funcgrad._ops import folding as folding
 from funcgrad._ops import fourier as fourier
 from funcgrad._ops import grid as grid
+from funcgrad._ops import half_precision as half_precision
 from funcgrad._ops import histograms as histograms
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import interpolation as interpolation
@@ -59,3 +60,5 @@ from funcgrad._ops import spectrograms as spectrograms
 from funcgrad._ops import views as views
 
 from funcgrad._ops import memory_order as memory_order  # isort: skip # of the rows above
+
+half_precision.fill()

@@ -12,6 +12,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import c_type_name
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_bounds, require_floating, require_number, require_order, require_real
 from funcgrad._ops.table import Array, Operand, Scalar, op
@@ -22,6 +23,11 @@ Shapes = tuple[Any, ...]
 def is_bool(array: Array) -> bool:
     """Tell whether an array holds truth values."""
     return array.dtype == np.bool_
+
+
+def is_half(array: Array) -> bool:
+    """Tell whether an array holds floats of 16 bits."""
+    return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
 def is_integer(array: Array) -> bool:
@@ -125,7 +131,7 @@ _DIV_NAMES = (
 def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Array:
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:
-        return lax.div(*broadcast(to_float(input), to_float(other)))
+        return _quotient(input, other)
     input, other = broadcast(input, other)
     if rounding_mode == "trunc":
         require_number(input, "div_trunc_cpu")
@@ -133,6 +139,18 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
     if rounding_mode == "floor":
         return _floor_of_quotient(input, other)
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+
+
+def _quotient(input: Array, other: Array) -> Array:
+    """Divide. XLA divides by what is stretched, or known, by multiplying with its inverse, which is rounded itself.
+
+    7 / 7 would be 0.99999994. PyTorch does so on GPUs, where it is faster; on CPUs it divides.
+    """
+    numerator, divisor = broadcast(to_float(input), to_float(other))
+    is_inverted = divisor.shape != other.shape or isinstance(other, np.ndarray)
+    if is_inverted and on_cpu() and divisor.dtype.kind != "c":
+        divisor = lax.optimization_barrier(divisor)
+    return lax.div(numerator, divisor)
 
 
 def _floor_of_quotient(input: Array, other: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -32,11 +33,11 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast(*arrays: Any) -> list[Array]:
     """Stretch arrays to their common shape."""
     shape = broadcast_shape(*(array.shape for array in arrays))
-    return [array if array.shape == shape else _stretched(array, shape) for array in arrays]
+    return [array if array.shape == shape else stretched(array, shape) for array in arrays]
 
 
-def _stretched(array: Any, shape: tuple[int, ...]) -> Array:
+def stretched(array: Any, shape: Sequence[int]) -> Array:
     """Stretch one array; 16-bit floats by way of float32, in which their gradient is then summed."""
-    if array.ndim and array.dtype.itemsize == 2 and array.dtype.kind in "fV":
+    if array.dtype.itemsize == 2 and array.dtype.kind in "fV":
         return jnp.broadcast_to(array.astype(np.float32), shape).astype(array.dtype)
     return jnp.broadcast_to(array, shape)

@@ -5,6 +5,7 @@ Layouts are torch's: input (N, C, *) or (C, *), weight (O, C / groups, *), trans
 
 from __future__ import annotations
 
+from funcgrad._ops.broadcasting import stretched
 from funcgrad._ops.checks import require_one_dtype, spread
 from funcgrad._ops.correlation import correlate, spread_out
 from funcgrad._ops.table import Array, Dims, op
@@ -268,4 +269,4 @@ def _check_kernel_fits(sizes: Dims, kernel: Dims, pads: tuple[tuple[int, int], .
 
 
 def _plus_bias(result: Array, bias: Array | None) -> Array:
-    return result if bias is None else result + bias.reshape(-1, *(1,) * (result.ndim - 2))
+    return result if bias is None else result + stretched(bias.reshape(-1, *(1,) * (result.ndim - 2)), result.shape)

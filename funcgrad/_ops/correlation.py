@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.dims import is_above
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims
@@ -41,7 +42,7 @@ def correlate(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: D
         return _pointwise(input, weight, stride)
     if any(s > 1 and not isinstance(n, int) for s, n in zip(stride, input.shape[2:], strict=True)):
         input, pads = _reached(input, weight, stride, pads, dilation), ((0, 0),) * len(pads)
-    if not _on_cpu():
+    if not on_cpu():
         return _convolved(input, weight, stride, pads, dilation, groups)
     if groups > 1:
         return _grouped(input, weight, stride, pads, dilation, groups)
@@ -54,12 +55,8 @@ def spread_out(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int, sizes: Dims
 ) -> Array:
     """Apply the transpose of `correlate` with kernels (C, O / groups, *): the result (N, O, *sizes)."""
-    spread = _spread_out_on_cpu if _on_cpu() else _spread_out
+    spread = _spread_out_on_cpu if on_cpu() else _spread_out
     return spread(input, weight, stride, pads, dilation, groups, sizes)
-
-
-def _on_cpu() -> bool:
-    return jax.default_backend() == "cpu"
 
 
 def _reached(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:

@@ -112,15 +112,18 @@ def diff(input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, 
 
 
 def _check_points(y: Array, x: Array | None, dim: int, function: str) -> None:
-    """RuntimeError where points along one dimension are not as many as samples."""
+    """RuntimeError for truth values, or where points along one dimension are not as many as samples."""
+    if is_bool(y) or (x is not None and is_bool(x)):
+        given = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{function}: received a bool input for {given}, but bool is not supported")
     if x is not None and x.ndim == 1 and x.shape[0] != y.shape[dim]:
         raise RuntimeError(f"{function}: There must be one `x` value for each sample point")
 
 
 def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
     """Return the areas between neighbouring samples along `dim`, already halved."""
-    before, after = _ends(to_float(y), dim)
-    heights = before + after
+    before, after = _ends(y, dim)
+    heights = to_float(before + after)
     if x is None:
         return heights * jnp.asarray(dx).astype(heights.dtype) / 2
     points = x.reshape((-1,) + (1,) * (y.ndim - 1 - dim)) if x.ndim == 1 else x
@@ -136,6 +139,10 @@ def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1
     """The integral along `dim` of samples `y` at the points `x`, or `dx` apart, by the trapezoidal rule."""
     dim = dim_of(y.ndim, dim)
     _check_points(y, x, dim, "trapezoid")
+    if x is None and y.shape[dim]:
+        total = jnp.sum(y, dim, dtype=np.int64 if is_integer(y) else None)
+        ends = lax.index_in_dim(y, 0, dim, keepdims=False) + lax.index_in_dim(y, -1, dim, keepdims=False)
+        return (to_float(total) - to_float(ends) * 0.5) * jnp.asarray(dx).astype(to_float(ends).dtype)
     return jnp.sum(_panels(y, x, dx, dim), dim)
 
 

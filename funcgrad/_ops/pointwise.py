@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import direction, is_bool, is_integer
+from funcgrad._ops.arithmetic import direction, is_bool, is_half, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_real, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
+
+Derivative = Callable[[Array, Array], Array]  # (the tangent of the input, the result)
+
+
+def _by_result(function: Callable[[Array], Array], derivative: Derivative, input: Array) -> Array:
+    """Return function(input); in half precision differentiated as torch does, from the result once it is rounded."""
+    return _rounded_once(function, derivative, input) if is_half(input) else function(input)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _rounded_once(function: Callable[[Array], Array], derivative: Derivative, input: Array) -> Array:
+    return function(input.astype(np.float32)).astype(input.dtype)
+
+
+@_rounded_once.defjvp
+def _rounded_once_jvp(
+    function: Callable[[Array], Array], derivative: Derivative, primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    result = _rounded_once(function, derivative, *primals)
+    tangent = derivative(tangents[0].astype(np.float32), result.astype(np.float32))
+    return result, tangent.astype(result.dtype)
 
 
 @op(grad="ExpBackward0", promote="float", names="exp .exp .exp_ exp_")
@@ -60,7 +84,7 @@ def log1p(input: Array) -> Array:
 @op(grad="SqrtBackward0", promote="float", names="sqrt .sqrt .sqrt_ sqrt_")
 def sqrt(input: Array) -> Array:
     """The square root; the gradient at 0 is infinite."""
-    return lax.sqrt(input)
+    return _by_result(lax.sqrt, lambda tangent, result: tangent / (2 * result), input)
 
 
 @op(grad="RsqrtBackward0", promote="float", names="rsqrt .rsqrt .rsqrt_ rsqrt_")
@@ -120,7 +144,7 @@ def cosh(input: Array) -> Array:
 @op(grad="TanhBackward0", promote="float", names="tanh .tanh .tanh_ tanh_ nn.functional.tanh")
 def tanh(input: Array) -> Array:
     """The hyperbolic tangent."""
-    return lax.tanh(input)
+    return _by_result(lax.tanh, lambda tangent, result: tangent * (1 - result * result), input)
 
 
 @op(grad="AsinhBackward0", promote="float", names="asinh .asinh .asinh_ asinh_ arcsinh .arcsinh .arcsinh_ arcsinh_")
@@ -147,7 +171,7 @@ _SIGMOID_NAMES = "sigmoid .sigmoid .sigmoid_ sigmoid_ special.expit nn.functiona
 @op(grad="SigmoidBackward0", promote="float", names=_SIGMOID_NAMES)
 def sigmoid(input: Array) -> Array:
     """1 / (1 + exp(-input))."""
-    return lax.logistic(input)
+    return _by_result(lax.logistic, lambda tangent, result: tangent * (1 - result) * result, input)
 
 
 @op(grad="LogitBackward0", promote="float", names="logit .logit .logit_ logit_ special.logit")

@@ -56,7 +56,7 @@ def _sum_in_its_dtype(input: Array, dims: tuple[int, ...], keepdim: bool) -> Arr
     """Sum without numpy's step to wider integers; truth values give whether any holds."""
     if is_bool(input):
         return jnp.any(input, dims, keepdims=keepdim)
-    return jnp.sum(input, dims, dtype=input.dtype, keepdims=keepdim)
+    return jnp.sum(input, dims, dtype=input.dtype if is_integer(input) else None, keepdims=keepdim)
 
 
 @op(grad="NansumBackward0")

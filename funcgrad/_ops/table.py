@@ -40,6 +40,8 @@ _NUMBERS = (bool, int, float, complex)
 _OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "floor_divide"))  # torch computes these of numbers alone, too
 _REQUIRED = object()
 
+Precision: TypeAlias = Callable[["Op", Sequence[Any], Sequence[Any]], tuple[Array, ...]]  # (row, inputs, statics)
+
 TABLE: dict[str, Op] = {}
 
 
@@ -81,7 +83,7 @@ class Op:
 
     __slots__ = (
         "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "memory", "name", "names",
-        "numbers", "parameters", "promote", "results", "statics", "variadic", "write_back",
+        "numbers", "parameters", "precision", "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -109,6 +111,7 @@ class Op:
         self.write_back = write_back
         self.autocast: tuple[Any, ...] | None = None  # on accelerators, on CPUs: `_ops.autocast` fills it
         self.memory = memory  # of rows: `_ops.memory_order` fills it
+        self.precision: Precision | None = None  # of rows: `_ops.half_precision` fills it
         self.parameters = _parameters(function)
         self.inputs = tuple(p for p in self.parameters if p.is_input)
         self.statics = tuple(p for p in self.parameters if not p.is_input)
@@ -118,6 +121,10 @@ class Op:
         """Compute the results from arrays, numbers and Nones in the row's order; statics may be left out at the end."""
         if self.variadic is not None:
             inputs = self._gather(inputs)
+        return (self.precision or Op.compute)(self, inputs, statics)
+
+    def compute(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
+        """Compute the results of inputs in which a variadic parameter's arrays are one list."""
         rounded = self._rounded_dtype(inputs) if self.promote == "exact" else None
         inputs = self._prepare(inputs, rounded)
         arguments = {p.name: x for p, x in zip(self.inputs, inputs, strict=False)}
@@ -258,7 +265,7 @@ class WriteBack(Op):
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
         self.numbers, self.autocast, self.joins, self.demands = "folded", None, None, ()
-        self.memory = None
+        self.memory = self.precision = None
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]
         self.inputs = (base._replace(name="base"), base._replace(name="new"), *view.inputs[1:])

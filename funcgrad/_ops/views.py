@@ -11,6 +11,7 @@ from jax import lax
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._ops.broadcasting import stretched
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
@@ -298,7 +299,7 @@ def _expand_back(base: Array, new: Array, *_: Any) -> Array:
 
 def expanded(input: Array, size: Dims) -> Array:
     """Broadcast `input` to `size` by torch's rules of `expand`."""
-    return jnp.broadcast_to(input, expanded_size(input.shape, size))
+    return stretched(input, expanded_size(input.shape, size))
 
 
 @op(grad="ExpandBackward0", names=".expand", write_back=_expand_back)

@@ -253,6 +253,9 @@ def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate
 @function()
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Return the place in each dimension of places in the flattened tensor. ValueError for a negative size or place."""
+    if indices.dtype.category != dtypes.INTEGER:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    indices = indices.to(dtypes.int64)
     sizes = as_dims(shape, "unravel_index(): argument 'shape'") or ()
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")

@@ -87,7 +87,8 @@ def sum(
     input: Tensor, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:  # fmt: skip
     """Add what counts; 0 where nothing does."""
-    return _chosen(_summable(input, dtype), mask, 0).sum(_dims(input, dim), keepdim)
+    counted = _chosen(_summable(input, dtype), mask, 0)
+    return counted.sum(_dims(input, dim), keepdim, dtype=counted.dtype)
 
 
 def prod(
@@ -244,12 +245,14 @@ def logaddexp(
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """Return the sum up to each place of what counts."""
-    return _chosen(_summable(input, dtype), mask, 0).cumsum(dim)
+    counted = _chosen(_as(input, dtype), mask, 0)
+    return counted.cumsum(dim, dtype=counted.dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
     """Return the product up to each place of what counts."""
-    return _chosen(_summable(input, dtype), mask, 1).cumprod(dim)
+    counted = _chosen(_as(input, dtype), mask, 1)
+    return counted.cumprod(dim, dtype=counted.dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
