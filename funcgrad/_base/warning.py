@@ -26,8 +26,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
-def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn as `warn` does, the first time only that this is said."""
-    if message not in _told:
-        _told.add(message)
+def warn_once(message: str, category: type[Warning] = UserWarning, key: str | None = None) -> None:
+    """Warn as `warn` does, the first time only that this is said, or anything of the same key."""
+    if (key or message) not in _told:
+        _told.add(key or message)
         warn(message, category)

@@ -98,14 +98,24 @@ def no_tensor(operator: str, given: Any) -> TypeError:
     return TypeError(f"descriptor '{operator}' for 'Tensor' objects doesn't apply to a '{type(given).__name__}' object")
 
 
-def in_order(count: int, *inputs: Any) -> tuple[Any, ...]:
+def in_order(name: str, is_method: bool, count: int, *inputs: Any) -> tuple[Any, ...]:
     """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
     if sum(isinstance(x, Tensor) for x in inputs) != count:
         return inputs
     ordered = tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
     if any(x is not y for x, y in zip(inputs, ordered, strict=True)):
-        warn_once("This overload, with a number before tensors, is deprecated: give the number last, by its name.")
+        warn_once(_old_order(name, is_method, count - 1), key="old order")
     return ordered
+
+
+def _old_order(name: str, is_method: bool, count: int) -> str:
+    number = "alpha" if count == 1 else "value"
+    tensors = "Tensor other" if count == 1 else "Tensor tensor1, Tensor tensor2"
+    first, out = ("", "") if is_method else ("Tensor input, ", "Tensor out = None")
+    old = f"{first}Number {number}, {tensors}" + f", *, {out}" * bool(out)
+    new = f"{first}{tensors}, *, Number {number} = 1" + f", {out}" * bool(out)
+    signatures = f"\n\t{name}({old})\nConsider using one of the following signatures instead:\n\t{name}({new})"
+    return f"This overload of {name} is deprecated:{signatures}"
 
 
 def as_frozen(given: Any) -> Any:

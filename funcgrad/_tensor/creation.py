@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import preserve_format, require_format
+from funcgrad._base.warning import warn
 from funcgrad._ops.strides import dense_strides, order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
@@ -261,7 +261,10 @@ def arange(
 
 def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
     """Return start, start + step, ... up to and with `end` (old; use arange). Shape: result (n,)."""
-    warnings.warn("torch.range is deprecated: it includes its end, unlike Python's; use torch.arange", stacklevel=2)
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
     first, last = (0, start) if end is None else (start, end)
     options["dtype"] = as_dtype(options.get("dtype")) or dtypes.get_default_dtype()
     return arange(first, last + step / 2, step, **options)

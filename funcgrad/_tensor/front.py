@@ -41,6 +41,9 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "masked_fill": "check_fits(value, input)",
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
+    **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve")},
+    "stft": "warn_of_spectra(window, return_complex)",
+    "istft": "warn_of_inversion(window)",
     **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),
     "resolve_conj": "if isinstance(input, Tensor): return input",
 }  # fmt: skip
@@ -194,7 +197,8 @@ class Form:
         if trailing and given[-len(trailing) :] == trailing:
             short = words[: -len(trailing)]
             same = " and ".join(f"{p.name} is _default_{p.name}" for p in trailing)
-            full = f"in_order({len(short)}, {', '.join(words)})" if self.has_old_order else full
+            old = f"in_order({self.name!r}, {self.is_method}, {len(short)}, {', '.join(words)})"
+            full = old if self.has_old_order else full
             return f"(({', '.join(short)},) if {same} else {full})"
         return full
 

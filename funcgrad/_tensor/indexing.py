@@ -169,8 +169,9 @@ def _items(index: Any) -> list[Any]:
     """Return what stands between the brackets, part by part; a short list of lists or slices is read as a tuple."""
     if isinstance(index, list) and len(index) < _LONG and any(isinstance(x, _PARTS) for x in index):
         warn(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of "
-            "x[seq], or x[torch.tensor(seq)] for one tensor of places."
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+            "x[torch.tensor(seq)], which will result either in an error or a different result"
         )
         index = tuple(index)
     return [_tensor_index(item) for item in (index if isinstance(index, tuple) else (index,))]

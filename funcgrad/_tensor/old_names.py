@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor.arguments import as_spread_dims
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, method
 from funcgrad._tensor.tensor import Tensor
@@ -42,14 +42,15 @@ def reinforce(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 @method()
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """Return the same elements in another shape. Torch warns that `resize_` or `reshape` say better what is meant."""
-    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    warn("non-inplace resize is deprecated")
     return self.reshape(as_spread_dims(sizes))
 
 
 @method()
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the same elements in the shape of another tensor."""
-    return resize(self, tuple(tensor.shape))
+    warn("non-inplace resize_as is deprecated")
+    return self.reshape(tensor.shape)
 
 
 def _without_device(kind: str) -> Any:

@@ -22,7 +22,7 @@ from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
-from funcgrad._tensor.warned import warn_of_bytes
+from funcgrad._tensor.warned import warn_of_bytes, warn_of_old_name
 
 
 def _extreme(word: str, pairwise: str) -> Any:
@@ -171,6 +171,7 @@ def lu(
 
     An older spelling of `linalg.lu_factor`.
     """
+    warn_of_old_name("lu")
     factors, pivots, infos = call(TABLE["lu_factor_ex"], (A,), (pivot, False))
     found = (factors, pivots, infos) if get_infos else (factors, pivots)
     return found if out is None else write_out(out, found)

@@ -7,7 +7,6 @@ names are torch's.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
 from funcgrad._base.naming import typename
 from funcgrad._base.size import Size
+from funcgrad._base.warning import warn
 from funcgrad._program.record import array_of
 from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import Inference, thread
@@ -28,7 +28,7 @@ _NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
     "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
     "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
-    "leaf Tensor instead."
+    "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 _CHANGED_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -201,7 +201,7 @@ class Tensor(metaclass=_Methods):
         slot = self._slot
         if slot is None or slot.grad is None:
             if not self.is_leaf and slot is None:
-                warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+                warn(_NON_LEAF_GRAD)
             return None
         return slot.grad
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import string
-import warnings
 from typing import Any
 
 import numpy as np
 
 from funcgrad._base.size import Size
+from funcgrad._base.warning import warn_once
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, tensors_of
@@ -16,6 +16,7 @@ from funcgrad._tensor.call import call
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.registry import function
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_old_name
 
 
 def _listed(name: str, given: tuple[Any, ...]) -> Any:
@@ -55,9 +56,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: the first tensor varies along the rows ("ij") or the columns ("xy")."""
     if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2
-        )
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
 
 
@@ -91,6 +90,7 @@ def _letter(number: Any) -> str:
 @function()
 def chain_matmul(*matrices: Any) -> Tensor:
     """Multiply matrices one after the other, in the order that costs least."""
+    warn_of_old_name("chain_matmul")
     return call(TABLE["chain_matmul"], tuple(_listed("chain_matmul", matrices)))
 
 

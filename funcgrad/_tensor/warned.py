@@ -33,8 +33,9 @@ def warn_of_mean(reduction: str) -> None:
     """Warn that a mean over all elements is not the divergence of whole distributions."""
     if reduction == "mean":
         warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
-            "only by the batch size, and aligns with the KL div math definition."
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release."
         )
 
 
@@ -43,7 +44,8 @@ def warn_of_corners(align_corners: bool | None) -> None:
     if align_corners is None:
         warn(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-            "specify align_corners=True if the old behavior is desired."
+            "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+            "details."
         )
 
 
@@ -120,3 +122,81 @@ def warn_of_discarded(given: DType, wanted: DType) -> None:
     """Warn where complex numbers are made real."""
     if given.is_complex and not wanted.is_complex and wanted.name != "bool":
         warn_once("Casting complex values to real discards the imaginary part")
+
+
+def warn_of_old_name(name: str) -> None:
+    """Warn, once, that a function has a newer name, and say what to write."""
+    warn_once(_OLD_NAMES[name])
+
+
+def warn_of_spectra(window: Any, return_complex: bool | None) -> None:
+    """Warn, once, of frames that are cut out without a window, and of spectra as pairs of real numbers."""
+    if window is None:
+        warn_once(
+            "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
+            f"Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
+            f"leakage.{_OF_ONES}"
+        )
+    if return_complex is False:
+        warn_once(
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+            "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+            "torch.view_as_real on the complex output to recover the old return format."
+        )
+
+
+def warn_of_inversion(window: Any) -> None:
+    """Warn, once, of spectra put together without a window."""
+    if window is None:
+        warn_once(
+            "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
+            f"stft to make the inversion lossless.{_OF_ONES}"
+        )
+
+
+_OF_ONES = (
+    "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
+_FUTURE = "and will be removed in a future PyTorch release."
+_OLD_NAMES = {
+    "old_qr": (
+        f"torch.qr is deprecated in favor of torch.linalg.qr {_FUTURE}\n"
+        "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n"
+        "Q, R = torch.qr(A, some)\n"
+        "should be replaced with\n"
+        "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+    ),
+    "cholesky": (
+        f"torch.cholesky is deprecated in favor of torch.linalg.cholesky {_FUTURE}\n"
+        "L = torch.cholesky(A)\n"
+        "should be replaced with\n"
+        "L = torch.linalg.cholesky(A)\n"
+        "and\n"
+        "U = torch.cholesky(A, upper=True)\n"
+        "should be replaced with\n"
+        "U = torch.linalg.cholesky(A).mH\n"
+        "This transform will produce equivalent results for all valid (symmetric positive definite) inputs."
+    ),
+    "lu": (
+        f"torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex {_FUTURE}\n"
+        "LU, pivots = torch.lu(A, compute_pivots)\n"
+        "should be replaced with\n"
+        "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\n"
+        "and\n"
+        "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\n"
+        "should be replaced with\n"
+        "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+    ),
+    "chain_matmul": (
+        f"torch.chain_matmul is deprecated {_FUTURE} Use torch.linalg.multi_dot instead, which accepts a list of "
+        "two or more tensors rather than multiple parameters."
+    ),
+    "triangular_solve": (
+        f"torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular{_FUTURE}\n"
+        "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the "
+        "inputs.\n"
+        "X = torch.triangular_solve(B, A).solution\n"
+        "should be replaced with\n"
+        "X = torch.linalg.solve_triangular(A, B)."
+    ),
+}

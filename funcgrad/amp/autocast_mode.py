@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad._base.devices import KINDS
 from funcgrad._base.dtypes import bfloat16, float16
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.warning import warn
 from funcgrad._tensor import autocasting as state
 from funcgrad._tensor.placement import available
 from funcgrad._tensor.tensor import Tensor
@@ -45,14 +46,13 @@ class autocast:  # noqa: N801 - torch's own spelling
     def _is_possible(self) -> bool:
         """Warn and say no where there is no such device, or it has no such dtype."""
         if self.device == "cuda" and not available("cuda"):
-            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3)
+            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             return False
         if self.fast_dtype not in _LOWER:
             name = self.device.upper() if self.device == "cpu" else self.device
-            warnings.warn(
+            warn(
                 f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
-                f"{name} Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.",
-                stacklevel=3,
+                f"{name} Autocast only supports dtypes of torch.bfloat16, torch.float16 currently."
             )
             return False
         return True

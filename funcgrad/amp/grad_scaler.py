@@ -6,11 +6,11 @@ funcgrad's own optimizers no number comes over to Python.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from funcgrad._base.dtypes import float16, float32, int32
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.names import rebind, record
@@ -37,7 +37,7 @@ class GradScaler:
     ) -> None:  # fmt: skip
         self._device, self._enabled = device, enabled
         if enabled and device == "cuda" and not available("cuda"):
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:

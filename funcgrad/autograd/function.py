@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._program.value import Aval, LiftedValue
 from funcgrad._tape.modes import no_grad, thread
 from funcgrad._tape.nodes import Node
@@ -26,6 +27,14 @@ class Function:
     """
 
     generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
+            DeprecationWarning,
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
@@ -87,6 +88,9 @@ class Hardtanh(_InPlace):
         max_value: float | None = None,
     ) -> None:
         super().__init__(inplace)
+        for old, given in (("min", min_value), ("max", max_value)):
+            if given is not None:
+                warn(f"keyword argument `{old}_value` is deprecated and renamed to `{old}_val`", FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         if self.max_val <= self.min_val:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
@@ -81,6 +82,7 @@ def multi_head_attention_forward(
     """
     is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     _check_sizes(query, embed_dim_to_check, num_heads, is_causal and attn_mask is None)
+    key_padding_mask, attn_mask = matched(key_padding_mask, attn_mask, query.dtype, ("key_padding_mask", "attn_mask"))
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
     if not is_batched:
@@ -149,8 +151,18 @@ def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
     elif mask.is_floating_point():
         scores = mask.to(dtype)
     else:
-        raise AssertionError(f"only bool and floating types of attn_mask are supported, but got {mask.dtype}")
+        raise AssertionError("only bool and floating types of attn_mask are supported")
     return _function("pad")(scores, (0, added)) if added else scores
+
+
+def matched(
+    padding: Tensor | None, mask: Tensor | None, dtype: Any, names: tuple[str, str]
+) -> tuple[Tensor | None, Tensor | None]:
+    """Return a mask of padding and one of scores in one dtype; where they have two, with a warning."""
+    if padding is None or mask is None or padding.dtype is mask.dtype:
+        return padding, mask
+    warn(f"Support for mismatched {names[0]} and {names[1]} is deprecated. Use same type for both instead.")
+    return _as_scores(padding, dtype, 0), _as_scores(mask, dtype, 0)
 
 
 def _with_padding(mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int) -> Tensor | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.warning import warn
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import to_host
@@ -58,10 +59,8 @@ def trunc_normal_(
 ) -> Tensor:
     """Fill with draws from N(mean, std ** 2) that lie in [a, b]; what falls outside is drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect.",
-            stacklevel=2,
+        warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         )
     if tensor.is_meta:
         return tensor
@@ -132,7 +131,7 @@ def kaiming_uniform_(
     Source: He et al. 2015, https://arxiv.org/abs/1502.01852.
     """
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
@@ -143,7 +142,7 @@ def kaiming_normal_(
 ) -> Tensor:
     """Fill with draws from N(0, s ** 2), s = gain / sqrt(fan)."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 

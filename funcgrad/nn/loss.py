@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._ops.loss_reduction import reduction_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_old_reduction
@@ -79,6 +80,14 @@ class NLLLoss(_WeightedLoss):
 
 class NLLLoss2d(NLLLoss):
     """NLLLoss under torch's old name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+        )
+        super().__init__(*args, **kwargs)
 
 
 class PoissonNLLLoss(_Loss):

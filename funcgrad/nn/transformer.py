@@ -14,6 +14,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.activation import GELU, ReLU
+from funcgrad.nn.attention_forward import matched
 from funcgrad.nn.containers import ModuleList
 from funcgrad.nn.dropout import Dropout
 from funcgrad.nn.linear import Linear
@@ -132,6 +133,8 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """Return the encoded sequence. Shape: src (S, N, E), result the same; batch first where so made."""
+        names = "src_key_padding_mask", "mask"
+        src_key_padding_mask, mask = matched(src_key_padding_mask, mask, src.dtype, names)
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=bool(is_causal), src_key_padding_mask=src_key_padding_mask)
@@ -242,6 +245,8 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Return the layer's result. Shape: src (S, N, E), result the same; batch first where so made."""
+        names = "src_key_padding_mask", "src_mask"
+        src_key_padding_mask, src_mask = matched(src_key_padding_mask, src_mask, src.dtype, names)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)

@@ -6,7 +6,6 @@ Contract: a subclass gives `defaults` to `__init__` and writes `step`. Gift: all
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -16,6 +15,7 @@ from typing import Any, TypeAlias
 import jax.numpy as jnp
 
 from funcgrad._base.naming import typename
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import Arrays, Op
 from funcgrad._tape.modes import set_grad_enabled
 from funcgrad._tape.nodes import RemovableHandle
@@ -176,9 +176,9 @@ class Optimizer:
         own = set(group["params"])
         if len(own) != len(group["params"]):
             self._repeats = True
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error",
-                stacklevel=4,
+            warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information"
             )
         for other in self.param_groups:
             if ("param_names" in group) != ("param_names" in other):

@@ -94,10 +94,11 @@ class EventList(list[Any]):
     """Spans, or averages of them, that can be shown as a table."""
 
     def key_averages(self, *_: Any, **__: Any) -> EventList:
-        """Return one average for each name."""
+        """Return one average for each name, and one for all steps of a schedule."""
         found: dict[str, list[Span]] = {}
         for span in self:
-            found.setdefault(span.name, []).append(span)
+            name = "ProfilerStep*" if span.name.startswith("ProfilerStep#") else span.name
+            found.setdefault(name, []).append(span)
         return EventList(
             Average(name, len(s), sum(x.self_time for x in s) / 1e3, sum(x.end - x.start for x in s) / 1e3)
             for name, s in found.items()

@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class profile:  # noqa: N801 - torch's own spelling
         self._schedule, self._ready = schedule, on_trace_ready
         self.step_num = 0
         self._spans = EventList()
-        self._step: record_function | None = None
+        self._step: AbstractContextManager[Any] | None = None
         self.current_action = ProfilerAction.NONE
 
     def start(self) -> None:
@@ -145,7 +146,8 @@ class profile:  # noqa: N801 - torch's own spelling
             self._spans = EventList()
             Recording.spans = self._spans
             self._before = counters.as_dict()
-        self._step = record_function(f"ProfilerStep#{self.step_num}").__enter__()
+        self._step = record_function(f"ProfilerStep#{self.step_num}") if self._schedule else nullcontext()
+        self._step.__enter__()
 
     def _end(self) -> None:
         if self._step is None:

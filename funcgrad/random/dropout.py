@@ -5,7 +5,6 @@ On the host one double is drawn for each element (a feature's dropout: for each 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax.numpy as jnp
@@ -78,7 +77,9 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check_probability(p)
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input: (N, C, L) or (C, L) is meant"
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to "
+            "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
+            "batch dimension (i.e. 2D or 3D inputs)."
         )
     return _batched(input, input.ndim == 2, p, training, inplace)
 
@@ -87,11 +88,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Zero whole channels. Shape: input (N, C, H, W), or (N, C, L) as torch reads it, result the same."""
     _check_probability(p)
     if input.ndim not in (3, 4):
-        _warn_of_dimensions("dropout2d", input)
+        _warn_of_dimensions("dropout2d", input, 2)
     elif input.ndim == 3:
-        warnings.warn(
-            "dropout2d: Received a 3D input, which is read as (N, C, L); use dropout1d to say so", stacklevel=2
-        )
+        warn(_READ_AS_CHANNELS)
     return _applied(input, p, training, inplace, is_alpha=False, by_channel=True)
 
 
@@ -99,7 +98,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Zero whole channels. Shape: input (N, C, D, H, W) or (C, D, H, W), result the same."""
     _check_probability(p)
     if input.ndim not in (4, 5):
-        _warn_of_dimensions("dropout3d", input)
+        _warn_of_dimensions("dropout3d", input, 3)
     return _batched(input, input.ndim == 4, p, training, inplace)
 
 
@@ -212,9 +211,18 @@ def _check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _warn_of_dimensions(name: str, input: Tensor) -> None:
-    warnings.warn(
-        f"{name}: Received a {input.ndim}-D input to {name}, which is deprecated: whole channels are meant; for single "
-        "elements use dropout",
-        stacklevel=3,
+def _warn_of_dimensions(name: str, input: Tensor, spatial: int) -> None:
+    warn(
+        f"{name}: Received a {input.ndim}-D input to {name}, which is deprecated and will result in an error in a "
+        "future release. To retain the behavior and silence this warning, please use dropout instead. Note that "
+        f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
+        f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs)."
     )
+
+
+_READ_AS_CHANNELS = (
+    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
+    "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future "
+    "release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+    "channel-wise dropout behavior, please switch to using dropout1d instead."
+)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 
@@ -52,6 +53,12 @@ def assert_allclose(
     msg: str = "",
 ) -> None:  # fmt: skip
     """Raise AssertionError unless both are near; an older way, which takes NaN for near and compares any dtypes."""
+    warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
+        "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+    )
     actual, expected = (x if isinstance(x, Tensor) else from_host(np.asarray(x)) for x in (actual, expected))
     assert_close(
         actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False,

@@ -29,6 +29,26 @@ def _backward_of_hooked() -> None:
     layer(torch.ones(1, 2)).sum().backward()
 
 
+def _attention_with_two_kinds_of_masks() -> None:
+    x = torch.ones(2, 2, 4)
+    nn.MultiheadAttention(4, 2)(
+        x, x, x, attn_mask=torch.zeros(2, 2), key_padding_mask=torch.zeros(2, 2, dtype=torch.bool)
+    )
+
+
+def _layer_with_two_kinds_of_masks() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8)
+    layer(torch.ones(2, 2, 4), torch.zeros(2, 2), torch.zeros(2, 2, dtype=torch.bool))
+
+
+def _schedule(steps: int) -> torch.optim.lr_scheduler.LRScheduler:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(1))], 0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    for _ in range(steps):
+        optimizer.step()
+    return schedule
+
+
 WARNED: dict[str, Callable[[], object]] = {
     "different to the input size": lambda: F.mse_loss(torch.ones(3, 1), torch.ones(3)),
     r"std\(\): degrees of freedom is <= 0": lambda: torch.ones(1).std(),
@@ -50,12 +70,43 @@ WARNED: dict[str, Callable[[], object]] = {
     r"nn\.functional\.upsample` is deprecated": lambda: F.upsample(torch.ones(1, 1, 2, 2), scale_factor=2),
     "uint8 is now deprecated": lambda: torch.ones(2)[_bytes()],
     "where received a uint8 condition": lambda: torch.where(_bytes(), 1, 2),
-    "number before tensors": lambda: torch.ones(2).addcmul_(0.5, torch.ones(2), torch.ones(2)),
+    r"This overload of addcmul_ is deprecated:\n\taddcmul_\(Number value, Tensor tensor1": lambda: torch.ones(
+        2
+    ).addcmul_(0.5, torch.ones(2), torch.ones(2)),
     "does not match num_features": lambda: nn.InstanceNorm2d(3)(torch.ones(1, 2, 4, 4)),
     "Casting complex values to real": lambda: torch.tensor([1j]).float(),
     "Casting complex values to real discards": lambda: torch.zeros(1).copy_(torch.tensor([1j])),
     "complex values to real discards the imaginary": lambda: torch.zeros(2).__setitem__(0, torch.tensor(1j)),
     "non-tuple sequence": lambda: torch.ones(3, 3)[[[0, 1], [1, 2]]],
+    r"\tadd\(Tensor input, Number alpha, Tensor other, \*, Tensor out = None\)": lambda: torch.add(
+        torch.ones(2), 2, torch.ones(2)
+    ),
+    r"dropout2d: Received a 3D input to dropout2d and assuming": lambda: F.dropout2d(torch.ones(2, 2, 2)),
+    r"dropout3d is deprecated|dropout3d, which is deprecated and will result": lambda: F.dropout3d(torch.ones(2, 2)),
+    r"torch\.range is deprecated and will be removed": lambda: torch.range(0, 2),
+    r"torch\.meshgrid: in an upcoming release": lambda: torch.meshgrid(torch.ones(2), torch.ones(2)),
+    "non-inplace resize is deprecated": lambda: torch.ones(2).resize(2),
+    "non-inplace resize_as is deprecated": lambda: torch.ones(2).resize_as(torch.ones(2)),
+    "attribute of a Tensor that is not a leaf": lambda: torch.ones(1, requires_grad=True).exp().grad,
+    r"torch\.qr is deprecated in favor of torch\.linalg\.qr": lambda: torch.qr(torch.eye(2)),
+    r"torch\.cholesky is deprecated in favor of": lambda: torch.cholesky(torch.eye(2)),
+    r"torch\.lu is deprecated in favor of": lambda: torch.lu(torch.eye(2)),
+    r"torch\.triangular_solve is deprecated": lambda: torch.triangular_solve(torch.eye(2), torch.eye(2)),
+    r"torch\.chain_matmul is deprecated": lambda: torch.chain_matmul(torch.eye(2), torch.eye(2)),
+    "which is known to cause spectral leakage": lambda: torch.stft(torch.ones(16), 4, return_complex=True),
+    "stft with return_complex=False is deprecated": lambda: torch.stft(
+        torch.ones(16), 4, window=torch.ones(4), return_complex=False
+    ),
+    "same window used by stft": lambda: torch.istft(torch.ones(3, 5, dtype=torch.cfloat), 4),
+    "Support for mismatched key_padding_mask and attn_mask": lambda: _attention_with_two_kinds_of_masks(),
+    "Support for mismatched src_key_padding_mask and src_mask": lambda: _layer_with_two_kinds_of_masks(),
+    "Initializing zero-element tensors is a no-op": lambda: nn.init.kaiming_normal_(torch.ones(0, 2)),
+    "keyword argument `min_value` is deprecated": lambda: nn.Hardtanh(min_value=-2),
+    "`NLLLoss2d` has been deprecated": lambda: nn.NLLLoss2d(),
+    "should not be instantiated. Methods on autograd functions": lambda: torch.autograd.Function(),
+    r"assert_allclose\(\)` is deprecated": lambda: torch.testing.assert_allclose(1.0, 1.0),
+    "During the deprecation, if epoch is different from None": lambda: _schedule(1).step(3),
+    "Failure to do this will result in PyTorch skipping": lambda: _schedule(0).step(),
 }
 
 

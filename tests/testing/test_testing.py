@@ -57,6 +57,7 @@ def test_classes_must_be_one_where_subclasses_are_not_allowed() -> None:
         torch.testing.assert_close(torch.nn.Parameter(x), x, allow_subclasses=False)
 
 
+@pytest.mark.filterwarnings("ignore:.*assert_allclose")
 def test_the_older_way_compares_across_dtypes_and_takes_nan_for_near() -> None:
     torch.testing.assert_allclose(torch.tensor([1, 2]), [1.0, 2.0])
     torch.testing.assert_allclose(np.array([np.nan]), torch.tensor([np.nan]))

@@ -17,7 +17,9 @@ Rate = Any  # float, or a one-element Tensor
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler; with an epoch the closed form is used where there is one."
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
+    "form is used instead of the new chainable form, where available. Please open an issue if you are unable to "
+    "replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose."
 )
 _HOW_TO = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 _OVERRIDDEN = (
@@ -25,8 +27,9 @@ _OVERRIDDEN = (
     f"to call `optimizer.step()` before `lr_scheduler.step()`. {_HOW_TO}"
 )
 _WRONG_ORDER = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: "
-    "`optimizer.step()` before `lr_scheduler.step()`; as it is, the first value of the schedule is skipped. " + _HOW_TO
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+    "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
+    "do this will result in PyTorch skipping the first value of the learning rate schedule. " + _HOW_TO
 )
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor.placement import get_default_device
 from funcgrad.random.generator import Generator
 from funcgrad.utils.data import draws
@@ -135,6 +136,13 @@ class DataLoader(Generic[Sample]):
         return count // self.batch_size if self.drop_last else math.ceil(count / self.batch_size)
 
 
+_WHOSE_COPY = (
+    "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica "
+    "at each worker. Please see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for "
+    "examples."
+)
+
+
 class _Iterator:
     """One pass over a loader. Starting it draws a seed for the workers even when there are none, as torch does."""
 
@@ -143,6 +151,7 @@ class _Iterator:
         self._order = iter(loader._index_sampler)
         self._base_seed = draws.seed(loader.generator)
         self._yielded = 0
+        self._reported = loader._reported_length
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -153,18 +162,19 @@ class _Iterator:
     def __next__(self) -> Any:
         batch = self._next_batch()
         self._yielded += 1
-        reported = self._loader._reported_length
-        if reported is not None and self._yielded > reported:
-            warnings.warn(
-                f"Length of IterableDataset {self._loader.dataset} was reported to be {reported} (when accessing "
-                f"len(dataloader)), but {self._yielded} samples have been fetched. With several workers, each iterates "
-                "its own copy of the dataset: see get_worker_info.",
-                stacklevel=2,
-            )
+        if self._reported is not None and self._yielded > self._reported:
+            self._warn_of_length(self._reported)
         return batch
 
     def _next_batch(self) -> Any:
         raise NotImplementedError
+
+    def _warn_of_length(self, reported: int) -> None:
+        warned = (
+            f"Length of IterableDataset {self._loader.dataset} was reported to be {reported}(when accessing "
+            f"len(dataloader)), but {self._yielded} samples have been fetched. "
+        )
+        warn(warned + _WHOSE_COPY * (self._loader.num_workers > 0))
 
 
 class _HereIterator(_Iterator):
@@ -192,6 +202,7 @@ class _WorkersIterator(_Iterator):
         """Begin another pass with the same workers; what is left of the last one is dropped when it arrives."""
         self._order = iter(self._loader._index_sampler)
         self._yielded = 0
+        self._reported = self._loader._reported_length
         self._epoch += 1
         self._pool.restart()
         self._begin()
