@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import (
+    as_one_float,
     require_floating,
     require_real_floating,
     require_scalar_type,
@@ -88,15 +89,17 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     _check_classes(input)
     require_floating(input, "log_softmax_lastdim_kernel_impl")
+    result = input.dtype
     if input.shape == target.shape:
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         loss, share = _of_probabilities(input, target, weight, label_smoothing), None
+        result = jnp.result_type(*[x.dtype for x in (input, target, weight) if x is not None])
         if kind == "mean":
             share = jnp.asarray(loss.size, loss.dtype)
     else:
         loss, share = losses_and_shares(input, target, weight, ignore_index, label_smoothing)
-    return reduced_by_share(loss, share, kind).astype(input.dtype)
+    return reduced_by_share(loss, share, kind).astype(result)
 
 
 @op(grad=_nll_loss_grad, names="nn.functional.nll_loss", demands=_CLASSES)
@@ -157,12 +160,12 @@ def _of_probabilities(input: Array, target: Array, weight: Array | None, smoothi
     axis = min(input.ndim - 1, 1)
     classes = input.shape[axis]
     _check_weight(weight, classes)
-    logits, target = wide(input), target.astype(wide(input).dtype)
+    logits, target, weight = as_one_float(wide(input), target, weight)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
     scores = jax.nn.log_softmax(logits, axis) * target
     if weight is not None:
-        scores = scores * _column(weight.astype(logits.dtype), logits)
+        scores = scores * _column(weight, logits)
     return -scores.sum(axis)
 
 

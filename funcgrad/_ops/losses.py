@@ -169,11 +169,14 @@ def binary_cross_entropy_with_logits(
         )
     require_real_floating(input, "log_sigmoid_cpu")
     if target.dtype.kind in "biu":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_name(target)}")
+        raise RuntimeError(
+            f"result type {scalar_name(input)} can't be cast to the desired output type {scalar_name(target)}"
+        )
+    kind = target.dtype  # it is in the target's memory that torch adds up
     input, target, weight, pos_weight = as_one_float(input, target, weight, pos_weight)
     positive = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     loss = (1 - target) * input + positive * log1p_exp(-input)
-    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce).astype(kind)
 
 
 def _kl_div_grad(shapes: tuple, statics: tuple) -> tuple:

@@ -281,6 +281,11 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Scalar = 1, alpha: Scal
         raise RuntimeError(
             f"size mismatch, got input ({input.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})"
         )
+    if not input.dtype == mat.dtype == vec.dtype:
+        names = [scalar_name(x) for x in (input, mat, vec)]
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {names[0]}, {names[1]}, and {names[2]}"
+        )
     return _added(input, _matrix_times_vector(mat, vec), beta, alpha)
 
 
@@ -302,6 +307,11 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alp
 
     Shape: input broadcasts to (b, n, p), batch1 (b, n, m), batch2 (b, m, p), result (b, n, p).
     """
+    if not input.dtype == batch1.dtype == batch2.dtype:
+        names = [c_name(x) for x in (input, batch1, batch2)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
+        )
     _is_batch(batch1, batch2)
     return _added(input, jnp.matmul(batch1, batch2), beta, alpha)
 
@@ -321,6 +331,7 @@ def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alph
             sizes = ["x".join(map(str, batch.shape[1:])) for batch in (batch1, batch2)]
             raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes[0]} and {sizes[1]})")
     _is_batch(batch1, batch2)
+    _same_as_second(input, batch1, batch2)
     summed = lax.dot_general(batch1, batch2, (((0, 2), (0, 1)), ((), ())))
     return _added(input, summed, beta, alpha)
 

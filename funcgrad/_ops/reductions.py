@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
-from funcgrad._ops.checks import require_real, scalar_name, wide
+from funcgrad._ops.checks import require_real, require_real_floating, scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.extremes import place_of_largest, place_of_smallest
 from funcgrad._ops.table import Array, Dims, DType, op
@@ -269,6 +269,7 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
 
     Shape: result (bins,).
     """
+    require_real_floating(input, "histogram_cpu")
     flat = input.reshape(-1)
     low, high = jnp.asarray(min, input.dtype), jnp.asarray(max, input.dtype)
     if min == max:

@@ -18,7 +18,7 @@ from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
-from funcgrad._tensor.refused_numbers import require
+from funcgrad._tensor.refused_numbers import check_choice, require
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.selections import nonzero
 from funcgrad._tensor.tensor import Tensor
@@ -79,6 +79,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     warn_of_bytes(condition)
+    check_choice(input, other)
+    check_choice(other, input)
     result = call(TABLE["where"], (condition, input, other))
     return result if out is None else write_out(out, result)
 

@@ -11,6 +11,7 @@ import jax.core
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, numbers_of
@@ -168,7 +169,7 @@ def represent(self: Tensor) -> str:
         history = f", grad_fn=<{fn.name()}>" if fn is not None else ", requires_grad=True" if self.requires_grad else ""
         return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
     tangent = tangent_of(variable)
-    return printing.format_tensor(
+    text = printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
         requires_grad=self.requires_grad,
@@ -178,6 +179,7 @@ def represent(self: Tensor) -> str:
         name="tensor" if "_prints_plainly" in vars(type(self)) else type(self).__name__,
         tangent=None if tangent is None else format(Names.wrap(tangent)),
     )
+    return f"Parameter({text})" if "_is_param" in self.__dict__ else text
 
 
 @method("__format__")
@@ -271,6 +273,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
     """
     if self.requires_grad and thread.grad and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if not self.dtype.numpy.isbuiltin == 1:
+        raise TypeError(f"Got unsupported ScalarType {scalar_type_name(self.dtype)}")
     return array_with(self)
 
 

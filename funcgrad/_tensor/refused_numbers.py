@@ -103,6 +103,18 @@ def check_fits(number: Any, like: Any) -> None:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def check_bound(number: Any, input: Any) -> None:
+    """RuntimeError for a bound that the dtype which is computed in does not hold: the input's, unless that is wider."""
+    if type(number) is int or (isinstance(input, Tensor) and input.dtype.is_differentiable):
+        check_fits(number, input)
+
+
+def check_choice(number: Any, other: Any) -> None:
+    """RuntimeError for an int beyond what the integers hold among which it is to stand."""
+    if type(number) is int and isinstance(other, Tensor) and not other.dtype.is_differentiable:
+        check_fits(number, other)
+
+
 def check_divisor(input: Any, other: Any) -> None:
     """RuntimeError, as torch's, for a zero by which integers are divided."""
     if isinstance(input, Tensor) and input.dtype.is_differentiable:

@@ -73,10 +73,17 @@ def unique(
 ) -> Any:  # fmt: skip
     """Return the different elements in order; optionally where each element went, and how often each occurs."""
     dim = None if dim is None else dim_of(input.ndim, dim)
+    _refuse_complex(input, dim)
     found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]
     return _chosen(parts, input, return_inverse, return_counts)
+
+
+def _refuse_complex(input: Tensor, dim: int | None) -> None:
+    if input.dtype.is_complex:
+        kernel = "unique" if dim is None else "unique_dim"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(input.dtype)}'")
 
 
 def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any:
@@ -91,6 +98,7 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Return the elements without repeats of the one before; optionally where each went, and how often it came."""
+    _refuse_complex(input, dim)
     array = to_host(input)
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     new = np.ones(len(rows), bool)

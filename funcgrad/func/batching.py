@@ -75,7 +75,7 @@ def _run(
 
 def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[Any]) -> tuple[list[Any], int]:
     """Return the dimension that is mapped of each leaf, and the size of the batch."""
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"{label}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
             f"got: {type(in_dims)}."

@@ -28,15 +28,31 @@ _ANSWERED = {  # what a tensor without a shape answers all the same
 }  # fmt: skip
 
 
-class Parameter(Tensor):
+class _MarkedToo(type(Tensor)):
+    """Makes instances of a class also those of the user's own kinds of tensors that carry its mark."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        mark = cls.__dict__.get("_mark")
+        if mark is not None and isinstance(instance, Tensor) and mark in getattr(instance, "__dict__", ()):
+            return True
+        return super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_MarkedToo):
     """A leaf that wants gradients, and that a module registers when it is assigned to an attribute."""
 
     __slots__ = ()
     _prints_plainly = True
+    _mark: ClassVar[str] = "_is_param"
     __torch_function__: ClassVar[Any] = disabled
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
-        """Return a parameter that shares the storage of `data` (of a view: a copy)."""
+        """Return a parameter that shares the storage of `data` (of a view: a copy).
+
+        What is of a class of its own stays of that class, and is marked. RuntimeError: its `detach` gives another.
+        """
+        if isinstance(data, Tensor) and type(data) is not Tensor and not issubclass(type(data), Parameter):
+            return _marked(data.detach().requires_grad_(requires_grad), data)
         return _named_anew(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -50,20 +66,30 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{text if type(self) is Parameter else f'Parameter({text})'}"
 
 
-class Buffer(Tensor):
-    """A tensor that a module registers as a buffer when it is assigned to an attribute."""
+def _marked(found: Any, data: Tensor) -> Any:
+    if type(found) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+            f"instance of the same type, but return type {type(found).__name__} was found instead. To use the type as "
+            "a Parameter, please correct the detach() semantics defined by its __torch_dispatch__() implementation."
+        )
+    found._is_param = True
+    return found
+
+
+class Buffer(Tensor, metaclass=_MarkedToo):
+    """What a module registers as a buffer when it is assigned to an attribute: a tensor that is marked."""
 
     persistent: bool
+    _mark: ClassVar[str] = "_is_buffer"
     __torch_function__: ClassVar[Any] = disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
-        """Return a buffer that shares the storage of `data`; `persistent` puts it in the state dictionary."""
-        buffer = _named_anew(cls, data, requires_grad=False)
-        buffer.persistent = persistent
+        """Return a tensor that shares the storage of `data`; `persistent` puts it in the state dictionary."""
+        given = fg.empty(0) if data is None else data
+        buffer: Any = given.detach().requires_grad_(given.requires_grad)
+        buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
-
-    def __repr__(self, **kwargs: Any) -> str:
-        return self.detach().as_subclass(Tensor).__repr__(**kwargs) if type(self) is Buffer else super().__repr__()
 
 
 def _refuse_parameter(name: str) -> NoReturn:

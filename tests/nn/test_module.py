@@ -432,3 +432,26 @@ def test_every_layer_has_the_name_under_which_torch_saves_it() -> None:
     assert len(layers) > 150
     assert [kind.__name__ for kind in layers if torch_name(kind) is None] == []
     assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
+
+
+class Labelled(torch.Tensor):
+    """A tensor of a class of its own."""
+
+
+def test_a_parameter_of_a_tensor_of_an_own_class_stays_of_that_class() -> None:
+    parameter = nn.Parameter(torch.ones(2).as_subclass(Labelled))
+    assert type(parameter) is Labelled and isinstance(parameter, nn.Parameter) and parameter.requires_grad
+    assert type(parameter * 2) is Labelled and not isinstance(parameter * 2, nn.Parameter)
+    assert repr(parameter) == "Parameter(Labelled([1., 1.], requires_grad=True))"
+    layer = nn.Linear(2, 2)
+    layer.bias = parameter
+    assert layer.double().bias.dtype is torch.float64 and type(layer.bias) is Labelled
+    assert len(list(layer.parameters())) == 2
+    assert nn.Parameter(torch.eye(2).to_sparse()).is_sparse
+
+
+def test_a_buffer_is_a_tensor_that_is_marked() -> None:
+    module = nn.Module()
+    module.kept, module.left_out = nn.Buffer(torch.ones(2)), nn.Buffer(torch.ones(2), persistent=False)
+    assert type(module.kept) is torch.Tensor and isinstance(module.kept, nn.Buffer)
+    assert not isinstance(module.kept * 2, nn.Buffer) and list(module.state_dict()) == ["kept"]

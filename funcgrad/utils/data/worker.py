@@ -65,24 +65,34 @@ class Job(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """An exception on its way from a worker to the loop."""
+    """An exception on its way from a worker to the loop: its class, and its traceback as a text."""
 
     worker: int
-    error: Exception
-    trace: str | None = None
+    kind: type[Exception]
+    trace: str
+
+    @classmethod
+    def of(cls, worker: int, error: Exception) -> Failure:
+        """Return what is sent of an exception that a worker caught."""
+        return cls(worker, type(error), "".join(traceback.format_exception(error)))
 
     def reraise(self) -> None:
-        """Raise the worker's exception here, with the traceback of the line in the worker."""
-        if self.trace is not None:
-            raise self.error from RemoteTraceback(self.trace)
-        raise self.error
+        """Raise an exception of the class, which tells where it was caught; RuntimeError, where it takes no text."""
+        told = f"Caught {self.kind.__name__} in DataLoader worker process {self.worker}.\nOriginal {self.trace}"
+        try:
+            error = self.kind(_Plain(told) if self.kind is KeyError else told)
+        except Exception:
+            raise RuntimeError(told) from None
+        raise error
 
 
-class RemoteTraceback(Exception):  # noqa: N818 - it is the cause that is shown, not an error of its own
-    """Shows the traceback of another process, which cannot itself be sent."""
+class _Plain(str):
+    """A text that prints as it is where others are quoted."""
 
-    def __str__(self) -> str:
-        return f'\n"""\n{self.args[0]}"""'
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return self
 
 
 _here = threading.local()
@@ -130,7 +140,7 @@ def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
         if job.init is not None:
             job.init(job.id)
     except Exception as error:
-        broken = Failure(job.id, _noted(error, job))
+        broken = Failure.of(job.id, error)
     while (task := get()) != STOP:
         if task == RESTART:
             fetch, has_ended = None, False
@@ -145,16 +155,11 @@ def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
             flush()  # what this thread has recorded runs here, not in the loop that waits for it
         except StopIteration as end:
             has_ended = job.fetch.is_stream
-            reply = ENDED if has_ended else Failure(job.id, _noted(end, job))
+            reply = ENDED if has_ended else Failure.of(job.id, end)
         except Exception as error:
-            reply = Failure(job.id, _noted(error, job))
+            reply = Failure.of(job.id, error)
         put((epoch, number, reply))
         del task, index, reply
-
-
-def _noted(error: Exception, job: Job) -> Exception:
-    error.add_note(f"Caught in DataLoader worker {job.id} of {job.num_workers}.")
-    return error
 
 
 def _get_while_parent_lives(tasks: Any) -> Any:
@@ -190,14 +195,13 @@ def _packed_reply(reply: tuple[int, int, Any]) -> bytes:
     try:
         return packed(reply)
     except Exception as error:
-        return _packed_failure(epoch, number, Failure(_here.info.id, error))
+        return _packed_failure(epoch, number, Failure.of(_here.info.id, error))
 
 
 def _packed_failure(epoch: int, number: int, failure: Failure) -> bytes:
-    trace = "".join(traceback.format_exception(failure.error))
     try:
-        sent = packed((epoch, number, failure._replace(trace=trace)))
-        pickle.loads(sent)  # an exception whose __init__ asks for more than its message pickles, but does not come back
+        sent = packed((epoch, number, failure))
+        pickle.loads(sent)  # a class that was made in a function cannot be sent
         return sent
     except Exception:
-        return packed((epoch, number, Failure(failure.worker, RuntimeError(str(failure.error)), trace)))
+        return packed((epoch, number, failure._replace(kind=RuntimeError)))
