@@ -302,8 +302,18 @@ class InstanceNorm3d(_InstanceNorm):
 class _LazyNorm(LazyModuleMixin, _NormBase):
     """A normalization that learns `num_features` from its first input."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(0, *args, **kwargs)
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _new_parameter(self, device: Any, dtype: Any) -> Any:
         return UninitializedParameter(device=device, dtype=dtype)

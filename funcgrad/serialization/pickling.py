@@ -111,6 +111,8 @@ def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:
         raise NotImplementedError("nested tensors are not saved to files: save values() and offsets()")
     if isinstance(tensor, SparseTensor):
         return rebuild.sparse_tensor, (tensor.layout, rebuild.parts_of(tensor))
+    if type(tensor).__reduce_ex__ is not Tensor.__reduce_ex__:
+        return tensor.__reduce_ex__(2)
     state = dict(tensor.__dict__)
     if rebuild.is_parameter(tensor):
         made = (_Untracked(tensor), tensor.requires_grad, OrderedDict())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import pickle
 import weakref
 from collections import OrderedDict
@@ -455,3 +456,24 @@ def test_a_buffer_is_a_tensor_that_is_marked() -> None:
     module.kept, module.left_out = nn.Buffer(torch.ones(2)), nn.Buffer(torch.ones(2), persistent=False)
     assert type(module.kept) is torch.Tensor and isinstance(module.kept, nn.Buffer)
     assert not isinstance(module.kept * 2, nn.Buffer) and list(module.state_dict()) == ["kept"]
+
+
+def test_a_lazy_instance_norm_has_weights_and_statistics_by_default() -> None:
+    norm = nn.LazyInstanceNorm1d()
+    norm(torch.ones(2, 3, 4))
+    assert sorted(norm.state_dict()) == ["bias", "num_batches_tracked", "running_mean", "running_var", "weight"]
+
+
+def test_a_lazy_module_can_be_saved() -> None:
+    file = io.BytesIO()
+    torch.save(nn.LazyLinear(3), file)
+    file.seek(0)
+    assert isinstance(torch.load(file, weights_only=False).weight, nn.UninitializedParameter)
+
+
+@pytest.mark.parametrize("wrong", [{"dtype": "float32"}, {"foo": 1}])
+def test_a_module_refuses_to_move_to_what_is_no_destination(wrong: dict[str, Any]) -> None:
+    with pytest.raises(
+        TypeError, match=r"invalid combination of arguments - got \((dtype=str|foo=int), \)"
+    ):
+        nn.Linear(1, 1).to(**wrong)

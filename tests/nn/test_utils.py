@@ -288,3 +288,9 @@ def test_reflections_without_a_trivialization_can_be_assigned() -> None:
     wanted = torch.linalg.qr(torch.randn(4, 4))[0][:3]
     layer.weight = wanted
     assert layer.weight.allclose(wanted, atol=1e-5)
+
+
+def test_functional_call_names_the_keys_that_do_not_fit() -> None:
+    layer, x = nn.Linear(2, 2), torch.ones(1, 2)
+    with pytest.raises(RuntimeError, match=r"Error\(s\) in reparametrizing for Linear:\n\tMissing key\(s\): 'bias'\."):
+        torch.func.functional_call(layer, {"weight": torch.zeros(2, 2)}, x, strict=True)

@@ -75,9 +75,10 @@ def _for_all_names(module: Module, given: dict[str, Tensor], tie_weights: bool, 
                 )
     missing, unknown = sorted(own.keys() - complete.keys()), sorted(given.keys() - own.keys())
     if strict and (missing or unknown):
-        parts = [f"Unexpected key(s): {', '.join(unknown)}." * bool(unknown)]
-        parts.append(f"Missing key(s): {', '.join(missing)}." * bool(missing))
-        raise RuntimeError(f"Error(s) in functional_call for {type(module).__name__}: {' '.join(filter(None, parts))}")
+        named = (("Unexpected", unknown), ("Missing", missing))
+        parts = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in named if keys]
+        told = "\n\t".join([f"Error(s) in reparametrizing for {type(module).__name__}:", *parts])
+        raise RuntimeError(told)
     return complete
 
 

@@ -143,6 +143,8 @@ def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: Colla
 
 def collate_numpy_scalar_fn(batch: Sequence[np.generic], *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """Make a tensor of numpy scalars."""
+    if any(type(number) is not type(batch[0]) for number in batch):
+        return fg.as_tensor(batch)
     return from_host(np.array(batch, dtype=batch[0].dtype))
 
 
