@@ -35,7 +35,6 @@ FLOORS = (
     (
         "nn",
         "cuda",
-        "backends",
         "version",
         "functional",
         "return_types",
@@ -50,6 +49,7 @@ FLOORS = (
     (
         "accelerator",
         "ao",
+        "backends",
         "cpu",
         "ops",
         "compiling",

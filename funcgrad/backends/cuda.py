@@ -7,8 +7,13 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 from funcgrad._tensor.placement import available
+from funcgrad.backends.switches import Switches
+from funcgrad.nn.attention import SDPBackend as SDPBackend
 
-matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True)
+matmul = Switches(
+    allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True,
+    allow_fp16_accumulation=False, fp32_precision="none",
+)  # fmt: skip
 
 
 class SDPAParams(SimpleNamespace):
@@ -50,3 +55,25 @@ def enable_mem_efficient_sdp(enabled: bool) -> None:
 
 def enable_cudnn_sdp(enabled: bool) -> None:
     """Accepted."""
+
+
+def is_flash_attention_available() -> bool:
+    """Tell that its kernel is not here: XLA has its own."""
+    return False
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Tell that its kernel is not here: XLA has its own."""
+    return False
+
+
+can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
+    """Accepted."""
+
+
+def fp16_bf16_reduction_math_sdp_allowed() -> bool:
+    """Tell that sums are kept in single precision."""
+    return False

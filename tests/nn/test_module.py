@@ -473,7 +473,5 @@ def test_a_lazy_module_can_be_saved() -> None:
 
 @pytest.mark.parametrize("wrong", [{"dtype": "float32"}, {"foo": 1}])
 def test_a_module_refuses_to_move_to_what_is_no_destination(wrong: dict[str, Any]) -> None:
-    with pytest.raises(
-        TypeError, match=r"invalid combination of arguments - got \((dtype=str|foo=int), \)"
-    ):
+    with pytest.raises(TypeError, match=r"invalid combination of arguments - got \((dtype=str|foo=int), \)"):
         nn.Linear(1, 1).to(**wrong)
