@@ -73,7 +73,7 @@ def _marked(found: Any, data: Tensor) -> Any:
             f"instance of the same type, but return type {type(found).__name__} was found instead. To use the type as "
             "a Parameter, please correct the detach() semantics defined by its __torch_dispatch__() implementation."
         )
-    found._is_param = True
+    vars(found)["_is_param"] = True
     return found
 
 
