@@ -99,7 +99,7 @@ class _Found:
         lines.append(f" return [{_names(self.wanted)}]")
         scope["asarray"] = np.asarray
         exec("\n".join(lines), scope)
-        return scope["computed"]
+        return scope.pop("computed")
 
     def _run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[int]) -> list[int]:
         """Enter the equations of a jaxpr; return where its results are."""
