@@ -12,6 +12,7 @@ import jax
 import pytest
 
 import funcgrad
+from funcgrad._program.compiling import HAS_OLDER_EMITTERS
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program
@@ -23,7 +24,8 @@ QUICK = "XLA_FLAGS" not in os.environ  # XLA_FLAGS= runs all tests with what XLA
 if QUICK:
     # With LLVM at level 0, XLA's older emitters compile the programs of tests in a fifth of the time. XLA reads the
     # variable once; scripts that tests run in processes of their own have XLA's defaults, and so users' code.
-    os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+    older = "--xla_cpu_use_fusion_emitters=false" if HAS_OLDER_EMITTERS else ""
+    os.environ["XLA_FLAGS"] = f"{older} --xla_cpu_parallel_codegen_split_count=1"
     jax.devices()
     del os.environ["XLA_FLAGS"]
 

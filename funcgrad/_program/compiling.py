@@ -15,6 +15,11 @@ _MOST_DIMENSIONS = 6
 # 0.10.2). And the gradient of a depthwise kernel is a sum for each of its taps, of as many shifted copies of the image:
 # a step of MobileNet's blocks takes 0.8 to 0.55 of the time without them (`python -m tests.benchmarks.options`).
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT"}
+HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)  # they compile in half the time; XLA has lost them since
+# Without LLVM's optimisations, by the older emitters, in one thread: for what computes little.
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1} | (
+    {"xla_cpu_use_fusion_emitters": False} if HAS_OLDER_EMITTERS else {}
+)
 
 
 def options_for(line: Iterable[Step | Loop]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program.compiling import options_for
+from funcgrad._program.compiling import QUICKLY, options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
 from funcgrad._program.host.running import INSTRUCTION, own
@@ -36,13 +36,6 @@ _TURNS = 4  # readings of the same leaf by instructions of a kind: then these ar
 # written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`).
 _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 _SMALL = 1 << 16  # elements
-# without LLVM's optimisations, by XLA's older emitters, in one thread
-_QUICK = {
-    "xla_backend_optimization_level": 0,
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
-
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
@@ -60,7 +53,7 @@ class Single:
     __slots__ = ("is_compiled", "run", "seconds")
 
     def __init__(self, step: Step, fixed: Any, kinds: Any) -> None:
-        options = options_for([step]) | (_QUICK if _is_small(step) else {})
+        options = options_for([step]) | (QUICKLY if _is_small(step) else {})
         execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
         known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
         given = [aval if isinstance(aval, Aval) else None for aval in known]
