@@ -4,6 +4,7 @@ RuntimeError                torch's usual choice: wrong shapes, a second backwar
 ├── FuncgradError           something only funcgrad can say
 │   ├── ForkedProcessError  a forked child touched XLA
 │   └── FlushError          a recorded program could not be run; the cause is chained
+├── BatchIsRead             within vmap, Python looked at numbers of which each entry has its own
 ├── LinAlgError             a matrix cannot be factored or solved with
 └── ShapeError              an op was given shapes or dtypes that it cannot take
 TypeError
@@ -50,6 +51,11 @@ LinAlgError = _LinAlgError  # torch's class has that name in errors, and this on
 @shown_as(RuntimeError)
 class ShapeError(RuntimeError):
     """An op was given shapes or dtypes that it cannot take."""
+
+
+@shown_as(RuntimeError)
+class BatchIsRead(RuntimeError):  # noqa: N818 - it reads as what it says
+    """Python looks at numbers of which each entry of a batch has its own."""
 
 
 @shown_as(TypeError)

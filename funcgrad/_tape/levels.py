@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 
+from funcgrad._base.errors import BatchIsRead
 from funcgrad._program.record import array_of, known_of
 from funcgrad._program.trie import Signature, signature_of
 from funcgrad._program.value import Aval, LiftedValue, aval
@@ -28,15 +29,24 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tape.vjp import Pullback
 
 _LOOKS = (
+    "vmap: We do not support batching operators that can output dynamic shape, nor what looks at the numbers of a "
+    "Tensor: each entry of the batch has others. Write it with torch.where or a mask."
+)
+ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
-    "nor over attempting to use a Tensor in some data-dependent control "
-    "flow (if, while, bool()), or an op whose result's shape depends on data. Each entry of the batch has another "
-    "number: write it with torch.where or a mask."
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report."
+)
+FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _ESCAPED = (
     "vmap: a batched tensor left the function that was mapped other than as its result: return it instead of storing "
     "it, and do not write it into a tensor from outside in place."
 )
+
+
 _age = itertools.count(1).__next__
 
 
@@ -132,7 +142,9 @@ class BatchLevel(Level):
 
     def read(self, below: Variable) -> Any:
         """Refuse: there are as many arrays as entries in the batch."""
-        raise RuntimeError(_ESCAPED if self.finished else _LOOKS)
+        if self.finished:
+            raise RuntimeError(_ESCAPED)
+        raise BatchIsRead(_LOOKS)
 
     def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
         """Apply the op of a whole batch."""

@@ -12,10 +12,11 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.errors import BatchIsRead
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, numbers_of
-from funcgrad._tape.levels import tangent_of, wrapped_in
+from funcgrad._tape.levels import FLOW, ITEM, tangent_of, wrapped_in
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
@@ -42,7 +43,10 @@ def item(self: Tensor) -> Any:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
     value = self._current().value
     numbers = host_numbers(value)
-    number = (numbers_of(value) if numbers is None else numbers).item()
+    try:
+        number = (numbers_of(value) if numbers is None else numbers).item()
+    except BatchIsRead as error:
+        raise type(error)(ITEM) from None
     raise_fault()
     return number
 
@@ -99,7 +103,10 @@ def as_bool(self: Tensor) -> bool:
     if count != 1:
         word = "no values" if count == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {word} is ambiguous")
-    return bool(item(self))
+    try:
+        return bool(item(self))
+    except BatchIsRead as error:
+        raise type(error)(FLOW) from None
 
 
 @method("__index__")
