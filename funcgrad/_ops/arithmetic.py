@@ -14,7 +14,7 @@ from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_bounds, require_floating, require_number, require_order, require_real
+from funcgrad._ops.checks import require_bounds, require_floating, require_number, require_order, require_real, wide
 from funcgrad._ops.table import Array, Operand, Scalar, op
 
 Shapes = tuple[Any, ...]
@@ -127,7 +127,7 @@ _DIV_NAMES = (
 )
 
 
-@op(grad=_div_node, promote="exact", names=_DIV_NAMES)
+@op(grad=_div_node, promote="quotient", names=_DIV_NAMES)
 def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Array:
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:
@@ -284,8 +284,11 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) 
     """input + value * tensor1 / tensor2. Shape: broadcast. Raises RuntimeError for integers."""
     if is_integer(input):
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported; use (input + value * torch.trunc(tensor1 / "
-            "tensor2)).to(input.dtype) or (input + value * tensor1 / tensor2) for true division."
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform "
+            "a true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input "
+            "+ value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value "
+            "* tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter "
+            "implementation: (input + value * tensor1 / tensor2), for all dtypes."
         )
     return add(input, div(tensor1, tensor2), alpha=value)
 
@@ -457,4 +460,4 @@ def logaddexp2(input: Array, other: Array) -> Array:
 @op(grad="LdexpBackward0", promote="float", names="ldexp ldexp_ .ldexp .ldexp_")
 def ldexp(input: Array, other: Array) -> Array:
     """input * 2^other. Shape: broadcast."""
-    return mul(input, jnp.exp2(other))
+    return mul(input, jnp.exp2(wide(other)).astype(other.dtype))

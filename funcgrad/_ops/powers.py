@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,9 +11,10 @@ import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from funcgrad._base import dtypes
 from funcgrad._ops.arithmetic import Shapes, is_bool, is_integer, is_number
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.table import Array, Operand, op
+from funcgrad._ops.table import Array, DType, Operand, op
 
 
 def _pow_node(shapes: Shapes, statics: Shapes) -> str:
@@ -91,13 +93,14 @@ def _integer_power(input: Array, exponent: Array) -> Array:
 _FLOAT_POWER_NODE = ("PowBackward0", ("ToCopyBackward0", "input"))
 
 
-@op(grad=_FLOAT_POWER_NODE, promote="common", names="float_power .float_power .float_power_")
+def _in_double(ranked: Sequence[tuple[int, DType]]) -> DType:
+    return dtypes.complex128 if any(kind.is_complex for _, kind in ranked) else dtypes.float64
+
+
+@op(grad=_FLOAT_POWER_NODE, promote=_in_double, names="float_power .float_power .float_power_")
 def float_power(input: Operand, exponent: Operand) -> Array:
     """input ** exponent in double precision. Shape: broadcast."""
-    double = np.complex128 if input.dtype.kind == "c" else np.float64
-    if isinstance(exponent, np.ndarray):
-        return pow(lax.convert_element_type(input, double), exponent.astype(double))
-    return pow(lax.convert_element_type(input, double), lax.convert_element_type(exponent, double))
+    return pow(input, exponent)
 
 
 @op(grad="PowBackward0", names="square .square .square_ square_")

@@ -97,6 +97,10 @@ def mean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype:
 @op(grad=("DivBackward0", ("NansumBackward0", "input")))
 def nanmean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The mean over `dim` (default: all) of what is not NaN."""
+    if is_integer(input):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(input)}"
+        )
     dims = dims_of(input, dim)
     count = jnp.sum(~jnp.isnan(input), dims, keepdims=keepdim)
     total = nansum(input, dim, keepdim, dtype=dtype)

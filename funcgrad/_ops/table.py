@@ -125,8 +125,9 @@ class Op:
 
     def compute(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
         """Compute the results of inputs in which a variadic parameter's arrays are one list."""
-        rounded = self._rounded_dtype(inputs) if self.promote == "exact" else None
-        inputs = self._prepare(inputs, rounded)
+        rounded = self._rounded_dtype(inputs) if self.promote in ("exact", "quotient") else None
+        becomes_float = self.promote == "quotient" and not any(statics)  # no rounding is asked for
+        inputs = self._prepare(inputs, rounded, becomes_float)
         arguments = {p.name: x for p, x in zip(self.inputs, inputs, strict=False)}
         arguments.update((p.name, x) for p, x in zip(self.statics, statics, strict=False))
         results = self.function(**arguments)
@@ -147,11 +148,13 @@ class Op:
         is_short = common.itemsize == 2 and common.is_floating_point
         return common if is_short and any(_ranked(x)[0] != promotion.DIMENSIONED for x in inputs) else None
 
-    def _prepare(self, inputs: Sequence[Any], rounded: DType | None = None) -> list[Any]:
+    def _prepare(self, inputs: Sequence[Any], rounded: DType | None = None, becomes_float: bool = False) -> list[Any]:
         """Promote arrays and give traced numbers the dtype that they are used in: float32 before it is `rounded`."""
         if self.numbers != "inputs":  # an optimizer's rule takes its numbers where it takes tensors
             self._check_tensors(inputs)
         common = dtypes.float32 if rounded else self._common_dtype(inputs) if self.promote else None
+        if becomes_float and common is not None:
+            common = promotion.as_float(common)
         prepared: list[Any] = []
         for parameter, given in zip(self.inputs, inputs, strict=False):
             if given is None:
@@ -202,7 +205,7 @@ class Op:
             floats = [dtypes.of_numpy(x.dtype) for x in inputs if isinstance(x, jax.Array)]
             exact = dtypes.int64 if number.kind is int else dtypes.float64
             common = next((kind for kind in floats if kind.is_differentiable), exact)
-        return lax.convert_element_type(number.value, common.numpy)
+        return lax.convert_element_type(_exact(number, common), common.numpy)
 
     def orders(
         self, operands: Sequence[tuple[Dims, Dims | None] | None], statics: Sequence[Any], shapes: Sequence[Dims]
@@ -228,8 +231,9 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
                 torch's common dtype. "float": likewise, and integers become the default float dtype. "exact": as
                 "common", but a number beside 16-bit floats is not rounded: the row computes in float32, and its
-                result is rounded. Or a function of their ranks and dtypes (see `promotion.result_type`) that returns
-                the common dtype, or refuses them.
+                result is rounded. "quotient": as "exact", and integers become floats as for "float" where no
+                rounding is asked for. Or a function of their ranks and dtypes (see `promotion.result_type`) that
+                returns the common dtype, or refuses them.
     names       the public places, separated by blanks: "add .add .add_ .__radd__ nn.functional.relu". A leading dot
                 is a method, a trailing underscore changes the first tensor in place. Default: function and method.
     results     the field names of the named tuple that torch returns.
@@ -318,16 +322,24 @@ def _ranked(given: Any) -> tuple[int, DType]:
 
 
 def _cast(given: Any, common: DType | None) -> Any:
-    if common is None:
-        return given.value if type(given) is Number else given
     if type(given) is Number:
-        exact = given.kind is int and common.category == dtypes.INTEGER  # int8 + 200 wraps around; XLA's cast clamps
-        given = lax.convert_element_type(given.value, np.int64) if exact else given.value
+        given = _exact(given, common)
+    if common is None:
+        return given
     if isinstance(given, jax.Array):
         if given.dtype.kind == "c" and not common.is_complex:
             given = given.real
         return lax.convert_element_type(given, common.numpy)
     return np.asarray(np.array(given).astype(common.numpy))
+
+
+def _exact(number: Number, wanted: DType | None) -> Array:
+    """Return a traced number; an int that becomes an integer of any size as int64, for XLA clamps what is too large.
+
+    int8 + 200 wraps around.
+    """
+    wraps = number.kind is int and (wanted is None or wanted.category == dtypes.INTEGER)
+    return lax.convert_element_type(number.value, np.int64) if wraps else number.value
 
 
 def _strong(result: Array) -> Array:
