@@ -22,6 +22,7 @@ from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
 from funcgrad._tensor.aliases import View, cell_of
 from funcgrad._tensor.call import call
+from funcgrad._tensor.creation import empty_strided
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.indexing import get_item, set_item
 from funcgrad._tensor.interop import host_numbers, to_host, to_jax
@@ -259,12 +260,23 @@ def _named(given: Any) -> Any:
 @method("__reduce_ex__")
 def reduce_ex(self: Tensor, protocol: int) -> tuple[Any, ...]:
     """Pickle the numbers, dtype and requires_grad."""
+    if self.device.type == "meta":
+        kind = self.dtype, tuple(self.shape), self.stride()
+        return rebuilt_on_meta, (type(self), kind, self.requires_grad, dict(self.__dict__))
     return rebuilt, (type(self), to_host(self.detach()), self.requires_grad, dict(self.__dict__))
 
 
 def rebuilt(kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: dict[str, Any]) -> Tensor:
     """Return the tensor that was pickled."""
     made = kind._leaf(from_data(array, None, None, False)._current(), requires_grad)
+    made.__dict__.update(extra)
+    return made
+
+
+def rebuilt_on_meta(kind: Any, known: tuple[Any, Any, Any], requires_grad: bool, extra: dict[str, Any]) -> Tensor:
+    """Return the tensor without numbers that was pickled."""
+    dtype, size, stride = known
+    made = kind._leaf(empty_strided(size, stride, dtype=dtype, device="meta")._current(), requires_grad)
     made.__dict__.update(extra)
     return made
 

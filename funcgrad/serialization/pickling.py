@@ -124,6 +124,8 @@ def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:
 
 
 def _plain(tensor: Tensor, requires_grad: bool, stored: Any) -> tuple[Any, tuple[Any, ...]]:
+    if tensor.device.type == "meta":
+        return rebuild.meta_tensor, (tensor.dtype, tuple(tensor.shape), tensor.stride(), requires_grad)
     root, place = located(tensor)
     made = (stored(root), place.offset, place.size, place.stride, requires_grad, OrderedDict())
     if tensor.dtype in KIND_OF_DTYPE:

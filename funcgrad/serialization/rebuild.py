@@ -14,6 +14,7 @@ from funcgrad._ops.strides import dense_strides
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.call import call
+from funcgrad._tensor.creation import empty_strided
 from funcgrad._tensor.interop import from_host, lying_as
 from funcgrad._tensor.sparse.making import sparse_compressed_tensor, sparse_coo_tensor
 from funcgrad._tensor.sparse.pattern import Pattern
@@ -37,8 +38,9 @@ def register_parameter(kind: type[Tensor]) -> None:
 
 
 def is_parameter(tensor: Tensor) -> bool:
-    """Tell whether a tensor is of the registered class of parameters."""
-    return _Registered.parameter is not None and isinstance(tensor, _Registered.parameter)
+    """Tell whether a tensor is of the registered class of parameters, itself and not by a mark."""
+    kind = _Registered.parameter
+    return kind is not None and isinstance(tensor, kind) and "_is_param" not in tensor.__dict__
 
 
 def tensor_v2(
@@ -54,6 +56,11 @@ def tensor_v2(
     if storage.dtype is None:
         raise UnpicklingError("an untyped storage can not be read without a dtype")
     return _made(storage.storage, storage.dtype, (storage_offset, size, stride), requires_grad, metadata)
+
+
+def meta_tensor(dtype: DType, size: Any, stride: Any, requires_grad: bool) -> Tensor:
+    """Make a tensor without numbers."""
+    return empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def tensor_v1(storage: TypedStorage, storage_offset: int, size: Any, stride: Any) -> Tensor:
@@ -165,7 +172,7 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "_rebuild_sparse_tensor": sparse_tensor,
     "_rebuild_nested_tensor": _unsupported("nested"),
     "_rebuild_qtensor": _unsupported("quantized"),
-    "_rebuild_meta_tensor_no_storage": _unsupported("meta"),
+    "_rebuild_meta_tensor_no_storage": meta_tensor,
     "_rebuild_wrapper_subclass": _unsupported("wrapper subclass"),
 }
 globals().update(FUNCTIONS)  # where plain pickles look for them, as torch._utils

@@ -475,3 +475,14 @@ def test_a_lazy_module_can_be_saved() -> None:
 def test_a_module_refuses_to_move_to_what_is_no_destination(wrong: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=r"invalid combination of arguments - got \((dtype=str|foo=int), \)"):
         nn.Linear(1, 1).to(**wrong)
+
+
+def test_modules_without_numbers_and_parameters_of_own_classes_are_saved_and_pickled() -> None:
+    layer = nn.Linear(2, 3, device="meta")
+    layer.bias = nn.Parameter(torch.ones(3).as_subclass(Labelled))
+    file = io.BytesIO()
+    torch.save(layer, file)
+    file.seek(0)
+    for back in (torch.load(file, weights_only=False), pickle.loads(pickle.dumps(layer))):
+        assert (back.weight.device.type, back.weight.shape, type(back.weight)) == ("meta", (3, 2), nn.Parameter)
+        assert type(back.bias) is Labelled and isinstance(back.bias, nn.Parameter)
