@@ -75,6 +75,6 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call `module` with these tensors, by dotted name, in the places of its own; see `nn.utils.stateless`."""
+    """Call `module` with these tensors, by dotted name, in the places of its own: `nn.utils.stateless.called_with`."""
     given = parameter_and_buffer_dicts
-    return stateless.functional_call(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)
+    return stateless.called_with(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)

@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad.func import functional_call
 from funcgrad.nn.utils import parametrizations, parametrize, prune
 from funcgrad.nn.utils.rnn import (
     PackedSequence,
@@ -19,7 +20,7 @@ from funcgrad.nn.utils.rnn import (
     pad_sequence,
     unpack_sequence,
 )
-from funcgrad.nn.utils.stateless import _reparametrize_module, functional_call
+from funcgrad.nn.utils.stateless import _reparametrize_module
 
 
 def _with_gradients(*gradients: list[float]) -> list[nn.Parameter]:

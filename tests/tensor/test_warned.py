@@ -103,6 +103,9 @@ WARNED: dict[str, Callable[[], object]] = {
     "Initializing zero-element tensors is a no-op": lambda: nn.init.kaiming_normal_(torch.ones(0, 2)),
     "keyword argument `min_value` is deprecated": lambda: nn.Hardtanh(min_value=-2),
     "`NLLLoss2d` has been deprecated": lambda: nn.NLLLoss2d(),
+    r"stateless\.functional_call` is deprecated": lambda: nn.utils.stateless.functional_call(
+        nn.Identity(), {}, torch.ones(1)
+    ),
     "should not be instantiated. Methods on autograd functions": lambda: torch.autograd.Function(),
     r"assert_allclose\(\)` is deprecated": lambda: torch.testing.assert_allclose(1.0, 1.0),
     "During the deprecation, if epoch is different from None": lambda: _schedule(1).step(3),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.module import Module
 
@@ -21,6 +22,24 @@ def functional_call(
     *,
     tie_weights: bool = True,
     strict: bool = False,
+) -> Any:
+    """Call `module` as `func.functional_call` does, of which it is the older name."""
+    warn(
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+        "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
+        FutureWarning,
+    )
+    return called_with(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def called_with(
+    module: Module,
+    parameters_and_buffers: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...],
+    args: Any,
+    kwargs: dict[str, Any] | None,
+    *,
+    tie_weights: bool,
+    strict: bool,
 ) -> Any:
     """Call `module` with these tensors, by dotted name, in the places of its own; its own stay as they are.
 
