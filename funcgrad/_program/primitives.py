@@ -5,27 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import jax
 from jax.extend import core
 
 ELEMENTWISE = frozenset((
     "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
     "bessel_i1e", "cbrt", "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "copy", "cos", "cosh",
     "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "igamma",
-    "igamma_grad_a", "igammac", "imag", "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt",
-    "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "polygamma", "population_count", "pow", "real",
-    "reduce_precision", "regularized_incomplete_beta", "rem", "round", "rsqrt", "select_n", "shift_left",
-    "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "sub",
-    "tan", "tanh", "xor", "zeta",
+    "igamma_grad_a", "igammac", "imag", "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "log2", "logistic",
+    "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "one_minus_square", "or", "polygamma", "polynomial",
+    "population_count", "pow", "real", "reduce_precision", "regularized_incomplete_beta", "rem",
+    "round", "rsqrt", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin",
+    "sinh", "sqrt", "square", "stop_gradient", "sub", "tan", "tanh", "xor", "zeta",
 ))  # fmt: skip
 REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_xor")
-CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
+LATE = "call_hi_primitive"  # since jax 0.11: it stands for a function that is traced only when it is lowered
+CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
+         LATE)  # fmt: skip
 REMADE = ("checkpoint", "remat2")  # calls whose values are computed again in backward
 
 
 def called(equation: Any) -> tuple[Any, Sequence[Any]]:
     """Return the jaxpr that an equation calls, and its constants."""
+    if equation.primitive.name == LATE:
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(lambda *given: equation.primitive.to_lojax(*given, **equation.params))(
+                *[jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in equation.invars]
+            )
+        return traced.jaxpr, traced.consts
     inner = next(equation.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in equation.params)
     return (inner.jaxpr, inner.consts) if isinstance(inner, core.ClosedJaxpr) else (inner, ())
+
+
+def parts_of_scan(equation: Any) -> tuple[int, int]:
+    """Return how many constants a scan reads, and how many arrays it carries from turn to turn."""
+    parameters = equation.params
+    if "num_carry" in parameters:
+        return parameters["num_consts"], parameters["num_carry"]
+    constants, carried, _ = parameters["ft_in"].unpack()  # since jax 0.11
+    return len(constants), len(carried)
 
 
 Rule = TypeVar("Rule")

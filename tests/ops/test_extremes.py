@@ -127,5 +127,5 @@ def test_the_slope_of_sinc_is_exact_near_zero() -> None:
     far = wide >= 0.05
     exact[far] = np.pi * (np.cos(wide[far]) / wide[far] - np.sin(wide[far]) / wide[far] ** 2)
     assert x.grad is not None
-    np.testing.assert_allclose(x.grad.numpy(), exact, rtol=2e-5)
+    np.testing.assert_allclose(x.grad.numpy(), exact, rtol=2e-5, atol=1e-37)  # which some of XLA's versions round to 0
     assert not np.signbit(x.grad.numpy()[0])

@@ -236,6 +236,7 @@ def _run(function: Program, lengths: tuple[int, ...]) -> list[list[np.ndarray[An
 def _without_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on each length is compiled as it is, also what was planned before."""
     monkeypatch.setattr(settings, "lengths", 0)
+    monkeypatch.setattr(settings, "host", False)
     monkeypatch.setattr(forest, "_roots", {})
     forget_executables()
     fresh_program()  # which begins there

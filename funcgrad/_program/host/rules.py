@@ -20,10 +20,10 @@ _UFUNCS = {
     "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atan2": np.arctan2, "atanh": np.arctanh,
     "cbrt": np.cbrt, "ceil": np.ceil, "cos": np.cos, "cosh": np.cosh, "eq": np.equal, "exp": np.exp, "exp2": np.exp2,
     "expm1": np.expm1, "floor": np.floor, "ge": np.greater_equal, "gt": np.greater, "is_finite": np.isfinite,
-    "le": np.less_equal, "log": np.log, "log1p": np.log1p, "lt": np.less, "max": np.maximum, "min": np.minimum,
-    "mul": np.multiply, "ne": np.not_equal, "neg": np.negative, "nextafter": np.nextafter, "not": np.invert,
-    "or": np.bitwise_or, "shift_left": np.left_shift, "sin": np.sin, "sinh": np.sinh, "sqrt": np.sqrt,
-    "square": np.square, "sub": np.subtract, "tan": np.tan, "tanh": np.tanh, "xor": np.bitwise_xor,
+    "le": np.less_equal, "log": np.log, "log1p": np.log1p, "log2": np.log2, "lt": np.less, "max": np.maximum,
+    "min": np.minimum, "mul": np.multiply, "ne": np.not_equal, "neg": np.negative, "nextafter": np.nextafter,
+    "not": np.invert, "or": np.bitwise_or, "shift_left": np.left_shift, "sin": np.sin, "sinh": np.sinh,
+    "sqrt": np.sqrt, "square": np.square, "sub": np.subtract, "tan": np.tan, "tanh": np.tanh, "xor": np.bitwise_xor,
 }  # fmt: skip
 SPREADING = frozenset((*_UFUNCS, "div", "select_n"))  # numpy spreads smaller operands of these itself
 _REDUCTIONS = {
@@ -156,6 +156,13 @@ def logistic(equation: Any) -> Function:
     """1 / (1 + exp(-x))."""
     one = np.ones((), equation.outvars[0].aval.dtype)
     return lambda x: one / (one + np.exp(-x))
+
+
+@rule("one_minus_square")
+def one_minus_square(equation: Any) -> Function:
+    """1 - x * x, exact where x is near 1 or -1."""
+    one = np.ones((), equation.outvars[0].aval.dtype)
+    return lambda x: (one + x) * (one - x)
 
 
 @rule("erf", "erfc", "lgamma")

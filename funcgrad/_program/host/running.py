@@ -13,7 +13,7 @@ from jax.extend import core
 from funcgrad._program.host import moving, places, rules  # noqa: F401 - they enter their rules
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost
 from funcgrad._program.host.windows import Convolution
-from funcgrad._program.primitives import CALLS, REMADE, called
+from funcgrad._program.primitives import CALLS, REMADE, called, parts_of_scan
 
 CALL, ELEMENT, PRODUCT = 1.5e-6, 0.5e-9, 0.05e-9  # seconds that numpy takes for an equation, and for each of these
 
@@ -155,8 +155,8 @@ class _Found:
 
     def _scan(self, equation: Any) -> Function:
         """Run the body turn by turn; what it carries goes on, the rest is stacked."""
-        count, length = equation.params["num_carry"], equation.params["length"]
-        before = equation.params["num_consts"] + count
+        (fixed, count), length = parts_of_scan(equation), equation.params["length"]
+        before = fixed + count
         body = self._part(equation.params["jaxpr"], length)
         stacks = [variable.aval for variable in equation.outvars[count:]]
         turns = range(length)[:: -1 if equation.params["reverse"] else 1]

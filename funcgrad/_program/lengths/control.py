@@ -11,7 +11,7 @@ from jax.extend import core
 
 from funcgrad._program.lengths.masking import Axis, Masking, Padded, rule
 from funcgrad._program.lengths.symbol import is_symbolic
-from funcgrad._program.primitives import CALLS, REMADE, called
+from funcgrad._program.primitives import CALLS, REMADE, called, parts_of_scan
 
 
 @rule(*CALLS, *REMADE)
@@ -41,8 +41,8 @@ def _like(m: Masking, x: Padded, axes: Sequence[Axis], shape: Sequence[Any]) -> 
 def scan(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Turns beyond the true length leave what is carried as it is. Backwards, they come first."""
     parameters, closed = eqn.params, eqn.params["jaxpr"]
-    turns, constants = parameters["length"], operands[: parameters["num_consts"]]
-    first_stack = len(constants) + parameters["num_carry"]
+    fixed, moving = parts_of_scan(eqn)
+    turns, constants, first_stack = parameters["length"], operands[:fixed], fixed + moving
     shapes = [variable.aval.shape for variable in closed.jaxpr.invars]
     carried = [_settled(m, x, s) for x, s in zip(operands[len(constants) : first_stack], shapes[len(constants) :],
                                                  strict=False)]  # fmt: skip

@@ -223,10 +223,10 @@ def depends_on_length(found: Any) -> bool:
         return True
     if isinstance(found, (tuple, list)):
         return any(map(depends_on_length, found))
+    if isinstance(found, core.Jaxpr):  # since jax 0.12 closed ones are too
+        return any(map(depends_on_length, found.eqns))
     if isinstance(found, core.ClosedJaxpr):
         return depends_on_length(found.jaxpr)
-    if isinstance(found, core.Jaxpr):
-        return any(map(depends_on_length, found.eqns))
     if isinstance(found, core.JaxprEqn):
         shapes = [getattr(atom.aval, "shape", ()) for atom in (*found.invars, *found.outvars)]
         return depends_on_length(shapes) or depends_on_length(list(found.params.values()))
