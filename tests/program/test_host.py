@@ -21,9 +21,10 @@ from funcgrad._program.host.table import RULES, NotForHost
 
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
 CASES: dict[str, Case] = {}
+NEWER = ("log2", "one_minus_square")  # primitives since jax 0.12
 ROUNDED = frozenset((
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2",
-    "expm1", "integer_pow", "lgamma", "log", "log1p", "logistic", "pow", "rsqrt", "sin", "sinh", "tan", "tanh",
+    "expm1", "integer_pow", "lgamma", "log", "log1p", "log2", "logistic", "pow", "rsqrt", "sin", "sinh", "tan", "tanh",
 ))  # fmt: skip
 SUMMED = frozenset((
     "conv_general_dilated", "cumlogsumexp", "cumprod", "cumsum", "dot_general", "reduce_prod", "reduce_sum",
@@ -155,6 +156,7 @@ SMOOTH = (
     lax.acos, lax.acosh, lax.asin, lax.asinh, lax.atan, lax.atanh, lax.cbrt, lax.ceil, lax.cos, lax.cosh, lax.erf,
     lax.erfc, lax.exp, lax.exp2, lax.expm1, lax.floor, lax.is_finite, lax.log, lax.log1p, lax.logistic, lax.rsqrt,
     lax.sin, lax.sinh, lax.sqrt, lax.tan, lax.tanh,
+    *[getattr(lax, name) for name in NEWER if hasattr(lax, name)],
 )  # fmt: skip
 for kind in FLOATS:
     for one in SMOOTH:
@@ -858,7 +860,7 @@ def test_each_rule_is_tried() -> None:
     tried: set[str] = set()
     for function, arguments in CASES.values():
         tried.update(names(traced(function, *arguments).jaxpr))
-    assert set(RULES) <= tried
+    assert set(RULES) - tried <= {name for name in NEWER if not hasattr(lax, name)}
 
 
 @settings(max_examples=60, deadline=None)
