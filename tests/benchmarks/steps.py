@@ -54,8 +54,9 @@ pooling on 28x28; `resnet` three residual blocks with BatchNorm on 32x32, batch 
 64, batch 12; `deep` 12 layers of width 48; `lstm` 50 steps, hidden 64; `gan` two nets, two optimizers; `printed` the
 `mlp` whose loss is looked at before `backward()`; `look` and `look-conv` one answer to one sample under `no_grad`.
 
-Where a row is well above 1 hand-written step, most of it is Python, which records each op (the figure above). Loops and
-their lengths are measured by `python -m tests.benchmarks.loops`; see decision 7.
+Where a row is well above 1 hand-written step, most of it is Python, which records each op (the figure above);
+`python -m tests.benchmarks.phases` tells it from the rest, decision 24 what was tried. Loops and their lengths are
+measured by `python -m tests.benchmarks.loops`; see decision 7.
 """
 
 
