@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from funcgrad._base.dtypes import INTEGER, dtype
-from funcgrad._ops.table import Array, Demand, Dims, Indices, Mask, Op
+from funcgrad._ops.table import Array, Demand, Dims, Index, Indices, Mask, Op
 
 
 class Condition:
@@ -58,24 +58,30 @@ class Condition:
 
 
 NONE = np.False_  # no number is wrong
-_NOWHERE = np.iinfo(np.int64).max
+ALL_WELL = np.iinfo(np.int64).max
+ROOM = 1 << 40  # places that a check has
 BY_INSTRUCTION: dict[Op, Condition] = {}
 
 
 def _instruction(wrong: Callable[..., Any]) -> Op:
-    def check(faults: Array | None, numbers: Indices, about: Mask | None, options: Dims) -> Array:
-        """Add one check to those before it. Result (4,): how many, which failed first (0: none), its number, place."""
+    def check(
+        faults: Array | None, number: Array | None, which: Index, numbers: Indices, about: Mask | None, options: Dims
+    ) -> Any:
+        """Add check number `which` to those before it.
+
+        Result (): ALL_WELL, or which * ROOM + place for the first that failed and the first place where it did. Of
+        integers, result (), (): the wrong number too, which it had if it was of integers.
+        """
         mask = wrong(numbers, numbers.shape if about is None else about.shape, *options).reshape(-1)
-        before = jnp.zeros(4, np.int64) if faults is None else faults
-        places = jnp.arange(mask.size)
-        place = jnp.min(jnp.where(mask, places, _NOWHERE))
-        found = place < _NOWHERE
-        number = place
-        if numbers.dtype.kind in "iu":
-            number = jnp.max(jnp.where(places == place, numbers.reshape(-1).astype(np.int64), -_NOWHERE))
-        count, part = before[0] + 1, jnp.arange(4)  # all elementwise: XLA makes one kernel of it
-        here = jnp.where(part == 1, jnp.where(found, count, 0), jnp.where(part == 2, number, place))
-        return jnp.where(part == 0, count, jnp.where(before[1] > 0, before, here))
+        places = jnp.arange(mask.size) + which * ROOM
+        here = jnp.min(jnp.where(mask, places, ALL_WELL))
+        first = here if faults is None else jnp.minimum(faults, here)
+        if numbers.dtype.kind not in "iu":
+            return first
+        found = jnp.max(jnp.where(places == here, numbers.reshape(-1).astype(np.int64), -ALL_WELL))
+        if number is not None and faults is not None:
+            found = jnp.where(here < faults, found, number)
+        return first, found
 
     check.__name__ = wrong.__name__
     return Op(check, names="")

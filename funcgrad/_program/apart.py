@@ -66,7 +66,7 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
     for call in calls[first:]:
         if call.op in BY_INSTRUCTION and all(a in data for a in call.arguments if type(a) is int and a >= 0):
             before.append(call)
-            data.add(call.first)
+            data.update(range(call.first, call.first + len(call.avals)))
         else:
             after.append(call)
     return before, after

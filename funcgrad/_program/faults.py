@@ -9,10 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from funcgrad._base.config import settings
-from funcgrad._ops.conditions import BY_INSTRUCTION
+from funcgrad._ops.conditions import ALL_WELL, BY_INSTRUCTION, ROOM
 from funcgrad._program import record
 from funcgrad._program.journal import user_line
 from funcgrad._program.trie import Signature
@@ -28,22 +26,28 @@ class _Checks:
     the program may be taken apart there (`apart`).
     """
 
-    __slots__ = ("errors", "faults", "lines", "of_data", "signatures")
+    __slots__ = ("errors", "faults", "lines", "number", "of_data", "signatures")
 
     def __init__(self, of_data: bool) -> None:
         self.of_data = of_data
         self.faults: Value | None = None
+        self.number: Value | None = None  # the wrong one, where one of the checks was of integers
         self.signatures: list[Signature] = []
         self.errors: list[Callable[[], Exception] | None] = []
         self.lines: list[str] = []
 
-    def error(self, which: int, number: int, place: int) -> Exception:
-        """Return the exception for the check that failed, counted from 0."""
+    def error(self, outcome: int) -> Exception:
+        """Return the exception for the check that failed."""
+        which, place = divmod(outcome, ROOM)
         signature, given = self.signatures[which], self.errors[which]
-        _, numbers, about = signature.arguments
+        *_, numbers, about = signature.arguments
         shape = about if type(about) is Aval else numbers
         condition, options = BY_INSTRUCTION[signature.op], signature.statics[0]
-        error = given() if given else condition.error(number, place, tuple(shape.shape), options)
+        if given:
+            error = given()
+        else:
+            number = place if numbers.dtype.is_differentiable or self.number is None else int(self.number.array)
+            error = condition.error(number, place, tuple(shape.shape), options)
         error.add_note(f"The numbers were computed by what was recorded until {self.lines[which]}")
         return error
 
@@ -77,10 +81,12 @@ def check_when_read(
     continues = checks is not None and checks.faults is not None and checks.faults.program is program
     if checks is None or not continues or checks.of_data != of_data:
         if len(waiting) >= _MANY:
-            _thread.waiting = waiting = [each for each in waiting if (_outcome(each) or (0, 0))[1]]
+            _thread.waiting = waiting = [each for each in waiting if _outcome(each) not in (None, ALL_WELL)]
         checks = _Checks(of_data)
         waiting.append(checks)
-    signature, (checks.faults,) = record.record(condition.instruction, (checks.faults, numbers, about), (options,))
+    inputs = checks.faults, checks.number, len(checks.signatures), numbers, about
+    signature, (checks.faults, *number) = record.record(condition.instruction, inputs, (options,))
+    checks.number = number[0] if number else checks.number
     checks.signatures.append(signature)
     checks.errors.append(error)
     recorded = checks.faults.program is record.thread.program
@@ -97,18 +103,17 @@ def raise_fault(*, waits: bool = False) -> None:
         if outcome is None:
             continue
         waiting.remove(checks)
-        _, which, number, place = outcome
-        if which:
-            raise checks.error(which - 1, number, place)
+        if outcome != ALL_WELL:
+            raise checks.error(outcome)
 
 
 def _always() -> bool:
     return True
 
 
-def _outcome(checks: _Checks, *, waits: bool = False) -> list[int] | None:
+def _outcome(checks: _Checks, *, waits: bool = False) -> int | None:
     """Return what came of the checks, or None where their program was not run or (unless it waits) is not done."""
     array = None if checks.faults is None else checks.faults.array
     if array is None or not (waits or getattr(array, "is_ready", _always)()):
         return None
-    return np.asarray(array).tolist()
+    return int(array)

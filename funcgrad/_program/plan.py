@@ -86,12 +86,13 @@ class Plan:
     wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
     compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
     lengths that vary in it. sources: the numbers that are inputs of what is executed, or where they are among the
-    program's; None: those are the inputs. read: the result that somebody waited for when it was made.
+    program's; None: those are the inputs. read: the result that somebody waited for when it was made. waited: for how
+    many seconds somebody waited for results when it was the plan that ran last.
     """
 
     __slots__ = (
         "_array", "_numbers", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
-        "order", "read", "sources", "spare", "used",
+        "order", "read", "sources", "spare", "used", "waited",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +113,7 @@ class Plan:
         self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
         self.spare = execute.spare if isinstance(execute, (InStages, InSteps)) else _OFTEN.get(type(execute), -1)
         self.read: int | None = None
+        self.waited = 0.0
         self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
         self._numbers: list[float] | None = None
         self._array: Any = None

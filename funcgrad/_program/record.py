@@ -80,6 +80,7 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.program = Program()
+        self.ran: Any = None  # the plan that ran last
         self.waiting: Program | None = None  # is run by whoever reads it first, or when another is recorded
 
 

@@ -43,9 +43,15 @@ _observers: list[Callable[[Finished], None]] = []
 
 
 class _Process:
-    """Which process the XLA client belongs to: None until the first program runs."""
+    """Whether XLA's client is this process's own; and whether it is the parent's, whose threads stay there."""
 
-    owner: int | None = None
+    is_set_up = False
+    is_forked = False
+
+    @classmethod
+    def note_fork(cls) -> None:
+        """In a forked child: take note of whose client it is."""
+        cls.is_set_up, cls.is_forked = False, True
 
 
 def flush() -> None:
@@ -122,12 +128,15 @@ def observed(observer: Callable[[Finished], None]) -> Iterator[None]:
 
 def check_process() -> None:
     """Refuse to touch XLA in a forked child: its threads did not come along, and the call would hang."""
-    if _Process.owner is None:
-        _Process.owner = os.getpid()
+    if _Process.is_set_up:  # asking for the process's number takes longer than recording an instruction
+        return
+    if not _Process.is_forked:
+        _Process.is_set_up = True
+        os.register_at_fork(after_in_child=_Process.note_fork)
         cache.set_up()
         if jax.default_backend() == "cpu":
             keep_freed_memory()
-    elif _Process.owner != os.getpid():
+    else:
         raise ForkedProcessError(
             "a forked child process cannot use tensors: XLA's threads stay in the parent. Start workers as threads "
             "(DataLoader's default) or with the 'spawn' method: multiprocessing.set_start_method('spawn')."
@@ -182,6 +191,7 @@ def _chosen(program: Program, read: int | None) -> tuple[Plan, Compile | None, f
         start = time.perf_counter()
         planned, compiled = _planned(program, read if planned is None else planned.read, planned)
     planned.spare -= 1
+    thread.ran = planned
     program.order = planned.order
     counters.runs = planned.used = counters.runs + 1
     counters.donated += planned.donated

@@ -27,6 +27,7 @@ from funcgrad._program.value import (
     meta,
     of_array,
 )
+from funcgrad._program.waiting import on_host
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.placement import device_of, placement
 from funcgrad._tensor.tensor import Tensor
@@ -74,7 +75,7 @@ def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
         return value.slot.host()
     if type(value.array) is np.ndarray:
         return np.array(value.array)
-    copied = np.array(numbers_of(value))
+    copied = np.array(on_host(numbers_of(value)))
     raise_fault()
     return copied
 
@@ -84,7 +85,7 @@ def host_numbers(value: Value) -> np.ndarray[Any, Any] | None:
     array = value.array
     if array is None:
         return value.slot.host() if value.program is CONSTANT and value.slot.host is not None else None
-    return np.asarray(array) if is_on_host(value) else None
+    return on_host(array) if is_on_host(value) else None
 
 
 def numbers_on_host(tensor: Tensor) -> np.ndarray[Any, Any] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad._ops.table import Op
 from funcgrad._program.record import numbers_of
 from funcgrad._program.value import Value
+from funcgrad._program.waiting import on_host
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import Cell, View
 from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host, value_on
@@ -130,7 +131,7 @@ def _part(cell: Cell, path: _Path) -> Tensor:
 
 
 def _numbers(value: Value) -> Numbers:
-    return np.asarray(numbers_of(value))
+    return on_host(numbers_of(value))
 
 
 def tensor_of(array: Numbers, device: Any = None) -> Tensor:

@@ -16,6 +16,7 @@ from funcgrad._base.errors import BatchIsRead
 from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, numbers_of
+from funcgrad._program.waiting import on_host
 from funcgrad._tape.levels import FLOW, ITEM, tangent_of, wrapped_in
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
@@ -45,7 +46,7 @@ def item(self: Tensor) -> Any:
     value = self._current().value
     numbers = host_numbers(value)
     try:
-        number = (numbers_of(value) if numbers is None else numbers).item()
+        number = (on_host(numbers_of(value)) if numbers is None else numbers).item()
     except BatchIsRead as error:
         raise type(error)(ITEM) from None
     raise_fault()

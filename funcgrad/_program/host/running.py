@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     products: int
 
 
-PROGRAM = Limits(64, 1 << 15, 1 << 20)  # beyond some hundred equations XLA's program is quicker
+PROGRAM = Limits(96, 1 << 15, 1 << 20)  # beyond a hundred equations XLA's program is quicker
 INSTRUCTION = Limits(1 << 12, 1 << 22, 1 << 25)  # some milliseconds: a hundred runs for what a compile of one costs
 _DTYPES = frozenset(map(np.dtype, ("bool", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")))
 _LOOKING = (  # these do not read all that they are given
