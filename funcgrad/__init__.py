@@ -12,13 +12,13 @@ tensor(2.)
 
 from __future__ import annotations
 
-import gc as _gc
 import math as _math
 from typing import Any as _Any
 
 from funcgrad import random
 from funcgrad._base import dtypes as _dtypes
 from funcgrad._base import unheld_dtypes as _unheld_dtypes
+from funcgrad._base.collector import relieve as _relieve_collector
 from funcgrad._base.config import settings as _settings
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype, get_default_dtype
@@ -189,4 +189,4 @@ def __dir__() -> list[str]:
 
 
 if _settings.freeze:
-    _gc.freeze()  # what imports made stays: the collector, which a loop's graphs set off, need not walk through it
+    _relieve_collector()

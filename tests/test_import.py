@@ -1,11 +1,12 @@
 """`import funcgrad` leaves no trace: nothing is compiled, no other framework loaded, no setting of JAX changed.
 
-But for one: Python's collector passes over what was imported (docs/settings.md). How long it takes is measured by
-`python -m tests.benchmarks.imports`.
+But for one: Python's collector passes over what was imported, and looks less often (docs/settings.md).
+How long it takes is measured by `python -m tests.benchmarks.imports`.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from funcgrad._base.collector import YOUNG, relieve
 
 _LOOK = """
 import gc, json, sys
@@ -31,7 +34,8 @@ rooms = sorted(name for name in sys.modules if name.startswith("funcgrad.") and 
 started = jax._src.xla_bridge.backends_are_initialized()
 {then}
 print(json.dumps({{
-    "frozen": gc.get_freeze_count(), "events": events, "loaded": loaded, "rooms": rooms, "started": started,
+    "frozen": gc.get_freeze_count(), "young": gc.get_threshold()[0],
+    "events": events, "loaded": loaded, "rooms": rooms, "started": started,
     "changed": sorted(name for name in before if before[name] is not after[name] and before[name] != after[name]),
 }}))
 """
@@ -91,4 +95,18 @@ def test_using_the_whole_house_loads_no_torch() -> None:
 
 def test_the_collector_passes_over_what_was_imported_unless_told_otherwise(after_import: dict[str, Any]) -> None:
     assert after_import["frozen"] > 10_000
-    assert seen(FUNCGRAD_FREEZE="0")["frozen"] == 0
+    assert after_import["young"] == YOUNG
+    left_alone = seen(FUNCGRAD_FREEZE="0")
+    assert left_alone["frozen"] == 0
+    assert left_alone["young"] < YOUNG
+
+
+def test_how_often_somebody_wants_the_collector_to_look_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(123, 4, 5)
+        relieve()
+        assert gc.get_threshold() == (123, 4, 5)
+    finally:
+        gc.set_threshold(*before)

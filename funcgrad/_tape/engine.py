@@ -14,7 +14,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
-from funcgrad._tape.memory import Start, replay, shape_of
+from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
@@ -55,7 +55,7 @@ class Pass:
         with enable_grad() if self.history else no_grad(), self:
             self.roots = roots = list(roots)
             told = Anomalies.on or settings.strict or Observing.threads
-            if self.history or self.targets is not None or len(roots) > 1 or told:
+            if self.history or len(roots) > 1 or told:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
@@ -70,24 +70,33 @@ class Pass:
     def _walk_or_replay(self, edge: Edge, gradient: Variable) -> None:
         """Pass through the graph, or take the end of such a pass from memory."""
         program = record.thread.program
-        shape = shape_of(program, *edge, gradient)
+        shape = shape_of(program, *edge, gradient, self.targets)
         if shape is None:
             self._walk([(edge, gradient)])
             return
-        gradients = replay(program, shape)
+        gradients = replay(program, shape, retain=self.retain)
         if gradients is None:
             start = Start(program)
             self._walk([(edge, gradient)])
-            if len(self.slots) == len(shape.slots):
-                self.slots = dict.fromkeys(shape.slots)  # in the order of every later pass
-                start.remember(shape, [self.pending[slot][0] for slot in shape.slots])  # type: ignore[misc]  # all given
+            self._remember(start, shape)
             return
-        for slot, found in zip(shape.slots, gradients, strict=True):
-            self.slots[slot] = None
-            self.pending[slot] = [found]
-        if not self.retain:
-            for node in shape.nodes:
-                node.release()
+        for end, found in zip(shape.ends, gradients, strict=True):
+            if type(end[0]) is GradSlot:
+                self.slots[end[0]] = None
+                self.pending[end[0]] = [found]
+            else:
+                self.found[end] = found
+
+    def _remember(self, start: Start, shape: Shape) -> None:
+        """Remember the pass that was just walked, if it gave all that is wanted."""
+        ends = [node for node, _ in shape.ends if type(node) is GradSlot]
+        if len(ends) < len(self.slots) or not all(
+            node in self.slots if type(node) is GradSlot else (node, i) in self.found for node, i in shape.ends
+        ):
+            return
+        self.slots = dict.fromkeys(ends)  # in the order of every later pass
+        gradients = [self.pending[node][0] if type(node) is GradSlot else self.found[node, i] for node, i in shape.ends]
+        start.remember(shape, gradients, self.needed)  # type: ignore[arg-type]  # all were given
 
     def _walk(self, roots: list[tuple[Edge, Variable]]) -> None:
         needed = None if self.targets is None else self._leading_to_targets(edge for edge, _ in roots)

@@ -1,12 +1,14 @@
 """Backward passes recorded before: of the same graph, at the same place of the same program, only the end is looked up.
 
 A pass over a graph that lies wholly inside the present program records a sequence of calls that follows from the shape
-of the graph alone. The shape is read by one quick walk, where recording its pull-backs takes many times as long; the
-passes that were seen hang on the instruction after which they began.
+of the graph, and of what is wanted of it, alone. The shape is read by one quick walk, where recording its pull-backs
+takes many times as long; the passes that were seen hang on the instruction after which they began.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Set
+from itertools import compress
 from typing import Any
 from weakref import ref
 
@@ -16,18 +18,25 @@ from funcgrad._program.value import Value
 from funcgrad._tape.nodes import GradNode, GradSlot
 from funcgrad._tape.variable import Variable
 
+Edge = tuple[Any, int]
+
 
 class Shape:
-    """A graph inside one program: its nodes, its leaves' slots in the order found, a key that equal graphs share."""
+    """A graph inside one program: its nodes, the edges whose gradients are wanted, a key that equal graphs share."""
 
-    __slots__ = ("key", "nodes", "slots")
+    __slots__ = ("ends", "key", "nodes")
 
-    def __init__(self, key: tuple[Any, ...], nodes: list[GradNode], slots: list[GradSlot]) -> None:
-        self.key, self.nodes, self.slots = key, nodes, slots
+    def __init__(self, key: tuple[Any, ...], nodes: list[GradNode], ends: list[Edge]) -> None:
+        self.key, self.nodes, self.ends = key, nodes, ends
 
 
-def shape_of(program: Program, node: Any, index: int, gradient: Variable) -> Shape | None:
-    """Return the shape of the graph behind a root; None where it reaches beyond the program or has hooks."""
+def shape_of(
+    program: Program, node: Any, index: int, gradient: Variable, targets: Set[Edge] | None = None
+) -> Shape | None:
+    """Return the shape of the graph behind a root; None where it reaches beyond the program or has hooks.
+
+    targets: the edges whose gradients are wanted; None: those of all leaves.
+    """
     if gradient.value.program is not program or not isinstance(node, GradNode):
         return None
     key: list[Any] = [gradient.value.slot, index]
@@ -56,7 +65,14 @@ def shape_of(program: Program, node: Any, index: int, gradient: Variable) -> Sha
                     nodes.append(following)
                 key.append(result)
             key.append(place)
-    return Shape(tuple(key), nodes, list(slots))
+    if targets is None:
+        return Shape(tuple(key), nodes, [(slot, 0) for slot in slots])
+    found = [(slots[at] if type(at) is GradSlot else places[at], result) for at, result in targets
+             if at in places or at in slots]  # fmt: skip
+    found.sort()
+    by_place = list(slots)
+    ends = [(nodes[place] if place >= 0 else by_place[-1 - place], result) for place, result in found]
+    return Shape((*key, *found), nodes, ends)
 
 
 class Start:
@@ -68,8 +84,11 @@ class Start:
         self.program, self.call = program, program.cursor
         self.leaves, self.numbers = len(program.leaves), len(program.numbers)
 
-    def remember(self, shape: Shape, gradients: list[Variable]) -> None:
-        """Keep where the pass ended and which results are the leaves' gradients, unless it read more than the graph."""
+    def remember(self, shape: Shape, gradients: list[Variable], needed: Container[Any] | None) -> None:
+        """Keep where the pass ended and which results are the wanted gradients, unless it read more than the graph.
+
+        needed: the nodes that lead to what was wanted; None: all.
+        """
         program = self.program
         if thread.program is not program or (self.leaves, self.numbers) != (len(program.leaves), len(program.numbers)):
             return
@@ -78,18 +97,26 @@ class Start:
             results = tuple([(value.slot, value.aval) for value in values])
             # in the order in which they were recorded: what a program is wanted to return is known by that order
             order = tuple(sorted(range(len(results)), key=lambda i: results[i][0]))
-            self.call.passes[shape.key] = (program.cursor, results, order)
+            passed = [needed is None or any(next_node in needed for next_node, _ in node.edges) for node in shape.nodes]
+            self.call.passes[shape.key] = (program.cursor, results, order, None if all(passed) else passed)
 
 
-def replay(program: Program, shape: Shape) -> list[Variable] | None:
-    """Go to the end of a pass seen before and promise the leaves' gradients, in the order of the slots."""
+def replay(program: Program, shape: Shape, *, retain: bool) -> list[Variable] | None:
+    """Go to the end of a pass seen before and promise the wanted gradients; None if none was seen.
+
+    retain: whether the nodes that are passed keep what they saved.
+    """
     with program.lock:
         if program.closed:
             return None
-        seen: tuple[Call, tuple[Any, ...], tuple[int, ...]] | None = program.cursor.passes.get(shape.key)
+        seen: tuple[Call, tuple[Any, ...], tuple[int, ...], list[bool] | None] | None
+        seen = program.cursor.passes.get(shape.key)
         if seen is None:
             return None
-        program.cursor, results, order = seen
+        program.cursor, results, order, passed = seen
         values = [Value(None, program, slot, aval) for slot, aval in results]
         program.results += [ref(values[i]) for i in order]
-        return [Variable(value) for value in values]
+    if not retain:
+        for node in shape.nodes if passed is None else compress(shape.nodes, passed):
+            node.release()
+    return [Variable(value) for value in values]
