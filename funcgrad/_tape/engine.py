@@ -194,19 +194,25 @@ class Pass:
         """Return the nodes from which a target can be reached, the targets' own included."""
         assert self.targets is not None
         wanted = {node for node, _ in self.targets}
-        for node in sorted(_reached(edges), key=lambda n: 0 if type(n) is GradSlot else n.order):
+        oldest = min(map(_age, wanted), default=0)  # what is older leads to older nodes only
+        for node in sorted(_reached(edges, oldest), key=_age):
             if any(next_node in wanted for next_node, _ in node.edges):
                 wanted.add(node)
         return wanted
 
 
-def _reached(edges: Iterable[Edge]) -> set[Node]:
-    """Return the nodes behind edges."""
+def _age(node: Node) -> int:
+    """Return when a node was made: after all that its edges lead to. Leaves were there before."""
+    return 0 if type(node) is GradSlot else node.order
+
+
+def _reached(edges: Iterable[Edge], oldest: int = 0) -> set[Node]:
+    """Return the nodes behind edges that are not older than that."""
     seen: set[Node] = set()
     waiting = [node for node, _ in edges if node is not None]
     while waiting:
         node = waiting.pop()
-        if node not in seen:
+        if node not in seen and _age(node) >= oldest:
             seen.add(node)
             waiting += [next_node for next_node, _ in node.edges if next_node is not None]
     return seen
