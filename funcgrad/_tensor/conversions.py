@@ -13,7 +13,6 @@ from funcgrad._base.devices import device as Device
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import contiguous_format, preserve_format, require_format
 from funcgrad._base.layouts import memory_format as MemoryFormat
-from funcgrad._ops.strides import viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import inferred_size
 from funcgrad._tape.apply import apply
@@ -152,16 +151,16 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """Return the same elements in another shape, where one -1 is inferred. RuntimeError where the count differs."""
     sizes = _sizes(shape, named)
-    if _is_moved_in_graph(input):
+    if _may_be_moved_in_graph(input):
         whole = inferred_size(input.shape.numel(), sizes)
         if not strides.is_viewable(input, whole):
             return call(TABLE["reshaped_copy"], (input,), (whole,))
     return _own_if_copied(input, call_near(TABLE["reshape"], (input,), (sizes,)))
 
 
-def _is_moved_in_graph(input: Any) -> bool:
+def _may_be_moved_in_graph(input: Any) -> bool:
     """Tell whether a copy of a tensor would show in the graph, and might be needed to give it another shape."""
-    return isinstance(input, Tensor) and not strides.is_contiguous(input) and input.requires_grad
+    return isinstance(input, Tensor) and not strides.is_laid_out_plainly(input) and input.requires_grad
 
 
 def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
@@ -178,7 +177,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     wrapped = [dim % input.ndim for dim in dims if dim is not None and -input.ndim <= dim < input.ndim]
     if len(wrapped) == 2 and wrapped[0] == wrapped[1]:
         return input
-    if len(wrapped) == 2 and wrapped[0] < wrapped[1] and _is_moved_in_graph(input):
+    if (
+        len(wrapped) == 2
+        and wrapped[0] < wrapped[1]
+        and _may_be_moved_in_graph(input)
+        and not strides.is_contiguous(input)
+    ):
         joined = math.prod(input.shape[wrapped[0] : wrapped[1] + 1])
         return reshape(input, (*input.shape[: wrapped[0]], joined, *input.shape[wrapped[1] + 1 :]))
     return _own_if_copied(input, call(TABLE["flatten"], (input,), dims))
@@ -210,9 +214,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _own_if_copied(input: Any, result: Any) -> Any:
-    if type(getattr(result, "_alias", None)) is not View or strides.is_contiguous(input):
-        return result
-    if viewed(tuple(input.shape), strides.strides_of(input), tuple(result.shape)) is None:
+    if type(getattr(result, "_alias", None)) is View and not strides.is_viewable(input, result.shape):
         result._alias = None
     return result
 

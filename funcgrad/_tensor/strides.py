@@ -32,9 +32,24 @@ def strides_of(tensor: Tensor) -> Strides:
 
 def is_contiguous(tensor: Tensor) -> bool:
     """Tell whether the elements lie in storage in their order."""
-    if type(tensor._alias) is not View and tensor._variable.value.aval.order is None:
+    if is_laid_out_plainly(tensor):
         return True
-    return has_strides(tensor, dense_strides(tuple(tensor.shape)))
+    return _VIEWABLE.found(_path(tensor, None), lambda: has_strides(tensor, dense_strides(tuple(tensor.shape))))
+
+
+def is_laid_out_plainly(tensor: Tensor) -> bool:
+    """Tell, without any look at strides, that the elements lie in storage in their order: it is no view."""
+    return type(tensor._alias) is not View and tensor._variable.value.aval.order is None
+
+
+def _path(tensor: Tensor, *asked: Any) -> tuple[Any, ...]:
+    """Return what the strides of a tensor follow from, and what is asked about them."""
+    path, base = [*asked], tensor
+    while type(base._alias) is View:
+        path += (base._alias.op, base._alias.statics)
+        base = base._alias.base
+    path.append(base._variable.value.aval)
+    return tuple(path)
 
 
 def has_format(tensor: Tensor, memory_format: Any) -> bool:
@@ -54,28 +69,23 @@ def suggested_format(tensor: Tensor) -> Any:
 
 def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
     """RuntimeError where the elements lie in storage so that no view shows them in this shape, only a copy."""
-    path: list[Any] = [shape]
-    base = tensor
-    while type(base._alias) is View:
-        path += (base._alias.op, base._alias.statics)
-        base = base._alias.base
-    value = base._variable.value
-    path.append(value.aval)
-    if _VIEWABLE.found(tuple(path), lambda: is_viewable(tensor, tuple(shape))):
-        return
-    if not isinstance(value, LiftedValue):
+    if not is_viewable(tensor, shape) and not isinstance(tensor._variable.value, LiftedValue):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
 
 
-_VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view
+_VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view, and a shape (None: is it contiguous?)
 
 
 def is_viewable(tensor: Tensor, shape: Strides) -> bool:
     """Tell whether a view shows the elements in this shape."""
-    return is_contiguous(tensor) or viewed(tuple(tensor.shape), strides_of(tensor), shape) is not None
+    if is_laid_out_plainly(tensor):
+        return True
+    return _VIEWABLE.found(
+        _path(tensor, shape), lambda: viewed(tuple(tensor.shape), strides_of(tensor), tuple(shape)) is not None
+    )
 
 
 def in_storage_order(tensor: Tensor) -> Tensor:
