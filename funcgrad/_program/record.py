@@ -21,19 +21,19 @@ from funcgrad._program.counters import counters
 from funcgrad._program.trie import Call, Constant, Hole, Signature, can_be_input, forest, signature_of
 from funcgrad._program.value import (
     CONSTANT,
-    SEEN,
     SHARED,
     Aval,
     InsideTransform,
     LiftedValue,
     MetaValue,
+    Seen,
     Value,
     meta,
     of_array,
     remember_places,
 )
 
-_HOLE = object()
+_HOLE, _ONCE = object(), Seen(1)
 _WRITTEN = 14  # characters of a number that somebody may have written
 TURN = 24  # instructions
 
@@ -274,10 +274,13 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     if value.aval.placement is not None:
         _keep_to_one_placement(program, value, inputs)
     if type(value.array) is np.ndarray:
-        if value.slot is SEEN:
+        seen = value.slot
+        if type(seen) is not Seen:
+            value.slot = _ONCE
+        elif seen.is_enough(value):
             array_of(value)
         else:
-            value.slot = SEEN
+            value.slot = Seen(seen + 1)
     elif value.slot is SHARED:
         program.shared.add(len(program.leaves))
     leaves = program.leaves

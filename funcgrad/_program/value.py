@@ -70,8 +70,8 @@ def aval_of(array: Any) -> Aval:
 class Value:
     """One array, or the promise of one. It never changes, except from promised to here.
 
-    array is set: it is here; as a numpy array of our own where one program at most has read it, since passing that to
-    XLA costs less than `jax.device_put`. Else `program` is the program that will compute it as result number `slot`;
+    array is set: it is here; as a numpy array of our own where few programs have read it (see Seen), since passing that
+    to XLA costs less than `jax.device_put`. Else `program` is the program that will compute it as result number `slot`;
     or `program` is CONSTANT, and `slot` is the Recipe for it.
     """
 
@@ -94,9 +94,22 @@ class Value:
         self.slot = SHARED
 
 
-SEEN = object()  # the `slot` of a Value whose numpy array was read by a program
+class Seen(int):
+    """How many programs have read a numpy array, as the `slot` of its Value.
+
+    To pass a small one to XLA on a CPU takes 1 to 2 us each time, to put it on the device 20 us once.
+    """
+
+    __slots__ = ()
+
+    def is_enough(self, value: Value) -> bool:
+        """Tell whether the array had better be on the device when the next program reads it."""
+        return self >= _OFTEN or value.aval.nbytes > _LITTLE or jax.default_backend() != "cpu"
+
+
 SHARED = object()  # the `slot` of a Value whose array others hold too
 _SMALL = 1 << 20  # bytes
+_OFTEN, _LITTLE = 16, 1 << 14  # programs; bytes
 
 
 def remember_places(value: Value, host: np.ndarray[Any, Any]) -> None:

@@ -72,7 +72,7 @@ def shape_of(
     found.sort()
     by_place = list(slots)
     ends = [(nodes[place] if place >= 0 else by_place[-1 - place], result) for place, result in found]
-    return Shape((*key, *found), nodes, ends)
+    return Shape((*key, None, *found), nodes, ends)  # None: of some edges, be it of no edge at all
 
 
 class Start:

@@ -18,7 +18,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.promotion import can_cast
 from funcgrad._ops.table import TABLE, Op
-from funcgrad._program.value import CONSTANT, SEEN, SHARED, Value, of_array
+from funcgrad._program.value import CONSTANT, SHARED, Seen, Value, of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, write
 from funcgrad._tensor.call import call_in_place
@@ -119,7 +119,7 @@ def _writable(base: Tensor) -> Numbers | None:
     value = base._variable.value
     if value.array is None:
         return value.slot.host()
-    if value.aval.nbytes <= (_COPIED_AGAIN if value.slot is SEEN else _COPIED):
+    if value.aval.nbytes <= (_COPIED_AGAIN if type(value.slot) is Seen else _COPIED):
         return np.array(value.array)
     del value
     return base._variable.value.array if _holders(base) == _ALONE else None

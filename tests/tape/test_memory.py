@@ -86,6 +86,17 @@ def test_passes_for_other_gradients_of_the_same_graph_are_others(walks: list[int
     assert len(walks) <= 2
 
 
+def test_a_pass_for_no_gradient_is_not_one_for_all() -> None:
+    for _ in range(TURNS):
+        x, *_, loss = parts()
+        assert torch.autograd.grad(loss, torch.ones(2, requires_grad=True), allow_unused=True) == (None,)
+        assert loss.item() > 0  # the next pass begins at the same place of a program
+        x, *_, loss = parts()
+        loss.backward()
+        assert x.grad is not None
+        assert loss.item() > 0
+
+
 def test_a_looked_up_pass_frees_what_it_passed_and_no_more() -> None:
     for _ in range(TURNS):
         x, w, _, gate, loss = parts()
