@@ -18,7 +18,7 @@ class finfo:  # noqa: N801 - torch's own spelling
         kind = type or dtypes.get_default_dtype()
         if not (kind.is_floating_point or kind.is_complex):
             raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind.name}'"
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         known = ml_dtypes.finfo(kind.to_real().numpy)
         self.bits, self.dtype = known.bits, kind.to_real().name
@@ -37,7 +37,7 @@ class iinfo:  # noqa: N801 - torch's own spelling
 
     def __init__(self, type: Any) -> None:
         if type.is_floating_point or type.is_complex:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type.name}'")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         known = np.iinfo(type.numpy)
         self.bits, self.max, self.min, self.dtype = known.bits, int(known.max), int(known.min), type.name
 

@@ -60,6 +60,10 @@ class Condition:
 NONE = np.False_  # no number is wrong
 ALL_WELL = np.iinfo(np.int64).max
 ROOM = 1 << 40  # places that a check has
+_CHANCES = (
+    "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
+    "report an enhancement request to PyTorch.)"
+)
 BY_INSTRUCTION: dict[Op, Condition] = {}
 
 
@@ -192,7 +196,7 @@ def are_between_0_and_1(numbers: Any, shape: Dims, name: str) -> Any:
     return ~((numbers >= 0) & (numbers <= 1))
 
 
-@_condition(RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.", of_floats=True)
+@_condition(RuntimeError, _CHANCES, of_floats=True)
 def are_chances(numbers: Any, shape: Dims) -> Any:
     """What `bernoulli` takes."""
     return ~((numbers >= 0) & (numbers <= 1))

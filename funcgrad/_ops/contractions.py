@@ -292,11 +292,11 @@ def _bilinear_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
 @op(grad=_bilinear_node, names="nn.functional.bilinear bilinear")
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return input1 @ weight[k] @ input2 + bias[k] for each k. Shape: (*, n), (*, m), (k, n, m), (k,) -> (*, k)."""
-    if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError(
-            "bilinear(): input batch dimensions do not match: got "
-            f"{list(input1.shape[:-1])} and {list(input2.shape[:-1])}"
-        )
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    for d, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {n} and {m}")
     for place, x in enumerate((input1, input2), 1):
         if x.shape[-1] != weight.shape[place]:
             raise RuntimeError(

@@ -5,6 +5,8 @@ Layouts are torch's: input (N, C, *) or (C, *), weight (O, C / groups, *), trans
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from funcgrad._ops.broadcasting import stretched
 from funcgrad._ops.checks import require_one_dtype, spread
 from funcgrad._ops.correlation import correlate, spread_out
@@ -134,6 +136,7 @@ def _convolution(
     name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: str | Dims,
     dilation: Dims, groups: int,
 ) -> Array:  # fmt: skip
+    _check_counts(weight, stride=stride, padding=padding, dilation=dilation)
     batched = _batched(name, count, input, weight)
     steps, gaps = _spread_steps(count, stride, dilation)
     _check_groups(weight, groups)
@@ -155,6 +158,7 @@ def _transposed(
     name: str, count: int, input: Array, weight: Array, bias: Array | None, stride: Dims, padding: Dims,
     output_padding: Dims, groups: int, dilation: Dims,
 ) -> Array:  # fmt: skip
+    _check_counts(weight, stride=stride, padding=padding, dilation=dilation)
     batched = _batched(name, count, input, weight)
     steps, gaps = _spread_steps(count, stride, dilation)
     _check_groups(weight, groups)
@@ -164,8 +168,8 @@ def _transposed(
     for d in range(count):
         if extra[d] >= max(steps[d], gaps[d]):
             raise RuntimeError(
-                "output padding must be smaller than either stride or dilation, "
-                f"but got output_padding {list(extra)}, stride {list(steps)} and dilation {list(gaps)}"
+                "output padding must be smaller than either stride or dilation, but got "
+                f"{' '.join(_by_axis(output_padding=extra, stride=steps, dilation=gaps))}"
             )
     pads = tuple((p, p) for p in _numbers(padding, count))
     sizes = tuple(
@@ -182,6 +186,17 @@ def _transposed(
     return result if batched is input else result[0]
 
 
+def _check_counts(weight: Array, **given: str | Dims) -> None:
+    """Raise RuntimeError where numbers are not as many as the kernel has dimensions."""
+    count = max(weight.ndim - 2, 1)
+    for name, numbers in given.items():
+        if not isinstance(numbers, (str, int)) and len(numbers) not in (1, count):
+            raise RuntimeError(
+                f"expected {name} to be a single integer value or a list of {count} values to match the convolution "
+                f"dimensions, but got {name}={list(numbers)}"
+            )
+
+
 def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
     if input.ndim not in (count + 1, count + 2):
         raise RuntimeError(
@@ -192,7 +207,7 @@ def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
         raise RuntimeError("weight should have at least three dimensions")
     if weight.ndim != count + 2:
         raise RuntimeError(
-            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, "
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, "
             f"but got {input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
     return input if input.ndim == count + 2 else input[None]
@@ -225,6 +240,14 @@ def _pads(padding: str | Dims, count: int, steps: Dims, gaps: Dims, kernel: Dims
     if isinstance(padding, str):
         raise RuntimeError(f"Invalid padding string: {padding!r}, expected 'same' or 'valid'")
     return tuple((p, p) for p in _numbers(padding, count))
+
+
+def _by_axis(**given: Dims) -> Iterator[str]:
+    """Yield each number with its name and axis; of one dimension the height is that of an image of one line."""
+    for name, numbers in given.items():
+        shown = (0 if name == "output_padding" else 1, *numbers) if len(numbers) == 1 else numbers
+        axes = ("depth", "height", "width")[-len(shown) :]
+        yield from (f"{name}_{axis}: {number}" for axis, number in zip(axes, shown, strict=True))
 
 
 def _check_groups(weight: Array, groups: int) -> None:

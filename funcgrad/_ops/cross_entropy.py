@@ -13,12 +13,11 @@ from funcgrad._ops.checks import (
     require_real_floating,
     require_scalar_type,
     scalar_name,
-    size_text,
     wide,
 )
 from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.loss_reduction import completed, reduction_of
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Dims, op
 
 
 def _cross_entropy_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -215,7 +214,7 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
         if input.ndim > 1 and batch != input.shape[0]:
             raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}: {_one_index(input)}")
+        raise RuntimeError(_unfit_indices(input, target, expected))
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
     if target.dtype not in (np.int64, jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
@@ -224,14 +223,15 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
     return target
 
 
-def _one_index(input: Array) -> str:
-    """Return what a target of class indices must look like beside this input."""
-    hint = (
-        "0D or 1D target tensor expected, multi-target not supported"
-        if input.ndim < 3
-        else "one class index a position"
-    )
-    return f"{hint} (input is {size_text(input.shape)})"
+def _unfit_indices(input: Array, target: Array, expected: Dims) -> str:
+    """Return torch's words for indices of classes whose shape is not that of the input without its classes."""
+    if input.ndim < 3:
+        return "0D or 1D target tensor expected, multi-target not supported"
+    if input.ndim != 4:
+        return f"Expected target size {list(expected)}, got {list(target.shape)}"
+    if target.ndim != 3:
+        return f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}"
+    return f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}"
 
 
 def _check_weight(weight: Array | None, classes: int) -> None:

@@ -126,11 +126,20 @@ def _padding_row(padding_idx: int | None, weight: Array) -> int | None:
     return padding_idx % weight.shape[0]
 
 
+def _type_name(given: Array) -> str:
+    """Return the name of the class that torch's older interface has for tensors like this."""
+    name = scalar_name(given)
+    return f"torch.{name}Tensor" if name in _OF_CLASSES else f"CPU{name}Type"
+
+
+_OF_CLASSES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "BFloat16")
+
+
 def _check_table(input: Array, weight: Array) -> None:
     if input.dtype.name not in ("int32", "int64"):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got torch.{scalar_name(input)}Tensor instead (while checking arguments for embedding)"
+            f"but got {_type_name(input)} instead (while checking arguments for embedding)"
         )
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, but got {weight.ndim}-D")
@@ -151,6 +160,9 @@ def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array |
     if input.ndim not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     if input.ndim == 2 and offsets is not None:
-        raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of bags")
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+            "sequences. However, found offsets of type <class 'torch.Tensor'>"
+        )
     if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
         raise ValueError(f"offsets has to be a 1D Tensor{' but got None' if offsets is None else ''}")

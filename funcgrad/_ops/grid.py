@@ -153,15 +153,6 @@ def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
             f"but got: '{padding_mode}'"
         )
     given = f"got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-    if input.dtype != grid.dtype:
-        raise RuntimeError(
-            "grid_sampler(): expected input and grid to have same dtype, "
-            f"but input has {scalar_name(input)} and grid has {scalar_name(grid)}"
-        )
-    if input.ndim not in (4, 5) or grid.ndim != input.ndim:
-        raise RuntimeError(
-            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but {given}"
-        )
     if grid.shape[0] != input.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but {given}")
     if grid.shape[-1] != input.ndim - 2:
@@ -169,5 +160,12 @@ def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
             f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, "
             f"but got grid with sizes {list(grid.shape)}"
         )
+    if input.ndim not in (4, 5) or grid.ndim != input.ndim:
+        count = "4D" if input.ndim == 4 else "5D" if input.ndim == 5 else "4D or 5D"
+        raise RuntimeError(
+            f"grid_sampler(): expected {count} input and grid with same number of dimensions, but {given}"
+        )
+    if input.dtype != grid.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
     if mode == "bicubic" and input.ndim != 4:
         raise RuntimeError(f"grid_sampler(): bicubic interpolation only supports 4D input, but {given}")

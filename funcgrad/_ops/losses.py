@@ -336,9 +336,7 @@ def _huber(difference: Array, delta: float) -> Array:
 def _require_equal_dtypes(input: Array, target: Array) -> None:
     require_real_floating(input, "binary_cross_entropy")
     if input.dtype != target.dtype:
-        raise RuntimeError(
-            f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}: target and input must agree"
-        )
+        raise RuntimeError(f"Found dtype {scalar_name(target)} but expected {scalar_name(input)}")
 
 
 @jax.custom_jvp

@@ -68,7 +68,7 @@ def margin_ranking_loss(
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-            f"input1: {size_text(input1.shape)}, input2: {size_text(input2.shape)}, target: {size_text(target.shape)}"
+            f"input1: {size_text(input1.shape)}, input2: {size_text(input2.shape)}, target: {size_text(target.shape)} "
         )
     broadcast_shape(target.shape, input1.shape, input2.shape)
     return reduced(_at_least_zero(margin + to_float(-target * (input1 - input2))), reduction, size_average, reduce)

@@ -224,7 +224,10 @@ class Tensor(metaclass=_Methods):
         if value.dtype is not self.dtype:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{c_type_name(value.dtype)}' to a tensor with grad_dtype "
-                f"'{scalar_type_name(self.dtype)}'. The gradient must match the tensor's grad_dtype."
+                f"'{scalar_type_name(self.dtype)}'. The gradient must match the tensor's "
+                "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
+                "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+                "tensor and its gradient may break downstream systems that assume they match."
             )
         self._gather_in(self._current()).grad = value
 

@@ -19,7 +19,8 @@ from funcgrad.autograd.function_node import node_of, with_node
 
 NO_VMAP = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap staticmethod "
-    "or set generate_vmap_rule=True."
+    "or set generate_vmap_rule=True. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
 )
 _NO_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "

@@ -14,6 +14,7 @@ from funcgrad._tape.packing import Packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor, variables_of
 
 
@@ -70,6 +71,10 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
+        for place, given in enumerate(tensors):
+            if given is not None and not isinstance(given, Tensor):
+                kind = type_name(given)
+                raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
         self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
         if thread.saved_hooks and tensors:
             self._saved = Packed(tuple(variables_of(tensors)))

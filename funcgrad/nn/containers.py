@@ -232,7 +232,7 @@ def named_pairs(owner: str, given: Any) -> list[tuple[str, Any]]:
     pairs = []
     for place, pair in enumerate(given):
         if not isinstance(pair, Iterable):
-            raise TypeError(f"{owner} update sequence element #{place} should be Iterable; is {type(pair).__name__}")
+            raise TypeError(f"{owner} update sequence element #{place} should be Iterable; is{type(pair).__name__}")
         listed = tuple(pair)
         if len(listed) != 2:
             raise ValueError(f"{owner} update sequence element #{place} has length {len(listed)}; 2 is required")

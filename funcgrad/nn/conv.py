@@ -331,7 +331,7 @@ def _both_sides(padding: str | tuple[int, ...], kernel_size: tuple[int, ...], di
     if padding == "valid":
         return [0] * (2 * len(kernel_size))
     sides = []
-    for place in reversed(range(len(kernel_size))):
+    for place in reversed(range(min(len(kernel_size), len(dilation)))):
         if padding == "same":
             total = dilation[place] * (kernel_size[place] - 1)
             sides += [total // 2, total - total // 2]

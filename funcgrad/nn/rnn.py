@@ -207,7 +207,11 @@ class RNNBase(Module):
         return packed, self._as_result([self.permute_hidden(state, input.unsorted_indices) for state in states])
 
     def _states_of(self, hx: Any) -> list[Tensor] | None:
-        return None if hx is None else list(hx) if self.mode == "LSTM" else [hx]
+        if hx is None or self.mode != "LSTM":
+            return None if hx is None else [hx]
+        if not isinstance(hx, Tensor) and len(hx) > 2:
+            raise RuntimeError("lstm expects two hidden states")
+        return [hx[0], hx[1]]
 
     def _checked_states(self, states: list[Tensor] | None, input: Tensor, batch: int) -> list[Tensor]:
         shapes = self._state_shapes(batch)

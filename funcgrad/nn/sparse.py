@@ -24,7 +24,7 @@ class _Table(Module):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError(f"Padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}")
+                raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
 
@@ -194,6 +194,6 @@ class EmbeddingBag(_Table):
 
 def _two_dims(embeddings: Tensor) -> tuple[int, int]:
     if embeddings.dim() != 2:
-        raise AssertionError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.dim()} dimensions")
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
     rows, columns = embeddings.shape
     return rows, columns

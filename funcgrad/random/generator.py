@@ -115,7 +115,7 @@ def checked_seed(seed: Any) -> int:
     """Return a seed as 64 bits; negative ones are taken modulo 2^64."""
     seed = int(seed)
     if not -(2**63) <= seed <= _ALL64:
-        raise ValueError(f"Overflow when unpacking long long: a seed has 64 bits, but got {seed}")
+        raise ValueError("Overflow when unpacking long long")
     return seed & _ALL64
 
 

@@ -62,7 +62,7 @@ def test_what_is_no_gradient_of_the_input_is_refused(answer: Callable[[], Any], 
 @pytest.mark.parametrize(
     ("hook", "error", "message"),
     [
-        (lambda g: g[:2], RuntimeError, "has changed the size of value"),
+        (lambda g: g[:2], RuntimeError, "has changed the size of value$"),
         (lambda g: g.double(), RuntimeError, "has changed the type of value"),
         (lambda g: 3, TypeError, "expected Variable, but hook returned 'int'"),
     ],
@@ -75,6 +75,20 @@ def test_a_hook_answers_with_a_gradient_of_its_tensor(
     hooked.register_hook(hook)
     with pytest.raises(error, match=message):
         hooked.sum().backward()
+
+
+class SavesANumber(torch.autograd.Function):
+    """Keeps for backward what is no tensor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x, 3)
+        return x * 3
+
+
+def test_only_tensors_are_saved_for_backward() -> None:
+    with pytest.raises(TypeError, match=r"^save_for_backward can only save variables, but argument 1 is of type int$"):
+        SavesANumber.apply(torch.ones(2))
 
 
 class WithDefault(torch.autograd.Function):

@@ -50,6 +50,41 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: torch.bincount(ones(2)), NotImplementedError, "\"bincount_cpu\" not implemented for 'Float'"),
     (lambda: nn.MultiheadAttention(4, 2)(*[ones(2, 1, 4)] * 3, key_padding_mask=ones(2, 2)), AssertionError,
      "Expected key_padded_mask.shape[0] to be 1, but got 2"),
+    (lambda: F.cross_entropy(ones(2, 3), ones(2, 1).long()), RuntimeError,
+     "0D or 1D target tensor expected, multi-target not supported"),
+    (lambda: F.cross_entropy(ones(2, 3, 4), ones(2, 5).long()), RuntimeError,
+     "Expected target size [2, 4], got [2, 5]"),
+    (lambda: F.cross_entropy(ones(2, 3, 4, 4), ones(2, 1, 4, 4).long()), RuntimeError,
+     "only batches of spatial targets supported (3D tensors) but got targets of dimension: 4"),
+    (lambda: F.cross_entropy(ones(2, 3, 4, 4), ones(2, 4, 5).long()), RuntimeError,
+     "size mismatch (got input: [2, 3, 4, 4] , target: [2, 4, 5]"),
+    (lambda: F.binary_cross_entropy(ones(2), ones(2).long()), RuntimeError, "Found dtype Long but expected Float"),
+    (lambda: F.margin_ranking_loss(ones(2), ones(2), ones(2, 2)), RuntimeError,
+     "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: torch.Size([2]), "
+     "input2: torch.Size([2]), target: torch.Size([2, 2]) "),
+    (lambda: F.bilinear(ones(2, 5, 2), ones(2, 4, 3), ones(4, 2, 3)), RuntimeError,
+     "bilinear(): input batch dimensions do not match at dim 1: got 5 and 4"),
+    (lambda: nn.ConvTranspose2d(1, 1, 3, output_padding=2)(ones(1, 1, 4, 4)), RuntimeError,
+     "output padding must be smaller than either stride or dilation, but got output_padding_height: 2 "
+     "output_padding_width: 2 stride_height: 1 stride_width: 1 dilation_height: 1 dilation_width: 1"),
+    (lambda: nn.Conv2d(1, 1, (3, 3, 3))(ones(1, 1, 4, 4)), RuntimeError,
+     "expected stride to be a single integer value or a list of 3 values to match the convolution dimensions, but got "
+     "stride=[1, 1]"),
+    (lambda: nn.Conv1d(1, 1, (3, 3))(ones(1, 1, 4)), RuntimeError,
+     "Expected 4-dimensional input for 4-dimensional weight [1, 1, 3, 3], but got 3-dimensional input of size "
+     "[1, 1, 4] instead"),
+    (lambda: F.grid_sample(ones(1, 1, 4, 4), ones(1, 4, 4), align_corners=False), RuntimeError,
+     "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with sizes [1, 4, 4]"),
+    (lambda: nn.Embedding(3, 2)(ones(1).bool()), RuntimeError,
+     "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+     "CPUBoolType instead (while checking arguments for embedding)"),
+    (lambda: nn.Embedding(3, 2, padding_idx=3), AssertionError, "Padding_idx must be within num_embeddings"),
+    (lambda: nn.LSTM(4, 5, 3)(ones(3, 2, 4), ones(3, 2, 5)), RuntimeError,
+     "For batched 3-D input, hx and cx should also be 3-D but got (2-D, 2-D) tensors"),
+    (lambda: nn.LSTM(4, 5)(ones(3, 2, 4), (ones(1, 2, 5),) * 3), RuntimeError, "lstm expects two hidden states"),
+    (lambda: nn.LSTMCell(4, 5)(ones(2, 4), ones(2, 5)), TypeError,
+     "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor"),
+    (lambda: nn.LSTMCell(4, 5)(ones(2, 4), (ones(2, 5),)), RuntimeError, "lstm_cell expects two hidden states"),
 ]  # fmt: skip
 
 

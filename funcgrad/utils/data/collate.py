@@ -54,9 +54,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -
     if not isinstance(first, Sequence):
         raise TypeError(default_collate_err_msg_format.format(type(first)))
     if len(set(map(len, batch))) > 1:
-        raise RuntimeError(
-            f"each element in list of batch should be of equal size, but the sizes are {list(map(len, batch))}"
-        )
+        raise RuntimeError("each element in list of batch should be of equal size")
     return _rebuild(first, [collate(field, collate_fn_map=collate_fn_map) for field in zip(*batch, strict=True)])
 
 

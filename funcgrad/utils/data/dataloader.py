@@ -266,7 +266,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
     if num_workers < 0:
         raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
     if timeout < 0:
-        raise ValueError(f"timeout option should be non-negative, but got timeout={timeout}")
+        raise ValueError("timeout option should be non-negative")
     if num_workers == 0 and prefetch_factor is not None:
         raise ValueError(
             "prefetch_factor option could only be specified in multiprocessing."

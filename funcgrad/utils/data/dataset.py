@@ -24,7 +24,7 @@ class Dataset(Generic[Sample]):
     """
 
     def __getitem__(self, index: Any) -> Sample:
-        raise NotImplementedError(f"{type(self).__name__} is a Dataset, so it must define __getitem__(self, index)")
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __add__(self, other: Dataset[Any]) -> Dataset[Any]:
         return ConcatDataset([self, other])
@@ -64,7 +64,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
-            raise AssertionError(f"Size mismatch between tensors: {[tuple(tensor.shape) for tensor in tensors]}")
+            raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
@@ -92,7 +92,7 @@ class StackDataset(Dataset[Any]):
             raise ValueError("At least one dataset should be passed")
         lengths = [_length(dataset) for dataset in (args or kwargs.values())]
         if len(set(lengths)) > 1:
-            raise ValueError(f"Size mismatch between datasets: {lengths}")
+            raise ValueError("Size mismatch between datasets")
         self._length = lengths[0]
 
     def __getitem__(self, index: Any) -> Any:
