@@ -93,3 +93,10 @@ class Traversal:
                 if remove_duplicate:
                     seen.add(id(member))
                 yield f"{path}.{name}" if path else name, member
+
+
+for _name in (
+    *("children", "modules", "parameters", "buffers"),
+    *("named_children", "named_modules", "named_parameters", "named_buffers"),
+):
+    getattr(Traversal, _name).__qualname__ = f"Module.{_name}"  # a generator that is printed says whose it is

@@ -48,6 +48,11 @@ def test_members_are_found_by_dotted_names() -> None:
     assert "first" in dir(net) and "scale" in dir(net)
 
 
+def test_iterators_over_members_print_as_those_of_a_module() -> None:
+    assert repr(nn.Linear(1, 1).parameters()).startswith("<generator object Module.parameters at 0x")
+    assert repr(nn.Linear(1, 1).named_modules()).startswith("<generator object Module.named_modules at 0x")
+
+
 def test_a_shared_parameter_is_yielded_once() -> None:
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     net[1].weight = net[0].weight
