@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from funcgrad.nn.module import Module
 
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffers"))
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """Return a function itself, a module in an `OptimizedModule`; as a decorator with options too."""
+def compile(model: Any = None, *, mode: str | None = None, options: Any = None, **switches: Any) -> Any:
+    """Return a function itself, a module in an `OptimizedModule`; as a decorator with options too.
+
+    Raises RuntimeError for a mode that torch does not know, or for one beside options, as torch does.
+    """
     if model is None:
-        return compile
+        return functools.partial(compile, mode=mode, options=options, **switches)
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if mode not in (None, *_MODES) and switches.get("backend") in (None, "inductor"):
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     return OptimizedModule(model) if isinstance(model, Module) else model
 
 

@@ -8,6 +8,14 @@ _kind = type
 KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
 
 
+_NO_DEVICE = (
+    "device() received an invalid combination of arguments - got ({0}), but expected one of:\n"
+    " * (torch.device device)\n"
+    "      didn't match because some of the arguments have invalid types: (!{0}!)\n"
+    " * (str type, int index = -1)\n"
+)
+
+
 class Default:
     """The device of tensors that name none (None: JAX's own default), and the GPU that "cuda" means."""
 
@@ -39,13 +47,17 @@ class device:  # noqa: N801 - torch's own spelling
             self.type, self.index = "cuda", given
             return self
         if not isinstance(given, str):
-            raise TypeError(f"device() takes a kind of device, its number, or both, not {_kind(given).__name__}")
-        kind, _, number = given.partition(":")
+            raise TypeError(_NO_DEVICE.format(_kind(given).__name__))
+        if index is not None and not isinstance(index, int):
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {_kind(index).__name__}")
+        if not given:
+            raise RuntimeError("Device string must not be empty")
+        kind, colon, number = given.partition(":")
         if kind not in KINDS:
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {given}")
         if number and index is not None:
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {given}")
-        if number and not number.isdigit():
+        if colon and not number.isdigit():
             raise RuntimeError(f"Invalid device string: '{given}'")
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, but got {index}")

@@ -117,7 +117,8 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(new: dtype) -> None:
     """Set the dtype that Python floats and float factories get; only a floating one is taken."""
     if not (isinstance(new, dtype) and new.is_floating_point):
-        raise TypeError(f"only floating-point types are supported as the default type, but got {new!r}")
+        which = "" if isinstance(new, dtype) else "invalid dtype object: "
+        raise TypeError(f"{which}only floating-point types are supported as the default type")
     _Default.dtype = new
 
 

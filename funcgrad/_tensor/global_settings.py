@@ -12,7 +12,8 @@ from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
 from funcgrad._program.record import fresh_program
 from funcgrad._program.run import flush
-from funcgrad._tensor.placement import set_default_device
+from funcgrad._tensor.arguments import as_bool
+from funcgrad._tensor.placement import available, set_default_device
 
 
 class _Switches:
@@ -37,16 +38,27 @@ def set_default_tensor_type(t: Any) -> None:
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives."
     )
+    if not isinstance(t, str) and not hasattr(t, "is_cuda"):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
     word = t if isinstance(t, str) else f"torch.{'cuda.' if t.is_cuda else ''}{t.__name__}"
-    set_default_device("cuda" if ".cuda." in word else None)
+    is_cuda = ".cuda." in word
+    if is_cuda and not available("cuda"):
+        raise TypeError(f"type {word} not available. Torch not compiled with CUDA enabled.")
     dtype_named = {name: dtype for dtype, name in TYPE_NAMES.items()}
     set_default_dtype(dtype_named[word.rpartition(".")[2].removesuffix("Tensor")])
+    set_default_device("cuda" if is_cuda else None)
 
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Let float32 products be computed in lower precision: "highest", "high" (TF32) or "medium" (bfloat16)."""
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(f"{precision!r} is not a precision: expected 'highest', 'high' or 'medium'")
+        warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has "
+            "no effect."
+        )
+        return
     flush()
     _Switches.precision = precision
     words = {"highest": None, "high": "tensorfloat32", "medium": "bfloat16"}
@@ -63,7 +75,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     Empty tensors are filled with NaN then, or the largest integer, unless `utils.deterministic` says otherwise.
     """
-    _Switches.deterministic, _Switches.only_warns = bool(mode), bool(mode) and warn_only
+    for position, (name, given) in enumerate((("mode", mode), ("warn_only", warn_only))):
+        place = "" if position else " (position 1)"
+        as_bool(given, f"_set_deterministic_algorithms(): argument '{name}'{place}")
+    _Switches.deterministic, _Switches.only_warns = mode, mode and warn_only
 
 
 def fill_uninitialized_memory(fills: bool | None = None) -> bool:
@@ -120,6 +135,12 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Accepted in torch's three levels: 0 or "default", 1 or "warn", 2 or "error"."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if debug_mode not in (0, 1, 2, "default", "warn", "error"):
+        known = "`default`, `warn`, `error`," if isinstance(debug_mode, str) else "0, 1, or 2,"
+        expected = f"expected one of {known}" if isinstance(debug_mode, str) else f"expected {known}"
+        raise RuntimeError(f"invalid value of debug_mode, {expected} but got {debug_mode}")
     use_deterministic_algorithms(debug_mode in (1, 2, "warn", "error"), warn_only=debug_mode in (1, "warn"))
 
 

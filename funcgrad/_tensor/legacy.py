@@ -63,7 +63,7 @@ def _type_named(name: str, dtype: DType, module: str) -> Any:
 
     def new(cls: Any, *data: Any, device: Any = None) -> Tensor:
         if is_cuda and not available("cuda"):
-            raise TypeError(f"type {module}.{name} not available: JAX finds no GPU on this machine.")
+            raise TypeError(f"type {module}.{name} not available. Torch not compiled with CUDA enabled.")
         return make(cls, *data, device="cuda" if is_cuda else device or "cpu", dtype=dtype)
 
     return _TypeOfTensor(name, (), {"__new__": new, "dtype": dtype, "is_cuda": is_cuda, "__module__": module})

@@ -60,6 +60,24 @@ def test_a_compiled_module_asks_the_module_for_everything_else() -> None:
     assert not compiled.training
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"mode": "fast"},
+            "Unrecognized mode=fast, should be one of: default, lite, reduce-overhead, max-autotune-no-",
+        ),
+        ({"mode": "default", "options": {"debug": True}}, "Either mode or options can be specified, but both can't be"),
+    ],
+)
+def test_compile_refuses_modes_that_torch_does_not_know(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(RuntimeError, match=f"^{told}"):
+        torch.compile(torch.relu, **options)
+    with pytest.raises(RuntimeError, match=f"^{told}"):
+        torch.compile(**options)(torch.relu)
+    assert torch.compile(torch.relu, mode="max-autotune") is torch.relu
+
+
 def test_compile_decorates_functions() -> None:
     @torch.compile(fullgraph=True)
     def double(x: Any) -> Any:
