@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
+from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -27,6 +28,13 @@ def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
     if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
         return int(given)
     raise TypeError(f"{label} must be int, not {type(given).__name__}")
+
+
+def as_bool(given: Any, label: str) -> bool:
+    """Return a bool; torch takes nothing else for one, least of all the second of two dimensions."""
+    if type(given) is not bool:
+        raise TypeError(f"{label} must be bool, not {type_name(given)}")
+    return given
 
 
 def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:

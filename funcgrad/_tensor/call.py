@@ -29,6 +29,7 @@ from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, refuse_repeated, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
+from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
@@ -182,9 +183,21 @@ def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> An
         with jax.enable_x64(True) if any(map(_is_wide, inputs)) else _narrow():
             results = op.call([_pure(x) for x in inputs], statics)
         return results[0] if len(results) == 1 else results
-    if (op.promote or op.name == "matmul") and any(type(x) is np.ndarray for x in inputs):
-        inputs = _as_numpy_promotes(inputs)
     return call(op, [_known(op, i, x) for i, x in enumerate(inputs)], statics)
+
+
+def operated(op: Op, inputs: Sequence[Any]) -> Any:
+    """Apply an operator to tensors and numpy's arrays; return NotImplemented where there is none of these."""
+    if not any(isinstance(x, np.ndarray) for x in inputs):
+        return NotImplemented
+    if op.promote or op.name == "matmul":
+        inputs = _as_numpy_promotes(inputs)
+    return call(op, [tensor_of_array(x) if isinstance(x, np.ndarray) else x for x in inputs])
+
+
+def tensor_of_array(array: np.ndarray[Any, Any]) -> Tensor:
+    """Return a tensor of the numbers that an array has now."""
+    return Tensor._of(Variable(of_array(put(array))))
 
 
 def _as_numpy_promotes(inputs: Sequence[Any]) -> list[Any]:
@@ -229,8 +242,6 @@ def _known(op: Op, position: int, x: Any) -> Any:
         return x
     if isinstance(x, np.generic):
         return x.item()
-    if isinstance(x, np.ndarray):
-        return Tensor._of(Variable(of_array(put(x))))
     if isinstance(x, jax.Array):
         return Tensor._of(Variable(of_array(x, shared=True)))
     for kind in (int, float, complex):
@@ -238,7 +249,7 @@ def _known(op: Op, position: int, x: Any) -> Any:
             return kind(x)  # type: ignore[arg-type]  # x is of a subclass of this very kind
     name = op.inputs[min(position, len(op.inputs) - 1)].name
     raise NotATensor(
-        f"{op.public_name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}"
+        f"{op.public_name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type_name(x)}"
     )
 
 

@@ -16,11 +16,12 @@ from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
-from funcgrad._tensor.call import call, call_in_place, write_out
+from funcgrad._tensor.call import call, call_in_place, operated, write_out
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
+from funcgrad._tensor.retold import retell
 from funcgrad._tensor.strides import refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
@@ -64,6 +65,10 @@ _CASTING = {  # functions that promote nothing and yet write into an `out` of an
 _MATCH = "Expected the dtype for input and out to match, but got {made} for input's dtype and {given} for out's dtype."
 _OBJECT = "Expected object of scalar type {made} but got scalar type {given} for argument 'out'"
 _REFUSED_OUT = {"amax": _MATCH, "amin": _MATCH, "complex": _OBJECT, "polar": _OBJECT}  # an `out` of another dtype
+_TRUTHS = {  # what torch's own Python looks at, so that it may be any object
+    *("size_average", "reduce", "return_indices", "recompute_scale_factor", "antialias"),
+    *(("gaussian_nll_loss", "full"), ("stft", "center")),
+}
 _OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
 
 
@@ -115,9 +120,17 @@ class Form:
     def _asking_late(self, lines: list[str]) -> list[str]:
         """Ask objects of foreign classes that override functions, once the function has failed on one."""
         body = [f"    {line}" for line in lines[1:]]
-        unless = "        if not are_overriding_late(locals()): raise"
-        late = "        return asked_late(made, locals())"
-        return [lines[0], "    try:", *body, "    except (TypeError, AttributeError):", unless, late]
+        late = "        if are_overriding_late(locals()): return asked_late(made, locals())"
+        told = f"        retell(error, op, {self.place!r})"
+        return [
+            lines[0],
+            "    try:",
+            *body,
+            "    except (TypeError, AttributeError) as error:",
+            late,
+            told,
+            "        raise",
+        ]
 
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
@@ -139,7 +152,7 @@ class Form:
             own = given[0].name
             lines.append(f"    if not isinstance({own}, Tensor): raise no_tensor('{self.name}', {own})")
         refused = "TypeError" if self.name in _COMPARISONS else "NotATensor"
-        return [*lines, f"    try: return {result}", f"    except {refused}: return NotImplemented"]
+        return [*lines, f"    try: return {result}", f"    except {refused}: return operated(op, {self._inputs()})"]
 
     def _head(self) -> tuple[str, Parameter | None]:
         spread = self._spread()
@@ -173,8 +186,9 @@ class Form:
 
     def _label(self, name: str) -> str:
         """Return, as source, what errors call one parameter."""
-        position = [p.name for p in self.op.parameters].index(name) + (not self.is_method)
-        return repr(f"{self.name}(): argument '{name}' (position {position})")
+        position = [p.name for p in self.op.parameters].index(name)
+        place = "" if self.op.parameters[position].keyword_only else f" (position {position + (not self.is_method)})"
+        return repr(f"{self.name}(): argument '{name}'{place}")
 
     def _parameters(self) -> list[Parameter]:
         parameters = list(self.op.parameters)
@@ -214,7 +228,9 @@ class Form:
                 given = f"by_name({p.name}, named, '{p.name}') if named else {p.name}"
                 words.append(f"as_spread_dims({given}, {self._label(p.name)})")
             elif p.kind == "bool":
-                words.append(p.name)
+                given = f"as_bool({p.name}, {self._label(p.name)})"
+                is_free = p.name in _TRUTHS or (self.op.name, p.name) in _TRUTHS
+                words.append(p.name if is_free else f"({p.name} if {p.name} is _default_{p.name} else {given})")
             elif p.kind == "int":
                 words.append(f"({p.name} if type({p.name}) is int else as_int({p.name}, {self._label(p.name)}))")
             elif p.kind in _CONVERTERS:
@@ -282,6 +298,8 @@ _SCOPE.update(
         call_in_place_near,
         call_near,
         call_near_if_whole,
+        operated,
+        retell,
         write_out,
         asked_late,
         are_overriding_late,

@@ -13,7 +13,7 @@ from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_dims, as_int
+from funcgrad._tensor.arguments import as_bool, as_dims, as_int
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
@@ -39,7 +39,7 @@ def _extreme(word: str, pairwise: str) -> Any:
         elif other is not None or isinstance(dim, (Tensor, jax.Array)):
             result = call(both_of, (input, dim if other is None else other))
         else:
-            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), keepdim or bool(keepdims)))
+            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
         return result if out is None else write_out(out, result)
 
     extreme.__name__ = word
@@ -58,11 +58,16 @@ def _middle(word: str) -> Any:
         if dim is None:
             result = call(whole, (input,))
         else:
-            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), keepdim or bool(keepdims)))
+            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
         return result if out is None else write_out(out, result)
 
     middle.__name__ = word
     return middle
+
+
+def _keeps(word: str, keepdim: Any, keepdims: Any) -> bool:
+    """Return whether the dimension stays, by torch's name for that or by numpy's."""
+    return as_bool(keepdim if keepdims is None else keepdims, f"{word}(): argument 'keepdim' (position 2)")
 
 
 both("max")(_extreme("max", "maximum"))

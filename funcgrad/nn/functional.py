@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_rows, are_rows_of_bags
 from funcgrad._ops.table import TABLE
@@ -16,6 +17,7 @@ from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.refused_numbers import check_lengths, require
+from funcgrad._tensor.retold import retell
 from funcgrad._tensor.sparse.lookups import looked_up
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import grad as grad
@@ -106,7 +108,11 @@ def embedding(
         _limit_rows(weight, input, max_norm, norm_type)
     if sparse:
         return looked_up(input, weight, padding_idx, scale_grad_by_freq)
-    return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
+    try:
+        return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
+    except NotATensor as error:
+        retell(error, TABLE["embedding"], "nn.functional.embedding")
+        raise
 
 
 def embedding_bag(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad.nn import functional as F
 
 
 def _wide(*size: int) -> torch.Tensor:
@@ -125,3 +127,94 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
 def test_a_mistake_is_told_in_torchs_words(wrong: Callable[[], object], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         wrong()
+
+
+ANYTHING: Any = torch  # whose functions take anything, as far as types can tell
+SETTINGS: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (
+        lambda: ANYTHING.set_default_tensor_type("torch.cuda.FloatTensor"),
+        TypeError,
+        "type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.",
+    ),
+    (
+        lambda: ANYTHING.set_default_tensor_type(torch.float32),
+        TypeError,
+        "invalid type object: only floating-point types are supported as the default type",
+    ),
+    (
+        lambda: ANYTHING.set_default_dtype("float"),
+        TypeError,
+        "invalid dtype object: only floating-point types are supported as the default type",
+    ),
+    (
+        lambda: torch.set_deterministic_debug_mode("no"),
+        RuntimeError,
+        "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got no",
+    ),
+    (
+        lambda: ANYTHING.use_deterministic_algorithms(1),
+        TypeError,
+        "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not int",
+    ),
+    (lambda: torch.device("cuda:"), RuntimeError, "Invalid device string: 'cuda:'"),
+    (lambda: torch.device(""), RuntimeError, "Device string must not be empty"),
+    (
+        lambda: ANYTHING.device("cpu", "a"),
+        TypeError,
+        "device(): argument 'index' (position 2) must be int, not str",
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "kind", "text"), SETTINGS)
+@pytest.mark.filterwarnings("ignore:.*is deprecated as of PyTorch 2.1")
+def test_settings_that_are_refused_stay_as_they_were(
+    wrong: Callable[[], object], kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=f"^{re.escape(text)}$"):
+        wrong()
+    made = torch.ones(1)
+    assert (made.dtype, made.device) == (torch.float32, torch.device("cpu"))
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_a_precision_that_torch_does_not_know_is_warned_of_and_left_out() -> None:
+    with pytest.warns(UserWarning, match="foo is not one of 'highest', 'high', or 'medium'"):
+        torch.set_float32_matmul_precision("foo")
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+MATRIX: Any = torch.ones(2, 2)
+ARRAY: Any = np.ones((2, 2))
+NUMBERS: Any = [0, 1]
+ONE: Any = 1
+OF_WRONG_KINDS: list[tuple[Callable[[], object], str]] = [
+    (lambda: MATRIX.sum(0, 1), "sum(): argument 'keepdim' (position 2) must be bool, not int"),
+    (lambda: MATRIX.mean(0, 1), "mean(): argument 'keepdim' (position 2) must be bool, not int"),
+    (lambda: torch.sum(MATRIX, 0, ONE), "sum(): argument 'keepdim' (position 3) must be bool, not int"),
+    (lambda: MATRIX.max(0, None), "max(): argument 'keepdim' (position 2) must be bool, not NoneType"),
+    (lambda: MATRIX.topk(1, 0, np.True_), "topk(): argument 'largest' (position 3) must be bool, not numpy.bool"),
+    (lambda: MATRIX.mm(3), "mm(): argument 'mat2' (position 1) must be Tensor, not int"),
+    (lambda: MATRIX.add("a"), "add(): argument 'other' (position 1) must be Tensor, not str"),
+    (lambda: torch.mul(MATRIX, NUMBERS), "mul(): argument 'other' (position 2) must be Tensor, not list"),
+    (lambda: torch.relu(ARRAY), "relu(): argument 'input' (position 1) must be Tensor, not numpy.ndarray"),
+    (lambda: MATRIX.mm(ARRAY), "mm(): argument 'mat2' (position 1) must be Tensor, not numpy.ndarray"),
+    (
+        lambda: F.cross_entropy(MATRIX, NUMBERS),
+        "cross_entropy_loss(): argument 'target' (position 2) must be Tensor, not list",
+    ),
+    (lambda: F.embedding(NUMBERS, MATRIX), "embedding(): argument 'indices' (position 2) must be Tensor, not list"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "told"), OF_WRONG_KINDS)
+def test_an_argument_of_a_wrong_kind_is_named_and_counted_as_torch_does(wrong: Callable[[], object], told: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(told)}$"):
+        wrong()
+
+
+def test_operators_take_arrays_as_functions_do_not() -> None:
+    x, array = torch.ones(2), np.array([1.0, 2.0])
+    assert (x + array).tolist() == [2, 3]
+    assert (x * array).dtype is torch.float64
+    assert (array @ x).item() == 3
