@@ -226,7 +226,14 @@ class ForwardDerivative:
                 full[place] = x
             return [r for r in self.op.call(full, statics) if jax.numpy.issubdtype(r.dtype, jax.numpy.inexact)]
 
-        return tuple(jax.jvp(along, [primals[i] for i in places], list(tangents))[1])
+        moving = [primals[i] for i in places]
+        directions = [t.astype(p.dtype) if _are_alike(t, p) else t for t, p in zip(tangents, moving, strict=True)]
+        return tuple(jax.jvp(along, moving, directions)[1])
+
+
+def _are_alike(tangent: jax.Array, primal: jax.Array) -> bool:
+    """Tell whether both are real or both complex: then torch takes a tangent in another precision."""
+    return jax.numpy.iscomplexobj(tangent) == jax.numpy.iscomplexobj(primal)
 
 
 # one of each kind, by which programs know them again

@@ -18,6 +18,14 @@ def test_a_dual_tensor_gives_back_the_very_tangent_that_it_was_made_with() -> No
     assert kept is not None and kept.shape == (3,)
 
 
+def test_a_tangent_may_have_another_precision() -> None:
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(2, dtype=torch.float64), torch.ones(2))
+        given, moved = forward_ad.unpack_dual(dual).tangent, forward_ad.unpack_dual(dual * dual).tangent
+    assert given is not None and given.dtype is torch.float32
+    assert moved is not None and (moved.dtype, moved.tolist()) == (torch.float64, [2.0, 2.0])
+
+
 def test_a_dual_tensor_prints_with_its_tangent() -> None:
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(torch.ones(2), torch.tensor([1.0, 2.0]))
