@@ -45,7 +45,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "clamp_max": "check_bound(max, input)",
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
-    **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve")},
+    **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve", "old_lu_solve")},
     "stft": "warn_of_spectra(window, return_complex)",
     "istft": "warn_of_inversion(window)",
     **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),

@@ -191,6 +191,13 @@ _OLD_NAMES = {
         f"torch.chain_matmul is deprecated {_FUTURE} Use torch.linalg.multi_dot instead, which accepts a list of "
         "two or more tensors rather than multiple parameters."
     ),
+    "old_lu_solve": (
+        f"torch.lu_solve is deprecated in favor of torch.linalg.lu_solve{_FUTURE}\n"
+        "Note that torch.linalg.lu_solve has its arguments reversed.\n"
+        "X = torch.lu_solve(B, LU, pivots)\n"
+        "should be replaced with\n"
+        "X = torch.linalg.lu_solve(LU, pivots, B)"
+    ),
     "triangular_solve": (
         f"torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular{_FUTURE}\n"
         "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the "

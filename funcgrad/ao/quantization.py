@@ -16,10 +16,23 @@ from typing import Any
 
 from funcgrad import nn
 from funcgrad._base.quantized_dtypes import qint8
+from funcgrad._base.warning import warn
 from funcgrad.ao.nn.quantized import dynamic
 from funcgrad.nn.module import Module
 
 __all__ = ["get_default_dynamic_quant_module_mappings", "quantize_dynamic"]
+_DEPRECATED = (
+    "torch.ao.quantization is deprecated and will be removed in 2.10. \n"
+    "For migrations of users: \n"
+    "1. Eager mode quantization (torch.ao.quantization.quantize, torch.ao.quantization.quantize_dynamic), please "
+    "migrate to use torchao eager mode quantize_ API instead \n"
+    "2. FX graph mode quantization (torch.ao.quantization.quantize_fx.prepare_fx,"
+    "torch.ao.quantization.quantize_fx.convert_fx, please migrate to use torchao pt2e quantization API instead "
+    "(prepare_pt2e, convert_pt2e) \n"
+    "3. pt2e quantization has been migrated to torchao (https://github.com/pytorch/ao/tree/main/torchao/quantization/"
+    "pt2e) \n"
+    "see https://github.com/pytorch/ao/issues/2259 for more details"
+)
 _MAPPING: dict[type, type] = {
     nn.GRUCell: dynamic.GRUCell, nn.Linear: dynamic.Linear, nn.LSTM: dynamic.LSTM, nn.GRU: dynamic.GRU,
     nn.LSTMCell: dynamic.LSTMCell, nn.RNNCell: dynamic.RNNCell,
@@ -40,6 +53,7 @@ def quantize_dynamic(
     qconfig_spec: classes of modules, and names of single ones with all that is below them; None: all that can be.
     ValueError for another dtype than qint8.
     """
+    warn(_DEPRECATED, DeprecationWarning)
     if dtype is not qint8:
         raise ValueError(
             f"Don't know how to quantize with default settings for {dtype}: weights are rounded to torch.qint8"

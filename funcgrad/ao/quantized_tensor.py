@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad._base.dtypes import float32, of_numpy
 from funcgrad._base.quantized_dtypes import per_tensor_affine, qscheme, quantized_dtype
+from funcgrad._base.warning import warn_once
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.overriding import Without, arm, name_of
 from funcgrad._tensor.printing import format_values, with_suffixes
@@ -108,6 +109,13 @@ def made_of(integers: Tensor, kind: quantized_dtype, scale: float, zero_point: i
     return self
 
 
+_DEPRECATED = (
+    "torch.quantize_per_tensor, torch.quantize_per_channel and other quantized tensor creation functions that produce "
+    "tensors with dtype torch.quint8, torch.qint8, and torch.qint32 are deprecated and will be removed in a future "
+    "PyTorch release. Please see https://github.com/pytorch/pytorch/issues/184982 for more information."
+)
+
+
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> Any:
     """Round a tensor to multiples of `scale`, as far as the integers of `dtype` reach, or each of a list.
 
@@ -115,11 +123,12 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     """
     if isinstance(input, (list, tuple)):
         given = zip(input, scale, zero_point, strict=True)
-        return [quantize_per_tensor(x, one.item(), zero.item(), dtype) for x, one, zero in given]
+        return tuple([quantize_per_tensor(x, one.item(), zero.item(), dtype) for x, one, zero in given])
     if not isinstance(dtype, quantized_dtype):
         raise RuntimeError(f"{dtype} is not supported in quantize_per_tensor: see torch.qint8, quint8 and qint32")
     if input.dtype is not float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {input.dtype}")
+    warn_once(_DEPRECATED)
     arm()
     step = float(scale.item() if isinstance(scale, Tensor) else scale)
     zero = int(zero_point.item() if isinstance(zero_point, Tensor) else zero_point)

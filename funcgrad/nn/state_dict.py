@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from funcgrad._base.warning import warn
 from funcgrad._tape.modes import no_grad
 from funcgrad._tape.nodes import RemovableHandle
 from funcgrad._tensor.tensor import Tensor
@@ -14,6 +15,10 @@ from funcgrad.nn.hooks import Hook, Hooks
 from funcgrad.nn.parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+_POSITIONAL = (
+    "Positional args are being deprecated, use kwargs instead. Refer to "
+    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details."
+)
 _FROM_PUBLIC = "_from_public_api"  # torch's mark on hooks whose result is not taken
 
 
@@ -59,6 +64,8 @@ class Stateful:
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Any]:
         """Return parameters and persistent buffers by their dotted names; detached, unless `keep_vars`."""
+        if args:
+            warn(_POSITIONAL, FutureWarning)
         given: Any = (*args, *(destination, prefix, keep_vars)[len(args) :])  # torch's old order, by position
         destination, prefix, keep_vars = given
         if destination is None:

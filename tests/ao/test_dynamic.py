@@ -13,6 +13,10 @@ import funcgrad as torch
 from funcgrad import nn
 from tests.ao.models import models, outcome
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated"),
+    pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor, torch.quantize_per_channel"),
+]
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "dynamic.json").read_text())
 
 

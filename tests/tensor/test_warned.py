@@ -90,6 +90,13 @@ WARNED: dict[str, Callable[[], object]] = {
     "attribute of a Tensor that is not a leaf": lambda: torch.ones(1, requires_grad=True).exp().grad,
     r"torch\.qr is deprecated in favor of torch\.linalg\.qr": lambda: torch.qr(torch.eye(2)),
     r"torch\.cholesky is deprecated in favor of": lambda: torch.cholesky(torch.eye(2)),
+    r"torch\.lu_solve is deprecated in favor of torch\.linalg\.lu_solveand": lambda: torch.lu_solve(
+        torch.eye(2), torch.eye(2), torch.tensor([1, 2], dtype=torch.int32)
+    ),
+    r"torch\.quantize_per_tensor, torch\.quantize_per_channel and": lambda: torch.quantize_per_tensor(
+        torch.ones(2), 0.1, 0, torch.qint8
+    ),
+    "Positional args are being deprecated": lambda: nn.Linear(1, 1).state_dict({}),
     r"torch\.lu is deprecated in favor of": lambda: torch.lu(torch.eye(2)),
     r"torch\.triangular_solve is deprecated": lambda: torch.triangular_solve(torch.eye(2), torch.eye(2)),
     r"torch\.chain_matmul is deprecated": lambda: torch.chain_matmul(torch.eye(2), torch.eye(2)),
