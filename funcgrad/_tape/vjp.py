@@ -19,6 +19,7 @@ from funcgrad._program.record import record
 from funcgrad._program.trie import NUMBER, Constant, Signature, are_joined, arguments_from, is_open, signature_of
 from funcgrad._program.value import Aval, Value, aval
 from funcgrad._tape.nodes import drawing
+from funcgrad._tape.second_names import second_name
 from funcgrad._tape.variable import Variable
 
 
@@ -68,9 +69,9 @@ class Pullback:
 
     @property
     def grad(self) -> str:
-        """The name of the node that a backward with create_graph leaves: torch's commonest rule for it."""
+        """The name of the node that a backward with create_graph leaves."""
         shown = drawing(self.signature)
-        return f"{(shown if isinstance(shown, str) else shown[0]).removesuffix('0')}Backward0"
+        return second_name(self.signature.op.name, shown if isinstance(shown, str) else shown[0], self.wanted[0])
 
     def save(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """Return the inputs that the pull-back reads."""
