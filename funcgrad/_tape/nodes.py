@@ -28,6 +28,9 @@ def now() -> int:
     return _sequence()
 
 
+_hooks_registered = itertools.count()
+
+
 class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook away again; also usable as a `with` block."""
 
@@ -35,7 +38,7 @@ class RemovableHandle:
 
     def __init__(self, hooks: dict[int, Any], hook: Any, *, prepend: bool = False) -> None:
         """hooks: in the order in which they run. prepend: before all others; hooks is an OrderedDict then."""
-        self.id = _sequence()
+        self.id = next(_hooks_registered)
         self._entered: list[dict[int, Any]] = []
         self.enter(hooks, hook)
         if prepend:

@@ -420,6 +420,7 @@ def test_causal_masks_of_unequal_lengths() -> None:
     bias = nn.attention.bias
     assert bias.causal_upper_left(2, 3).int().tolist() == [[1, 0, 0], [1, 1, 0]]
     mask = bias.causal_lower_right(2, 3)
+    assert repr(mask) == "tensor([[ True,  True, False],\n        [ True,  True,  True]])"
     assert mask.int().tolist() == [[1, 1, 0], [1, 1, 1]]
     assert (type(mask), type(mask & True), str(mask.variant)) == (
         bias.CausalBias, torch.Tensor, "CausalVariant.LOWER_RIGHT",

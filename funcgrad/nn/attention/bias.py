@@ -31,6 +31,9 @@ class CausalBias(Tensor):
     seq_len_kv: int
     __torch_function__: ClassVar[Any] = disabled
 
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return repr(self.as_subclass(Tensor))
+
 
 def causal_upper_left(*size: int) -> CausalBias:
     """Return the mask in which query i sees keys 0 ... i. Shape: (queries, keys)."""
