@@ -107,21 +107,23 @@ def cast(variable: Variable, dtype: DType) -> Variable:
     return apply(TABLE["to_dtype"], (variable,), (dtype,))[0]
 
 
-def write_out(out: Any, result: Any, casts: bool | str = True) -> Any:
+def write_out(out: Any, result: Any, casts: bool | str = True, name: str = "") -> Any:
     """Write a function's result into `out=`, as torch does; `out` takes the result's shape.
 
+    name: of the function, for errors.
     casts: whether `out` may have another dtype, or the words that refuse it ({made} and {given} stand for both).
     Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
     """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):
-            write_out(target, part, casts)
+            write_out(target, part, casts, name)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if thread.grad and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
-            "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+            (f"{name}(): functions with " if name else "")
+            + "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
         )
     variable = result._current()
     if casts is not True and variable.aval.dtype is not out.dtype:

@@ -119,18 +119,22 @@ def check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
 def _ragged(data: Any) -> Exception:
     """Return torch's error for sequences of unequal lengths."""
     level, dim = [data], 0
-    while all(isinstance(x, (list, tuple)) for x in level):
+    while all(map(_is_row, level)):
         length = len(level[0])
         for row in level:
             if len(row) != length:
                 return ValueError(f"expected sequence of length {length} at dim {dim} (got {len(row)})")
         level, dim = [x for row in level for x in row], dim + 1
-    odd = next(x for x in level if isinstance(x, (list, tuple)) != isinstance(level[0], (list, tuple)))
+    odd = next(x for x in level if _is_row(x) != _is_row(level[0]))
     if isinstance(odd, (list, tuple)):
         if isinstance(level[0], float):
             return TypeError(f"must be real number, not {type(odd).__name__}")
         return TypeError(f"{type(odd).__name__!r} object cannot be interpreted as an integer")
     return TypeError("not a sequence")
+
+
+def _is_row(given: Any) -> bool:
+    return isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
 
 def _no_number(data: Any, dtype: DType | None) -> Exception:

@@ -109,7 +109,7 @@ class Form:
         if self.takes_out or refused:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
             lines += [f"    {refused}"] * bool(refused)
-            written = f" if out is None else write_out(out, result, {self.casts_out!r})" * self.takes_out
+            written = f" if out is None else write_out(out, result, {self.casts_out!r}, {self.name!r})" * self.takes_out
             lines.append(f"    return result{written}")
         elif self.is_dunder:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")

@@ -40,7 +40,7 @@ def _extreme(word: str, pairwise: str) -> Any:
             result = call(both_of, (input, dim if other is None else other))
         else:
             result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
-        return result if out is None else write_out(out, result)
+        return result if out is None else write_out(out, result, name=word)
 
     extreme.__name__ = word
     return extreme
@@ -59,7 +59,7 @@ def _middle(word: str) -> Any:
             result = call(whole, (input,))
         else:
             result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
-        return result if out is None else write_out(out, result)
+        return result if out is None else write_out(out, result, name=word)
 
     middle.__name__ = word
     return middle
@@ -87,7 +87,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     check_choice(input, other)
     check_choice(other, input)
     result = call(TABLE["where"], (condition, input, other))
-    return result if out is None else write_out(out, result)
+    return result if out is None else write_out(out, result, name="where")
 
 
 @method("where")

@@ -157,6 +157,17 @@ SETTINGS: list[tuple[Callable[[], object], type[Exception], str]] = [
         "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not int",
     ),
     (lambda: torch.device("cuda:"), RuntimeError, "Invalid device string: 'cuda:'"),
+    (
+        lambda: torch.tensor([np.array([1, 2]), np.array([3])]),
+        ValueError,
+        "expected sequence of length 2 at dim 1 (got 1)",
+    ),
+    (
+        lambda: torch.add(_weight(), 1, out=torch.zeros(3)),
+        RuntimeError,
+        "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.",
+    ),
     (lambda: torch.device(""), RuntimeError, "Device string must not be empty"),
     (
         lambda: ANYTHING.device("cpu", "a"),
