@@ -116,8 +116,12 @@ def _sliced(equation: Any, inputs: list[Waiting], perm: Perm) -> list[Waiting]:
 
 def _reshaped(equation: Any, inputs: list[Waiting], perm: Perm) -> list[Waiting]:
     """Part dimensions where they lie; join those that lie side by side. Else the transpose is made."""
-    (given,), sizes = inputs, equation.params["new_sizes"]
-    runs = _runs(tuple(equation.invars[0].aval.shape), tuple(sizes))
+    (given,), sizes, old = inputs, equation.params["new_sizes"], tuple(equation.invars[0].aval.shape)
+    if equation.params["dimensions"] is not None:  # read in another order, as the batch rule of a convolution does
+        turn = tuple(equation.params["dimensions"])
+        perm, old = _after(perm, turn), tuple(old[dim] for dim in turn)
+        given = Waiting(given.array, perm)
+    runs = _runs(old, tuple(sizes))
     lying = [tuple(perm[d] for d in old) for old, _ in runs]  # the array's dimensions of each run
     if any(place != run[0] + i for run in lying for i, place in enumerate(run)):
         return [Waiting(lax.reshape(given.plain(), sizes), None)]

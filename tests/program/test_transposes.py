@@ -80,6 +80,28 @@ def test_dimensions_are_parted_and_joined_where_they_lie(
     assert sum(e.primitive.name == "transpose" and e.outvars[0].aval.size == x.size for e in equations) == 2 * made
 
 
+@pytest.mark.parametrize("perm", [(0, 1, 2, 3), (0, 3, 1, 2), (3, 2, 1, 0)])
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (0, 2, 3, 1)])
+def test_a_reshape_that_reads_in_another_order_reads_in_that_order(
+    perm: tuple[int, ...], order: tuple[int, ...]
+) -> None:
+    def reshaped(x: Any) -> list[Any]:
+        return [lax.reshape_p.bind(x.transpose(perm), new_sizes=(6, 20), dimensions=order, sharding=None) * 2]
+
+    x = np.random.default_rng(0).standard_normal((2, 3, 5, 4)).astype("f")
+    np.testing.assert_array_equal(with_waiting_transposes(reshaped)(x)[0], reshaped(x)[0])
+
+
+def test_gradients_of_volumes_taken_in_a_batch_are_those_taken_one_by_one() -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(1, 2, 4, 4, 4), torch.randn(3, 2, 2, 2, 2, requires_grad=True)
+    y = nn.functional.conv3d(x, weight)
+    cotangents = torch.randn(2, *y.shape)
+    (together,) = torch.autograd.grad(y, weight, cotangents, is_grads_batched=True, retain_graph=True)
+    apart = torch.stack([torch.autograd.grad(y, weight, each, retain_graph=True)[0] for each in cotangents])
+    torch.testing.assert_close(together, apart)
+
+
 def block() -> nn.Module:
     class Residual(nn.Module):
         def __init__(self) -> None:

@@ -19,6 +19,9 @@ from funcgrad._program.lengths.symbol import at, is_symbolic
 def reshape(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Axes that are merged keep their factors; one that is split is rearranged where its factors are others."""
     (x,), given, wanted = operands, eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    if (order := eqn.params["dimensions"]) is not None:  # the rows are read in this order of the axes
+        x = Padded(jnp.transpose(x.array, order), tuple([x.axes[i] for i in order]))
+        given = tuple([given[i] for i in order])
     axes: list[Axis] = []
     merged: list[Padded] = [x]
     position = 0
