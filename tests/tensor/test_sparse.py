@@ -120,3 +120,19 @@ def test_low_rank_decompositions_give_back_a_matrix_of_low_rank(shape: tuple[int
     np.testing.assert_allclose((u * s @ v.mT).numpy(), matrix.numpy(), atol=1e-4)
     with pytest.raises(ValueError, match="q"):
         torch.pca_lowrank(matrix, q=5)
+
+
+def test_a_sparse_gradient_can_be_set_to_zero_and_detached_in_place() -> None:
+    layer = nn.Embedding(4, 2, sparse=True)
+    layer(torch.tensor([1])).sum().backward()
+    gradient = layer.weight.grad
+    assert gradient is not None
+    gradient.zero_()
+    assert gradient.detach_() is gradient
+    assert gradient.is_sparse and gradient._nnz() == 0
+
+
+def test_detaching_a_sparse_tensor_in_place_makes_it_a_leaf() -> None:
+    product = torch.eye(2).to_sparse().requires_grad_() * 2
+    product.detach_()
+    assert product.is_leaf and not product.requires_grad

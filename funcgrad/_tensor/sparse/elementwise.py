@@ -78,7 +78,7 @@ def _contiguous(func: Any, self: SparseTensor, memory_format: Any = None) -> Spa
 @handles("requires_grad_", "retain_grad", "requires_grad", "dtype", "device", "grad_fn", "is_leaf", "output_nr")
 @handles("is_floating_point", "is_complex", "is_signed", "element_size", "is_pinned", "is_inference", "itemsize")
 @handles("hash", "__hash__", "id", "retains_grad", "_version", "register_hook", "is_conj", "is_neg", "backward")
-@handles("<lambda>", "answer", "as_subclass", "_is_view", "is_same_size", "result_type")
+@handles("<lambda>", "answer", "as_subclass", "_is_view", "is_same_size", "result_type", "detach_")
 def _itself(func: Any, *args: Any, **kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
