@@ -32,13 +32,15 @@ class Pullback:
     """
 
     __slots__ = (
-        "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used", "wanted",
+        "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used",
+        "wanted",
     )  # fmt: skip
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
         self.signature, self.wanted = signature, wanted
         self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
         self.given = given or tuple(result.differentiable for result in signature.avals)
+        self._grad: str | None = None
         self.used, self.avals = self._trace()
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
@@ -62,7 +64,7 @@ class Pullback:
         """Return this pull-back for a signature of other shapes, which reads the same inputs."""
         made = Pullback.__new__(type(self))
         made.signature, made.wanted, made.given = signature, wanted, given
-        made.name, made.keep, made.numbers = self.name, self.keep, self.numbers
+        made.name, made.keep, made.numbers, made._grad = self.name, self.keep, self.numbers, None
         made.used, made.all_used, made.reads_numbers = self.used, self.all_used, self.reads_numbers
         made.avals = tuple(signature.arguments[i] for i in wanted)
         return made
@@ -70,8 +72,11 @@ class Pullback:
     @property
     def grad(self) -> str:
         """The name of the node that a backward with create_graph leaves."""
-        shown = drawing(self.signature)
-        return second_name(self.signature.op.name, shown if isinstance(shown, str) else shown[0], self.wanted[0])
+        if self._grad is None:
+            shown = drawing(self.signature)
+            node = shown if isinstance(shown, str) else shown[0]
+            self._grad = second_name(self.signature.op.name, node, self.wanted[0])
+        return self._grad
 
     def save(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """Return the inputs that the pull-back reads."""
