@@ -9,6 +9,7 @@ its first turns are special (a backward pass adds to gradients from its second t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any
 
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step
@@ -63,13 +64,17 @@ class _Candidate:
 
     @property
     def handed_on(self) -> int:
-        """How many arrays each turn hands on to the next. Known once it was looked at as a loop."""
-        return sum(back for _, back, _ in self.carries)
+        """How many arrays each turn hands on to the next, of those that were looked at."""
+        return sum([back for _, back, _ in self.carries])
 
     @property
     def is_loop(self) -> bool:
         """Whether all arguments are of a kind that a loop can read."""
         return self._classed() is not None
+
+    def hands_on_less(self, than: int) -> bool:
+        """Tell whether this is a loop whose turns hand on fewer arrays than that; soon, where they do not."""
+        return self._classed(than) is not None
 
     def loop(self) -> Loop | None:
         """Return this as a Loop; None where some argument is of no kind that a loop can read."""
@@ -78,12 +83,13 @@ class _Candidate:
         kinds = self._classed()
         return None if kinds is None else self._built(kinds)
 
-    def _classed(self) -> list[list[Any]] | None:
+    def _classed(self, most: float = inf) -> list[list[Any]] | None:
+        """Return the kind of each argument; None where one has none, or where `most` arrays are handed on."""
         kinds = []
         for k in range(self.period):
             turns = [self.line[i].arguments for i in range(self.start + k, self.end, self.period)]
             row = [self._class(column) for column in zip(*turns, strict=True)]
-            if None in row:
+            if None in row or self.handed_on >= most:
                 return None
             kinds.append(row)
             self._weigh(self.line[self.start + k], row)
@@ -258,7 +264,7 @@ def _handing_on_less(candidate: _Candidate, end: int) -> tuple[_Candidate, Loop]
         if start + turns * candidate.period > end:
             break
         few = _Candidate(candidate.line, start, candidate.period, min(turns, 4), candidate.fold)
-        if few.is_loop and few.handed_on < best:
+        if few.hands_on_less(best):
             other = _Candidate(candidate.line, start, candidate.period, turns, candidate.fold)
             loop = other.loop()
             if loop is not None:

@@ -16,6 +16,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._program import plan as planning
+from funcgrad._program import rolling
 from funcgrad._program.counters import counted
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.trie import forest
@@ -122,6 +123,30 @@ def test_loops_in_loops(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
 
     both(monkeypatch, run)
     assert lines.longest[1] < 40
+
+
+def test_where_a_turn_with_many_skips_begins_is_soon_found(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = [0]
+    plainly = rolling._Candidate._class
+
+    def counted_class(self: Any, column: Any) -> Any:
+        looked[0] += 1
+        return plainly(self, column)
+
+    monkeypatch.setattr(rolling._Candidate, "_class", counted_class)
+
+    def run() -> list[Any]:
+        x, functions = torch.randn(4), (torch.sin, torch.tanh, torch.sigmoid, torch.atan, torch.erf, torch.square)
+        for turn in range(5):
+            kept = [x := function(x) for function in functions]
+            for function in functions if turn < 4 else ():  # so that a turn may begin at any of the first half
+                x = x + function(kept.pop())
+        return [x]
+
+    both(monkeypatch, run)
+    before, after = lines.longest
+    assert after < before / 4
+    assert looked[0] < 2 * before  # not each argument again for each instruction that a turn may begin at
 
 
 def test_numbers_that_differ_from_turn_to_turn(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
