@@ -71,10 +71,6 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
-        for place, given in enumerate(tensors):
-            if given is not None and not isinstance(given, Tensor):
-                kind = type_name(given)
-                raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
         self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
         if thread.saved_hooks and tensors:
             self._saved = Packed(tuple(variables_of(tensors)))
@@ -250,6 +246,7 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     """Return what forward answered, with the node behind the results that have a gradient where one is wanted."""
     if not thread.grad or not any(node.ctx.needs_input_grad):
         return answer
+    _check_saved(node.ctx)
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
     node.result_avals = tuple(t._current().aval for t in tensors)
@@ -266,6 +263,14 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
         named_results.append(twice[id(result)])
         index += 1
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
+
+
+def _check_saved(ctx: FunctionCtx) -> None:
+    """Raise TypeError where backward will find what is no tensor among the saved ones."""
+    for place, given in enumerate(ctx._saved if isinstance(ctx._saved, tuple) else ()):
+        if given is not None and not isinstance(given, _Saved):
+            kind = type_name(given)
+            raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
 
 
 def _gets_history(ctx: FunctionCtx, result: Tensor, args: Sequence[Any]) -> bool:

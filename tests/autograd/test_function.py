@@ -88,7 +88,8 @@ class SavesANumber(torch.autograd.Function):
 
 def test_only_tensors_are_saved_for_backward() -> None:
     with pytest.raises(TypeError, match=r"^save_for_backward can only save variables, but argument 1 is of type int$"):
-        SavesANumber.apply(torch.ones(2))
+        SavesANumber.apply(torch.ones(2, requires_grad=True))
+    assert SavesANumber.apply(torch.ones(2)).tolist() == [3, 3]  # there is no backward, so nothing is saved
 
 
 class WithDefault(torch.autograd.Function):
