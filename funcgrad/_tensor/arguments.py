@@ -88,8 +88,8 @@ def tensors_of(given: Any, label: str) -> Any:
         raise TypeError(f"{label} must be tuple of Tensors, not {type(given).__name__}")
     listed = given if isinstance(given, (list, tuple)) else tuple(given)
     for position, x in enumerate(listed):
-        if not isinstance(x, (Tensor, np.ndarray, jax.Array)):
-            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
+        if not isinstance(x, (Tensor, jax.Array)):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(x)}")
     return listed
 
 

@@ -209,6 +209,8 @@ OF_WRONG_KINDS: list[tuple[Callable[[], object], str]] = [
     (lambda: MATRIX.add("a"), "add(): argument 'other' (position 1) must be Tensor, not str"),
     (lambda: torch.mul(MATRIX, NUMBERS), "mul(): argument 'other' (position 2) must be Tensor, not list"),
     (lambda: torch.relu(ARRAY), "relu(): argument 'input' (position 1) must be Tensor, not numpy.ndarray"),
+    (lambda: torch.stack([ARRAY]), "expected Tensor as element 0 in argument 0, but got numpy.ndarray"),
+    (lambda: torch.cat([MATRIX, ARRAY]), "expected Tensor as element 1 in argument 0, but got numpy.ndarray"),
     (lambda: MATRIX.mm(ARRAY), "mm(): argument 'mat2' (position 1) must be Tensor, not numpy.ndarray"),
     (
         lambda: F.cross_entropy(MATRIX, NUMBERS),
