@@ -159,7 +159,7 @@ class EmbeddingBag(_Table):
 
     def extra_repr(self) -> str:
         """Return the sizes, and the options that are not the default."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings!r}, {self.embedding_dim!r}"
         if self.max_norm is not None:
             text += f", max_norm={self.max_norm!r}"
         if self.norm_type != 2:

@@ -61,3 +61,10 @@ def test_a_table_with_a_padding_vector_is_made_on_the_meta_device() -> None:
         table = funcgrad.nn.Embedding(5, 3, padding_idx=0)
     assert table.weight.is_meta
     assert table.to_empty(device="cpu").weight.shape == (5, 3)
+
+
+def test_bags_show_their_sizes_as_they_were_given() -> None:
+    rows = np.array([10, 20])
+    bag = funcgrad.nn.EmbeddingBag(rows[0], 4, mode="sum", sparse=True)
+    assert str(bag) == "EmbeddingBag(np.int64(10), 4, mode='sum')"
+    assert str(funcgrad.nn.Embedding(rows[1], 4)) == "Embedding(20, 4)"
