@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.warning import warn_once
+from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 
@@ -42,19 +43,19 @@ def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | Non
     if given is None or type(given) is bool:
         return given  # type: ignore[return-value]  # what a bool means, the row says
     if isinstance(given, (tuple, list)):
-        return tuple([x if type(x) is int else _as_size(x, label) for x in given])
+        return tuple([x if type(x) is int else _as_size(x, label, given) for x in given])
     if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):
         return tuple(int(x) for x in given)
     return (_as_size(given, label),)
 
 
-def _as_size(given: Any, label: str) -> int:
+def _as_size(given: Any, label: str, among: Sequence[Any] = (), *, is_spread: bool = False) -> int:
     try:
         found = as_int(given)
     except TypeError:
         found = None
     if found is None:
-        raise TypeError(f"{label} must be tuple of ints, not {type(given).__name__}")
+        raise refused_size(given, label, among, is_spread=is_spread)
     return found
 
 
@@ -62,8 +63,17 @@ def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tu
     """Return a tuple of ints for sizes given one by one, or as one tuple or list."""
     for x in given:
         if type(x) is not int:
-            return as_dims(given[0] if len(given) == 1 and not isinstance(x, int) else given, label) or ()
+            return _as_spread(given, label)
     return given
+
+
+def _as_spread(given: tuple[Any, ...], label: str) -> tuple[int, ...]:
+    if len(given) > 1:
+        return tuple([x if type(x) is int else _as_size(x, label, given, is_spread=True) for x in given])
+    only = given[0]
+    if only is None:
+        raise refused_size(only, label)
+    return (int(only),) if isinstance(only, int) else as_dims(only, label) or ()
 
 
 def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:

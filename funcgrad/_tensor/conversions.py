@@ -164,7 +164,7 @@ def _may_be_moved_in_graph(input: Any) -> bool:
 
 
 def _sizes(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
-    return as_spread_dims(by_name(given, named, "shape"), "reshape(): argument 'shape'")
+    return as_spread_dims(by_name(given, named, "shape"), "reshape(): argument 'shape' (position 1)")
 
 
 @both()
@@ -240,7 +240,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Change the shape in place; elements are kept in order, new ones are empty. RuntimeError: it requires grad."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    wanted = as_spread_dims(sizes, "resize_(): argument 'size'")
+    wanted = as_spread_dims(sizes, "resize_(): argument 'size' (position 1)")
     if tuple(wanted) == self.shape:
         return self
     flat = np.full(math.prod(wanted), meaningless(self.dtype), self.dtype.numpy)

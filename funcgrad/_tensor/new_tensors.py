@@ -9,25 +9,31 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.size import Size
 from funcgrad._tensor import creation
-from funcgrad._tensor.arguments import as_dtype
+from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.registry import METHODS, function, method
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
 
 
-def _new(factory: Any) -> Any:
+def _new(factory: Any, *, is_spread: bool) -> Any:
+    name = f"new_{factory.__name__}"
+    label = f"{name}(): argument 'size' (position 1)"
+
     def new_like(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
         """Return a new tensor with this one's dtype and device."""
         where = self.device if device is None else device
-        return factory(*size, dtype=as_dtype(dtype) or self.dtype, device=where, **options)
+        given = (as_spread_dims(size, label),) if is_spread and size else size
+        return factory(*given, dtype=as_dtype(dtype) or self.dtype, device=where, **options)
 
-    new_like.__name__ = f"new_{factory.__name__}"
+    new_like.__name__ = name
     return new_like
 
 
-for _factory in (creation.zeros, creation.ones, creation.empty, creation.full, creation.empty_strided):
-    METHODS[f"new_{_factory.__name__}"] = _new(_factory)
+for _factory in (creation.zeros, creation.ones, creation.empty):
+    METHODS[f"new_{_factory.__name__}"] = _new(_factory, is_spread=True)
+for _factory in (creation.full, creation.empty_strided):
+    METHODS[f"new_{_factory.__name__}"] = _new(_factory, is_spread=False)
 
 
 @function("_shape_as_tensor")

@@ -9,10 +9,11 @@ import numpy as np
 
 from funcgrad._ops.pieces import named_split_pieces
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_dims, tensors_of
+from funcgrad._tensor.arguments import as_dims, as_int, tensors_of
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.indexing import part_of
+from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
 from funcgrad._tensor.tensor import Tensor
 
@@ -26,7 +27,8 @@ def split(
     given = split_size if split_size_or_sections is None else split_size_or_sections
     dim = in_range(input, dim)
     size = input.shape[dim]
-    if isinstance(given, (int, Tensor)):
+    is_step = isinstance(given, int) or (isinstance(given, Tensor) and not given.ndim)
+    if is_step:
         step = int(given)
         if step < 0:
             raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
@@ -34,17 +36,24 @@ def split(
             raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
         sections = [min(step, size - at) for at in range(0, size, step)] if size else [0]
     else:
-        sections = list(as_dims(given) or ())
+        sections = list(_sections(given))
         if sum(sections) != size:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
                 f"), but got split_sizes={sections}"
             )
-    node = "SplitBackward0" if isinstance(given, (int, Tensor)) else "SplitWithSizesBackward0"
+    node = "SplitBackward0" if is_step else "SplitWithSizesBackward0"
     starts = accumulate(sections, initial=0)
     return tuple(
         [call(TABLE["slice"], (input, at), (dim, n, 1, node)) for at, n in zip(starts, sections, strict=False)]
     )
+
+
+def _sections(given: Any) -> tuple[int, ...]:
+    label = "split_with_sizes(): argument 'split_sizes' (position 2)"
+    if not isinstance(given, (tuple, list)):
+        raise refused_size(given, label)
+    return as_dims(given, label) or ()
 
 
 @both("split_with_sizes", "unsafe_split_with_sizes")
@@ -56,6 +65,7 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 @both("chunk", "unsafe_chunk")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal size (the last may be smaller) of one dimension."""
+    chunks = as_int(chunks, "chunk(): argument 'chunks' (position 2)") or 0
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = input.shape[in_range(input, dim)]
@@ -73,7 +83,7 @@ def tensor_split(
     given = next(x for x in spellings if x is not None)
     dim = in_range(input, dim)
     size = input.shape[dim]
-    given = given.tolist() if isinstance(given, Tensor) else given
+    given = given.tolist() if isinstance(given, (Tensor, np.integer)) else given
     if isinstance(given, int):
         if given <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")

@@ -18,7 +18,7 @@ from funcgrad._ops.conditions import (
 )
 from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
-from funcgrad._tensor.arguments import as_dtype, as_int
+from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.placement import get_default_device
@@ -289,13 +289,7 @@ def _shape(name: str, given: tuple[Any, ...], named: dict[str, Any], position: i
         raise TypeError(f"{name}() received an invalid combination of arguments: unknown {', '.join(named)}")
     if not given:
         raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected a size")
-    sizes = tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
-    for size in sizes:
-        if isinstance(size, float) or (isinstance(size, Tensor) and size.dtype.is_floating_point):
-            raise TypeError(
-                f"{name}(): argument 'size' (position {position}) must be tuple of ints, not {type(size).__name__}"
-            )
-    shape = tuple([as_int(size, "size") or 0 for size in sizes])
+    shape = as_spread_dims(given, f"{name}(): argument 'size' (position {position})")
     for size in shape:
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(shape)}")
