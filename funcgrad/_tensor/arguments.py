@@ -70,7 +70,7 @@ def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tu
 def _as_spread(given: tuple[Any, ...], label: str) -> tuple[int, ...]:
     if len(given) > 1:
         return tuple([x if type(x) is int else _as_size(x, label, given, is_spread=True) for x in given])
-    only = given[0]
+    only = next(iter(given))
     if only is None:
         raise refused_size(only, label)
     return (int(only),) if isinstance(only, int) else as_dims(only, label) or ()
