@@ -55,7 +55,7 @@ class Categorical(GivenProbs):
     @property
     def mean(self) -> Tensor:
         """NaN: outcomes are names, not numbers."""
-        return self._param.new_full(self._batch_shape, math.nan)
+        return self.probs.new_full(self._batch_shape, math.nan)
 
     @property
     def mode(self) -> Tensor:

@@ -72,7 +72,9 @@ class MixtureSameFamily(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw from all components, and keep the one that the mixture chose."""
         with no_grad():
-            chosen = self._mixture_distribution.expand(self._batch_shape).sample(sample_shape)
+            mixture = self._mixture_distribution
+            mixture = mixture if mixture.batch_shape == self._batch_shape else mixture.expand(self._batch_shape)
+            chosen = mixture.sample(sample_shape)
             drawn = self._component_distribution.sample(sample_shape)
             place = drawn.ndim - self._event_ndims - 1
             chosen = chosen.reshape(chosen.shape + (1,) * (self._event_ndims + 1))

@@ -316,3 +316,12 @@ def test_the_variance_of_a_subclass_with_other_samples_has_the_shape_of_its_mean
             return super().variance.view(3, 2)
 
     assert Matrix(torch.zeros(6), torch.eye(6)).variance.tolist() == [[1, 1]] * 3
+
+
+def test_a_choice_shows_the_probabilities_once_they_were_worked_out() -> None:
+    normals = D.Normal(torch.zeros(3), 1.0)
+    for use in (lambda d: d.sample(), lambda d: d.mean, lambda d: D.MixtureSameFamily(d, normals).sample()):
+        choice = D.Categorical(logits=torch.zeros(3))
+        assert repr(choice) == "Categorical(logits: torch.Size([3]))"
+        use(choice)
+        assert repr(choice) == "Categorical(probs: torch.Size([3]), logits: torch.Size([3]))"
