@@ -69,7 +69,7 @@ def _adaptive_avg_pool1d_grad(shapes: tuple, statics: tuple) -> tuple:
 
 
 @op(grad=_adaptive_avg_pool1d_grad, names="adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
-def adaptive_avg_pool1d(input: Array, output_size: Dims) -> Array:
+def adaptive_avg_pool1d(input: Array, output_size: Sequence[int | None] | int) -> Array:
     """The mean of each of `output_size` windows that cover the input. Shape: input (N, C, L) or (C, L)."""
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
