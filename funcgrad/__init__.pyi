@@ -156,8 +156,8 @@ from funcgrad._tensor.tensor import (
     _ModeResult,
     _NanmedianDimResult,
     _OldQrResult,
+    _OldSlogdetResult,
     _OldSvdResult,
-    _SlogdetResult,
     _SortResult,
     _TopkResult,
     _TriangularSolveResult,
@@ -1787,7 +1787,7 @@ def slice_scatter(
     axis: _int | None = None,
     out: Any = None,
 ) -> Tensor: ...
-def slogdet(A: Tensor, *, out: Any = None) -> _SlogdetResult: ...
+def slogdet(input: Tensor, *, out: Any = None) -> _OldSlogdetResult: ...
 def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def softmax(
     input: Tensor,

@@ -47,17 +47,18 @@ def det(A: Array) -> Array:
     return jnp.linalg.det(A) if A.size else jnp.ones(A.shape[:-2], A.dtype)
 
 
-@op(
-    grad="LinalgSlogdetBackward0",
-    names="linalg.slogdet slogdet .slogdet",
-    results="sign logabsdet",
-    keep="residuals",
-)
+@op(grad="LinalgSlogdetBackward0", names="linalg.slogdet", results="sign logabsdet", keep="residuals")
 def slogdet(A: Array) -> tuple[Array, Array]:
     """Return the signs of the determinants of square matrices and the logarithms of their absolute values."""
     _needs_square(A, "linalg.slogdet")
     sign, logarithm = jnp.linalg.slogdet(A)
     return sign, logarithm
+
+
+@op(grad="LinalgSlogdetBackward0", names="slogdet .slogdet", results="sign logabsdet", keep="residuals")
+def old_slogdet(input: Array) -> tuple[Array, Array]:
+    """Return the signs of determinants and the logarithms of their absolute values, as `linalg.slogdet` does."""
+    return slogdet(input)
 
 
 @op(grad=("WhereBackward0", ("LinalgSlogdetBackward0", "input")), names="logdet .logdet", keep="residuals")

@@ -114,6 +114,10 @@ class _OldQrResult(NamedTuple):
     Q: Tensor
     R: Tensor
 
+class _OldSlogdetResult(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
 class _OldSvdResult(NamedTuple):
     U: Tensor
     S: Tensor
@@ -1175,7 +1179,7 @@ class Tensor:
         *,
         axis: _int | None = None,
     ) -> Tensor: ...
-    def slogdet(self) -> _SlogdetResult: ...
+    def slogdet(self) -> _OldSlogdetResult: ...
     def smm(self, mat2: Tensor) -> Tensor: ...
     def softmax(self, dim: _int | None = None, dtype: _dtype | None = None, *, axis: _int | None = None) -> Tensor: ...
     def solve(self, **kwargs: Any) -> Any: ...
