@@ -16,13 +16,12 @@ from funcgrad.optim.rule import Layout, RuleOp, State, descended, number, number
 
 
 def sparse_adam(
-    arrays: Arrays, lr: Operand, beta1: Operand, beta2: Operand, eps: Operand, layout: Layout
+    arrays: Arrays, step: Operand, lr: Operand, beta1: Operand, beta2: Operand, eps: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * mean / (sqrt(mean of squares) + eps), where grad is not 0."""
-    lr, beta1, beta2, eps = numbers(lr, beta1, beta2, eps)
+    step, lr, beta1, beta2, eps = numbers(step, lr, beta1, beta2, eps)
 
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
-        step = state["step"] + 1
         rate = number(lr * jnp.sqrt(1 - beta2**step) / (1 - beta1**step))
         touched = [_touched(grad) for grad in grads]
 
@@ -33,7 +32,7 @@ def sparse_adam(
         squares = mean(state["exp_avg_sq"], [grad * grad for grad in grads], beta2)
         each = zip(touched, means, squares, strict=True)
         updates = [jnp.where(t, m / (jnp.sqrt(square) + eps), 0) for t, m, square in each]
-        return descended(params, updates, rate), {"step": step, "exp_avg": means, "exp_avg_sq": squares}
+        return descended(params, updates, rate), {"exp_avg": means, "exp_avg_sq": squares}
 
     return layout.update(arrays, rule)
 
@@ -46,12 +45,18 @@ def _touched(grad: Array) -> Array:
 class SparseAdam(RuleOptimizer):
     """Adam for tables of which a batch uses a few rows, as `Embedding(sparse=True)` does.
 
-    A row of a gradient that is all zero counts as one that is not stored.
+    A row of a gradient that is all zero counts as one that is not stored. Steps are counted by Python, as in torch.
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 2, for the rows that occur.
     """
 
     _op = RuleOp(sparse_adam, grad="SparseAdamBackward0")
+    _shared = ()
     _is_elementwise = False
+
+    @property
+    def skips_where_found_inf(self) -> bool:
+        """Never: Python counts the steps, and has to know of one that a GradScaler takes back."""
+        return False
 
     def __init__(
         self,
@@ -77,6 +82,23 @@ class SparseAdam(RuleOptimizer):
         pairs = [[place, i] for i, param in enumerate(members) if param.is_complex()]
         require(not pairs, f"Complex params at indices {pairs}: SparseAdam does not support complex parameters")
 
+    def _parts(self, params: list[Tensor], group: Group) -> list[tuple[list[Tensor], Group]]:
+        counts = [int(self.state[param].get("step", 0)) for param in params]
+        return [
+            ([param for param, own in zip(params, counts, strict=True) if own == count], {**group, "step": count + 1})
+            for count in dict.fromkeys(counts)
+        ]
+
+    def _make_states(self, params: list[Tensor], states: list[dict[str, Any]], group: Group) -> None:
+        for state in states:
+            state["step"] = 0
+        super()._make_states(params, states, group)
+
+    def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
+        super()._record(params, group, names, values)
+        for param in params:
+            self.state[param]["step"] = group["step"]
+
     def _gradients(self, params: list[Tensor], group: Group) -> list[Any]:
         if not all(param.grad.is_sparse for param in params):  # type: ignore[union-attr]  # each has one
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
@@ -89,4 +111,4 @@ class SparseAdam(RuleOptimizer):
         return ("exp_avg", "exp_avg_sq")
 
     def _numbers(self, group: Group) -> tuple[Any, ...]:
-        return group["lr"], *group["betas"], group["eps"]
+        return group["step"], group["lr"], *group["betas"], group["eps"]

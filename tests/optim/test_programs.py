@@ -192,3 +192,25 @@ def test_many_small_parameters_are_updated_as_one_array() -> None:
     assert str(program().jaxpr).count(" sqrt ") == 2, "one for all small parameters, one for the large one"
     for i, p in enumerate(small[1:], 1):
         np.testing.assert_allclose(p.detach().numpy(), np.full(3 + i % 2, i - 0.1), rtol=1e-6)
+
+
+def test_sparse_adam_counts_the_steps_of_each_table_in_python_and_compiles_no_more_for_it() -> None:
+    tables = [torch.nn.Embedding(4, 2, sparse=True) for _ in range(2)]
+    optimizer = torch.optim.SparseAdam([table.weight for table in tables])
+
+    def step() -> None:
+        optimizer.zero_grad()
+        torch.cat([table(torch.tensor([1])) for table in tables]).sum().backward()
+        optimizer.step()
+
+    optimizer.zero_grad()
+    tables[0](torch.tensor([1])).sum().backward()
+    optimizer.step()
+    for _ in range(3):
+        step()
+    with counted() as seen:
+        step()
+    assert seen.compiles == 0
+    counts = [optimizer.state[table.weight]["step"] for table in tables]
+    assert counts == [5, 4]
+    assert all(type(count) is int for count in counts)
