@@ -25,6 +25,7 @@ from funcgrad._ops import half_precision as half_precision
 from funcgrad._ops import histograms as histograms
 from funcgrad._ops import indexing as indexing
 from funcgrad._ops import interpolation as interpolation
+from funcgrad._ops import kernels as kernels
 from funcgrad._ops import ldl as ldl
 from funcgrad._ops import linear_cross_entropy as linear_cross_entropy
 from funcgrad._ops import loss_scaling as loss_scaling
@@ -62,3 +63,4 @@ from funcgrad._ops import views as views
 from funcgrad._ops import memory_order as memory_order  # isort: skip # of the rows above
 
 half_precision.fill()
+kernels.fill()

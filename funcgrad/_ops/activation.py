@@ -192,6 +192,7 @@ def prelu(input: Array, weight: Array) -> Array:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if input.dtype != weight.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {scalar_name(input)} and {scalar_name(weight)}")
+    require_real_floating(input, "prelu_cpu")
     if weight.size != 1:
         if not input.ndim:
             raise RuntimeError("prelu: Not allow zero-dim input tensor.")

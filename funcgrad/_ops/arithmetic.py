@@ -279,10 +279,9 @@ def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) 
     return add(input, mul(tensor1, tensor2), alpha=value)
 
 
-@op(grad="AddcdivBackward0", promote="common", names="addcdiv .addcdiv .addcdiv_")
-def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) -> Array:
-    """input + value * tensor1 / tensor2. Shape: broadcast. Raises RuntimeError for integers."""
-    if is_integer(input):
+def _unless_whole(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+    """Return the common dtype; RuntimeError where a whole number would be divided by another."""
+    if not any(kind.is_differentiable for _, kind in operands[1:]):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform "
             "a true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input "
@@ -290,6 +289,12 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) 
             "* tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter "
             "implementation: (input + value * tensor1 / tensor2), for all dtypes."
         )
+    return promotion.result_type(operands)
+
+
+@op(grad="AddcdivBackward0", promote=_unless_whole, names="addcdiv .addcdiv .addcdiv_")
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) -> Array:
+    """input + value * tensor1 / tensor2. Shape: broadcast. Raises RuntimeError for integers."""
     return add(input, div(tensor1, tensor2), alpha=value)
 
 

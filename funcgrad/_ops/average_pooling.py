@@ -101,6 +101,7 @@ def _lp_pool_grad(inner: tuple) -> tuple:
 
 @op(
     grad=_lp_pool_grad(("SqueezeBackward1", ("AvgPool2DBackward0", ("UnsqueezeBackward0", ("PowBackward0", "input"))))),
+    promote="float",
     names="nn.functional.lp_pool1d",
 )
 def lp_pool1d(
@@ -110,7 +111,11 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@op(grad=_lp_pool_grad(("AvgPool2DBackward0", ("PowBackward0", "input"))), names="nn.functional.lp_pool2d")
+@op(
+    grad=_lp_pool_grad(("AvgPool2DBackward0", ("PowBackward0", "input"))),
+    promote="float",
+    names="nn.functional.lp_pool2d",
+)
 def lp_pool2d(
     input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None = None, ceil_mode: bool = False
 ) -> Array:
@@ -118,7 +123,11 @@ def lp_pool2d(
     return _lp_pool("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@op(grad=_lp_pool_grad(("AvgPool3DBackward0", ("PowBackward0", "input"))), names="nn.functional.lp_pool3d")
+@op(
+    grad=_lp_pool_grad(("AvgPool3DBackward0", ("PowBackward0", "input"))),
+    promote="float",
+    names="nn.functional.lp_pool3d",
+)
 def lp_pool3d(
     input: Array, norm_type: float, kernel_size: Dims, stride: Dims | None = None, ceil_mode: bool = False
 ) -> Array:

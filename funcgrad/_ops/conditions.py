@@ -254,6 +254,19 @@ def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
     return numbers > most
 
 
+@_condition(RuntimeError, "lengths contains negative value!")
+def are_run_lengths(numbers: Any, shape: Dims) -> Any:
+    """Lengths of the runs of `segment_reduce`."""
+    return numbers < 0
+
+
+@_condition(RuntimeError, "segment_reduce(): Expected all rows of lengths along axis to sum to "
+            "data.size(lengths.dim()-1) when !unsafe.")  # fmt: skip
+def are_whole_runs(numbers: Any, shape: Dims, dim: int) -> Any:
+    """Lengths of runs that make up the whole dimension."""
+    return numbers.sum(-1) != shape[dim]
+
+
 @_condition(RuntimeError, "quantile() q values must be in the range [0, 1]", of_floats=True)
 def are_quantiles(numbers: Any, shape: Dims) -> Any:
     """Parts of one."""

@@ -194,7 +194,7 @@ def _chain(tensors: Arrays, name: str) -> Array:
             raise RuntimeError(f"{name}(): {which} must be {expected} but got {tensor.ndim}D")
         if tensor.dtype != tensors[0].dtype:
             raise RuntimeError(f"{name}(): all tensors must have be the same dtype but tensor 0 is "
-                               f"{scalar_name(tensors[0])} and tensor {place} {scalar_name(tensor)}")  # fmt: skip
+                               f"{c_name(tensors[0])} and tensor {place} {c_name(tensor)}")  # fmt: skip
     for place, (a, b) in enumerate(pairwise(tensors)):
         if a.shape[-1] != b.shape[0]:
             raise RuntimeError(

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base.dtypes import of_numpy
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_real_floating, scalar_name
 from funcgrad._ops.creation import linspace
 from funcgrad._ops.table import Array, Dims, op
 
@@ -28,6 +28,8 @@ def grid_sample(
     Shape: input (N, C, H, W), grid (N, H', W', 2), result (N, C, H', W'); or (N, C, D, H, W), (N, D', H', W', 3).
     mode: bilinear, nearest, bicubic (images only); padding_mode: zeros, border, reflection.
     """
+    if input.ndim in (4, 5):
+        require_real_floating(input, "grid_sampler_2d_cpu_kernel_impl" if input.ndim == 4 else "grid_sampler3d_cpu")
     _check(input, grid, mode, padding_mode)
     sizes, corners = input.shape[2:], bool(align_corners)
     points = [_unscaled(grid[..., -1 - d], n, corners) for d, n in enumerate(sizes)]

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.average_pooling import average_to
-from funcgrad._ops.checks import wide
+from funcgrad._ops.checks import no_kernel, wide
 from funcgrad._ops.loss_reduction import completed
 from funcgrad._ops.table import Array, Dims, op
 
@@ -54,6 +54,7 @@ def interpolate(
     input), bilinear, bicubic (4-d), trilinear (5-d). ValueError where the arguments do not fit together.
     """
     _check(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    _require_kernel(input, mode, antialias)
     count = input.ndim - 2
     sizes, factors = _sizes_and_factors(input.shape[2:], size, scale_factor)
     if recompute_scale_factor or scale_factor is None:
@@ -67,6 +68,24 @@ def interpolate(
         elif n != o or mode == "bicubic":
             input = _mixed(input, axis, _mix(n, o, factors[d], mode, bool(align_corners), antialias, input.dtype))
     return input
+
+
+_NEAREST = ("compute_indices_weights_nearest", "upsample_nearest2d_channels_last", "compute_indices_weights_nearest")
+_KERNELS = {  # torch's, for one to three dimensions
+    "nearest": _NEAREST,
+    "nearest-exact": _NEAREST,
+    "area": ("adaptive_avg_pool2d", "adaptive_avg_pool2d", "adaptive_avg_pool3d_cpu"),
+    "bilinear": ("upsample_bilinear2d_channels_last",) * 3,
+    "bicubic": ("compute_indices_weights_cubic",) * 3,
+}
+
+
+def _require_kernel(input: Array, mode: str, antialias: bool) -> None:
+    """Raise torch's error for what is no float; bytes it takes for images, but not for lines and volumes in between."""
+    takes_bytes = mode not in ("linear", "trilinear", "area")
+    if input.dtype.kind in "biuc" and not (takes_bytes and input.dtype == np.uint8):
+        kernel = _KERNELS.get(mode, ("compute_indices_weights_linear",) * 3)[input.ndim - 3]
+        raise no_kernel("compute_index_ranges_weights" if antialias else kernel, input)
 
 
 @op(grad="UpsampleBilinear2DAaBackward0", names="_upsample_bilinear2d_aa")

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.checks import no_kernel
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
 _MODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": ""}
@@ -73,6 +74,8 @@ def pad(input: Array, pad: Dims, mode: str = "constant", value: Scalar | None = 
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     _check_lengths(input, widths, mode)
+    if input.dtype == bool and mode != "circular":
+        raise no_kernel(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{count}d", input)
     repeats = mode == "replicate"
     spans = [_kept(n, before, after, repeats) for n, (before, after) in zip(input.shape, widths, strict=True)]
     result = lax.slice(input, *zip(*[span[:2] for span in spans], strict=True))

@@ -14,7 +14,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import direction, is_bool, is_half, is_integer
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_real, scalar_name
+from funcgrad._ops.checks import no_kernel, require_number, require_real, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
 
 Derivative = Callable[[Array, Array], Array]  # (the tangent of the input, the result)
@@ -223,9 +223,11 @@ def _round_node(shapes: tuple[Any, ...], statics: tuple[Any, ...]) -> str:
 @op(grad=_round_node, names="round .round .round_ round_ special.round")
 def round(input: Array, *, decimals: int = 0) -> Array:
     """Round to `decimals` places, halves to even. The gradient is 0."""
-    if is_integer(input):
+    if decimals and input.dtype.kind in "biuc":
+        raise no_kernel("round_cpu", input)
+    if is_integer(input) and input.dtype != bool:
         return input
-    require_real(input, "round_vml_cpu")
+    require_number(input, "round_vml_cpu")
     if not decimals:
         return lax.round(input, lax.RoundingMethod.TO_NEAREST_EVEN)
     ten = np.asarray(10.0 ** (decimals if decimals > 0 else -decimals), input.dtype)

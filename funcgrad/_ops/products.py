@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import c_name, scalar_name
+from funcgrad._ops.checks import c_name, require_scalar_type, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
 from funcgrad._ops.views import expanded
 
@@ -46,7 +46,7 @@ def _dot_product(a: Array, b: Array, name: str = "dot") -> Array:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype != b.dtype:
         raise RuntimeError(
-            f"{name} : expected both vectors to have same dtype, but found {scalar_name(a)} and {scalar_name(b)}"
+            f"dot : expected both vectors to have same dtype, but found {scalar_name(a)} and {scalar_name(b)}"
         )
     if a.dtype == bool:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
@@ -307,7 +307,9 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alp
 
     Shape: input broadcasts to (b, n, p), batch1 (b, n, m), batch2 (b, m, p), result (b, n, p).
     """
-    if not input.dtype == batch1.dtype == batch2.dtype:
+    if input.dtype == batch1.dtype:
+        require_scalar_type(batch1, batch2)
+    else:
         names = [c_name(x) for x in (input, batch1, batch2)]
         raise RuntimeError(
             f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
@@ -330,8 +332,8 @@ def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Scalar = 1, alph
         if batch1.shape[2] != batch2.shape[1]:
             sizes = ["x".join(map(str, batch.shape[1:])) for batch in (batch1, batch2)]
             raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes[0]} and {sizes[1]})")
-    _is_batch(batch1, batch2)
     _same_as_second(input, batch1, batch2)
+    _is_batch(batch1, batch2)
     summed = lax.dot_general(batch1, batch2, (((0, 2), (0, 1)), ((), ())))
     return _added(input, summed, beta, alpha)
 

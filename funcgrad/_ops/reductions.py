@@ -273,7 +273,9 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
 
     Shape: result (bins,).
     """
-    require_real_floating(input, "histogram_cpu")
+    require_real_floating(input, "linspace_cpu" if input.dtype == bool else "histogram_cpu")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = input.reshape(-1)
     low, high = jnp.asarray(min, input.dtype), jnp.asarray(max, input.dtype)
     if min == max:

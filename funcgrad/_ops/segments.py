@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._ops.checks import no_kernel
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Indices, Scalar, op
 
@@ -27,15 +28,18 @@ def segment_reduce(
     """
     if reduce not in _FOLDS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if lengths is None and offsets is None:
-        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    if lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     axis = dim_of(data.ndim, axis)
     runs = jnp.diff(offsets, axis=-1) if lengths is None and offsets is not None else lengths
     assert runs is not None
     if runs.ndim - 1 != axis:
-        raise RuntimeError(f"segment_reduce(): Expected lengths to have {axis + 1} dimensions, but got {runs.ndim}.")
+        given = "offsets" if lengths is None else "lengths"
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {given} but got {axis}.")
+    if runs.dtype.kind not in "iu":
+        raise no_kernel(f"_segment_reduce_{'offsets' if lengths is None else 'lengths'}_cpu_kernel1", runs)
     if data.shape[axis] == 0 and initial is None and runs.shape[-1] == 0:
         return jnp.zeros((*data.shape[:axis], 0, *data.shape[axis + 1 :]), data.dtype)
     fold, start = _FOLDS[reduce]

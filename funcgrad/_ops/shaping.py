@@ -175,12 +175,14 @@ def _vectors(tensors: Arrays) -> None:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
 
 
-@op(grad="StackBackward0", promote="common", names="cartesian_prod")
+@op(grad="StackBackward0", names="cartesian_prod")
 def cartesian_prod(tensors: Arrays) -> Array:
     """Return all choices of one element of each vector, one a row; of a single vector, the vector."""
     _vectors(tensors)
     if len(tensors) == 1:
         return tensors[0]
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     grid = jnp.meshgrid(*tensors, indexing="ij")
     return jnp.stack(grid, -1).reshape(-1, len(tensors))
 

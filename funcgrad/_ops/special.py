@@ -121,13 +121,13 @@ def mvlgamma(input: Array, p: int) -> Array:
     return jnp.sum(lax.lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)
 
 
-@op(grad="IgammaBackward0", promote="float", names="igamma .igamma .igamma_ special.gammainc")
+@op(grad="IgammaBackward0", promote="common", names="igamma .igamma .igamma_ special.gammainc")
 def igamma(input: Array, other: Array) -> Array:
     """The regularized lower incomplete gamma function. Shape: broadcast."""
     return lax.igamma(*broadcast(input, other))
 
 
-@op(grad="IgammacBackward0", promote="float", names="igammac .igammac .igammac_ special.gammaincc")
+@op(grad="IgammacBackward0", promote="common", names="igammac .igammac .igammac_ special.gammaincc")
 def igammac(input: Array, other: Array) -> Array:
     """The regularized upper incomplete gamma function. Shape: broadcast."""
     return lax.igammac(*broadcast(input, other))

@@ -82,8 +82,8 @@ class Op:
     """One row. `call` is all that a program needs of it."""
 
     __slots__ = (
-        "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "memory", "name", "names",
-        "numbers", "parameters", "precision", "promote", "results", "statics", "variadic", "write_back",
+        "autocast", "constant", "demands", "function", "grad", "inputs", "joins", "keep", "lacks", "memory", "name",
+        "names", "numbers", "parameters", "precision", "promote", "results", "statics", "variadic", "write_back",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +112,7 @@ class Op:
         self.autocast: tuple[Any, ...] | None = None  # on accelerators, on CPUs: `_ops.autocast` fills it
         self.memory = memory  # of rows: `_ops.memory_order` fills it
         self.precision: Precision | None = None  # of rows: `_ops.half_precision` fills it
+        self.lacks: Callable[[Op, Sequence[Any]], None] | None = None  # of rows: `_ops.kernels` fills it
         self.parameters = _parameters(function)
         self.inputs = tuple(p for p in self.parameters if p.is_input)
         self.statics = tuple(p for p in self.parameters if not p.is_input)
@@ -121,6 +122,8 @@ class Op:
         """Compute the results from arrays, numbers and Nones in the row's order; statics may be left out at the end."""
         if self.variadic is not None:
             inputs = self._gather(inputs)
+        if self.lacks is not None:
+            self.lacks(self, inputs)
         return (self.precision or Op.compute)(self, inputs, statics)
 
     def compute(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
@@ -144,7 +147,7 @@ class Op:
 
     def _rounded_dtype(self, inputs: Sequence[Any]) -> DType | None:
         """Return the 16-bit floats that the result is rounded to, where such an array meets a number."""
-        common = self._common_dtype(inputs)
+        common = self.common_dtype(inputs)
         is_short = common.itemsize == 2 and common.is_floating_point
         return common if is_short and any(_ranked(x)[0] != promotion.DIMENSIONED for x in inputs) else None
 
@@ -152,7 +155,7 @@ class Op:
         """Promote arrays and give traced numbers the dtype that they are used in: float32 before it is `rounded`."""
         if self.numbers != "inputs":  # an optimizer's rule takes its numbers where it takes tensors
             self._check_tensors(inputs)
-        common = dtypes.float32 if rounded else self._common_dtype(inputs) if self.promote else None
+        common = dtypes.float32 if rounded else self.common_dtype(inputs) if self.promote else None
         if becomes_float and common is not None:
             common = promotion.as_float(common)
         prepared: list[Any] = []
@@ -187,7 +190,8 @@ class Op:
         bare = self.name.removesuffix("_all").removesuffix("_dim")
         return self.names[0].rpartition(".")[2] if self.names else bare
 
-    def _common_dtype(self, inputs: Sequence[Any]) -> DType:
+    def common_dtype(self, inputs: Sequence[Any]) -> DType:
+        """Return the dtype that a row's tensors are promoted to."""
         ranked = []
         for parameter, given in zip(self.inputs, inputs, strict=False):
             if given is not None and parameter.kind in ("Array", "Arrays"):

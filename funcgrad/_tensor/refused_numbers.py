@@ -132,6 +132,13 @@ def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> N
         require(conditions.are_padded_lengths, targets, None, width)
 
 
+def check_runs(data: Any, lengths: Any, axis: int) -> None:
+    """RuntimeError for lengths of `segment_reduce` that are negative, or do not make up the dimension."""
+    require(conditions.are_run_lengths, lengths)
+    if isinstance(lengths, Tensor) and lengths.ndim == (axis % data.ndim) + 1:
+        require(conditions.are_whole_runs, lengths, data, axis)
+
+
 def check_part(q: Any) -> None:
     """Raise RuntimeError for a quantile given as a number below 0 or above 1."""
     if isinstance(q, (int, float)) and not 0 <= q <= 1:

@@ -114,7 +114,7 @@ def unique_consecutive(
 @both()
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
-    if input.is_floating_point() or input.is_complex():
+    if input.is_floating_point() or input.is_complex() or input.dtype is dtypes.bool_:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type_name(input.dtype)}'")
     array = to_host(input)
     if weights is not None and weights.shape != input.shape:
