@@ -254,6 +254,12 @@ def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
     return numbers > most
 
 
+@_condition(RuntimeError, "Number of elements of source < number of ones in mask", of_floats=None)
+def is_small_mask(numbers: Any, shape: Dims, times: int) -> Any:
+    """A mask, which broadcasting repeats `times`, that is true in no more places than a tensor has elements."""
+    return numbers.sum() * times > math.prod(shape)
+
+
 @_condition(RuntimeError, "lengths contains negative value!")
 def are_run_lengths(numbers: Any, shape: Dims) -> Any:
     """Lengths of the runs of `segment_reduce`."""

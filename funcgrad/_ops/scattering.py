@@ -136,7 +136,7 @@ def index_reduce(
     reduce: "prod", "mean", "amax" or "amin".
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}")
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     if index.ndim > 1:
         raise IndexError("index_reduce_(): Index is supposed to be a vector")
     if index.dtype.name not in ("int32", "int64"):

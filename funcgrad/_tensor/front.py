@@ -33,6 +33,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "view": "if size and type(size[0]) is DType or 'dtype' in named: "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",
+    "masked_scatter": "check_scattered(input, mask, source)",
     "segment_reduce": "if lengths is not None and not unsafe: check_runs(data, lengths, axis)",
     **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"), "warn_of_sizes(input, target)"),
     "kl_div": "warn_of_mean(reduction)",

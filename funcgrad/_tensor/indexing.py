@@ -60,6 +60,8 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     part._check_writable()
     if selectors:
         source = _source(self, value, selects=True)
+        if len(selectors) == 1 and selectors[0][1].dtype is dtypes.uint8 and source.shape.numel() == 1:
+            raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         if source.dtype is not self.dtype:
             _require_dtype(self, source, all(is_mask(tensor) for _, tensor in selectors))
         _put(part, selectors, source, accumulate=False)
@@ -140,6 +142,8 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
     """Apply what makes views; return the view and the tensors that select, each with the dimension where it stands."""
     items = _items(index)
     consumed = sum(_consumes(item) for item in items)
+    if type(index) is slice and not self.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if consumed > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
     part, dim, left, selectors = self, 0, self.ndim, []
@@ -258,10 +262,13 @@ def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
     if item == _ALL:
         return part
     size = part.shape[dim]
-    step = 1 if item.step is None else index_of(item.step)
+    try:
+        first, last, step = (None if x is None else index_of(x) for x in (item.start, item.stop, item.step))
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+    step = 1 if step is None else step
     if step <= 0:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
-    first, last = (None if x is None else index_of(x) for x in (item.start, item.stop))
     start, stop, step = slice(first, last, step).indices(size)
     length = max(0, -(-(stop - start) // step))
     if length == size and step == 1:

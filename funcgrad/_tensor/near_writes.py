@@ -160,7 +160,10 @@ def _place(item: Any) -> Any:
     if type(item) is int or item is None or item is Ellipsis:
         return item
     if isinstance(item, slice):
-        parts = [x if x is None or type(x) is int else index_of(x) for x in (item.start, item.stop, item.step)]
+        try:
+            parts = [x if x is None or type(x) is int else index_of(x) for x in (item.start, item.stop, item.step)]
+        except TypeError:
+            return _UNKNOWN
         return _UNKNOWN if parts[2] is not None and parts[2] <= 0 else slice(*parts)
     if isinstance(item, np.integer):
         return int(item)

@@ -13,6 +13,7 @@ from funcgrad._base.dtypes import bool_
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import finfo, iinfo
 from funcgrad._ops import conditions
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read, raise_fault
 from funcgrad._program.run import flush
@@ -130,6 +131,13 @@ def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> N
     require(conditions.are_lengths, inputs, None, times)
     if width is not None:
         require(conditions.are_padded_lengths, targets, None, width)
+
+
+def check_scattered(input: Any, mask: Any, source: Any) -> None:
+    """RuntimeError for a mask of `masked_scatter` that is true in more places than `source` has elements."""
+    if isinstance(mask, Tensor) and isinstance(input, Tensor) and mask.dtype is bool_ and mask.numel():
+        times = broadcast_shape(tuple(input.shape), tuple(mask.shape))
+        require(conditions.is_small_mask, mask, source, math.prod(times) // mask.numel())
 
 
 def check_runs(data: Any, lengths: Any, axis: int) -> None:

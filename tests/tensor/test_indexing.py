@@ -58,3 +58,38 @@ def test_a_short_list_of_lists_is_read_as_a_tuple() -> None:
     assert x[[[0, 1]] * 40].shape == (40, 2, 4)
     x[[[0, 1], [1, 2]]] = -1.0
     assert (x == -1).sum() == 2
+
+
+@pytest.mark.parametrize("part", [slice("a"), slice(None, None, 1.5), slice(0.5, None)])
+def test_a_slice_has_whole_numbers(part: slice) -> None:
+    words = "slice indices must be integers or None or have an __index__ method"
+    with pytest.raises(TypeError, match=words):
+        torch.arange(3)[part]
+    with pytest.raises(TypeError, match=words):
+        torch.arange(3)[part] = 1
+
+
+def test_a_number_has_no_slice() -> None:
+    with pytest.raises(IndexError, match=r"slice\(\) cannot be applied to a 0-dim tensor"):
+        torch.tensor(3.0)[:]
+
+
+def test_a_mask_is_not_true_more_often_than_there_are_numbers_to_scatter() -> None:
+    mask = torch.tensor([True, False, True])
+    words = "Number of elements of source < number of ones in mask"
+    with pytest.raises(RuntimeError, match=words):
+        torch.zeros(3).masked_scatter(mask, torch.ones(1))
+    with pytest.raises(RuntimeError, match=words):
+        torch.zeros(2, 3).masked_scatter_(mask, torch.ones(3))
+    with pytest.raises(RuntimeError, match=words):
+        torch.zeros(3).masked_scatter(torch.ones(3).exp() > 2, torch.ones(2)).tolist()
+    assert torch.zeros(2, 3).masked_scatter(mask, torch.arange(1.0, 5.0)).tolist() == [[1, 0, 2], [3, 0, 4]]
+
+
+def test_one_number_is_not_written_by_a_mask_of_bytes_but_several_are() -> None:
+    x, mask = torch.zeros(3), torch.tensor([1, 0, 1], dtype=torch.uint8)
+    with pytest.warns(UserWarning, match="dtype torch.uint8"):
+        with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
+            x[mask] = 1
+        x[mask] = torch.ones(2)
+    assert x.tolist() == [1, 0, 1]

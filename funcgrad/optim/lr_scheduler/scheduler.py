@@ -55,7 +55,9 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch "
-                    ">= 0: load the optimizer's state first, or leave last_epoch at -1 for a new run"
+                    ">= 0.\nThis typically happens when:\n1. You're trying to resume training from a checkpoint but "
+                    "haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training "
+                    "run (not recommended)"
                 )
         self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
