@@ -228,7 +228,7 @@ def have_positive_sums(numbers: Any, shape: Dims) -> Any:
     return ~(numbers > 0).any(-1)
 
 
-@_condition(RuntimeError, "ZeroDivisionError: an integer was divided by zero")
+@_condition(RuntimeError, "ZeroDivisionError")
 def are_divisors(numbers: Any, shape: Dims) -> Any:
     """What integers can be divided by."""
     return numbers == 0

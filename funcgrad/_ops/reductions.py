@@ -124,10 +124,8 @@ def _require_dim(input: Array, dims: tuple[int, ...], dim: Any, name: str) -> No
 
 def _require_any(input: Array, name: str, kind: type[Exception] = RuntimeError) -> None:
     if input.size == 0:
-        raise kind(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
+        hint = "" if kind is IndexError else " Specify the reduction dim with the 'dim' argument."
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}")
 
 
 @op(grad="AmaxBackward0")

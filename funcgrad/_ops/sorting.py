@@ -140,7 +140,7 @@ def _at_rank(input: Array, rank: Array, dim: int, keepdim: bool) -> tuple[Array,
 
 def _median(input: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Array, Array]:
     """The lower median: of all (the first NaN, if any, wins), or of what is not NaN."""
-    require_number(input, "median_cpu")
+    require_number(input, "median_out")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int64)
     middle = (input.shape[dim] - 1) // 2
@@ -156,6 +156,7 @@ def _median(input: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Ar
 
 def _shared(input: Array, ignore_nan: bool) -> Array:
     """The median of all elements; those equal to it share the gradient."""
+    require_number(input, "median_cpu")
     fixed = lax.stop_gradient(input)
     flat = fixed.reshape(-1)
     result = _median(flat, 0, False, ignore_nan)[0] if flat.size else jnp.asarray(np.nan, input.dtype)
@@ -190,7 +191,7 @@ def median_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Ar
 def nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """The lower median along `dim` of what is not NaN, and its place, which gets the gradient."""
     dim = dim_of(input.ndim, dim)
-    require_elements(input, (dim,), "nanmedian")
+    require_elements(input, (dim,), "median")
     return _median(input, dim, keepdim, True)
 
 
@@ -271,7 +272,8 @@ def _at_fraction(ordered: Array, rank: Array, interpolation: str) -> Array:
         return below
     above = jnp.take_along_axis(ordered, high.astype(np.int32), -1)
     weight = jnp.full_like(rank, 0.5) if interpolation == "midpoint" else rank - low
-    return below + (above - below) * weight
+    step = above - below  # counted from the nearer end: from the other one an infinity would not be passed
+    return jnp.where(weight < 0.5, below + weight * step, above - step * (1 - weight))
 
 
 def _searched(sequence: Array, values: Array, right: bool) -> Array:

@@ -10,10 +10,13 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
+from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, lying_as, to_host
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
+
+_UNIQUE_DIM = "unique_dim(): argument 'dim' (position 2)"
 
 
 @both()
@@ -72,8 +75,12 @@ def unique(
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """Return the different elements in order; optionally where each element went, and how often each occurs."""
-    dim = None if dim is None else dim_of(input.ndim, dim)
+    if dim is not None and not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = None if dim is None else dim_of(input.ndim, as_int(dim, _UNIQUE_DIM) or 0)
     _refuse_complex(input, dim)
+    if dim is not None and input.shape[dim] and 0 in input.shape:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]

@@ -50,15 +50,13 @@ def warn_of_corners(align_corners: bool | None) -> None:
 
 
 def warn_of_freedom(name: str, input: Any, dim: Any, unbiased: bool | None, correction: float | None) -> None:
-    """Warn of a spread of too few numbers, which is NaN: of one, unless `correction` is 0."""
-    if not isinstance(input, Tensor):
+    """Warn of a spread of too few numbers, which is NaN: of one, unless `correction` is 0, or of none."""
+    if not isinstance(input, Tensor) or not input.dtype.is_differentiable:
         return
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     freedom = (1 if unbiased is None or unbiased else 0) if correction is None else correction
-    if freedom <= 0 or (count := _count(input, dim)) is None:
-        return
-    if 0 < count <= freedom:
+    if (count := _count(input, dim)) is not None and count <= freedom:
         warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel)."
@@ -66,16 +64,16 @@ def warn_of_freedom(name: str, input: Any, dim: Any, unbiased: bool | None, corr
 
 
 def _count(input: Tensor, dim: Any) -> int | None:
-    """Return how many numbers go into one; None where the row is to refuse `dim`."""
-    shape = input.shape
+    """Return how many numbers go into one, 0 where there is none; None where the row is to refuse `dim`."""
+    shape = input.shape or (1,)
     if dim is None or dim == () or dim == []:
-        return shape.numel()
+        return input.shape.numel()
     count = 1
     for d in dim if isinstance(dim, (tuple, list)) else (dim,):
         if type(d) is not int or not -len(shape) <= d < len(shape):
             return None
         count *= shape[d]
-    return count
+    return count if input.shape.numel() else 0
 
 
 def warn_of_bytes(condition: Any) -> None:

@@ -129,3 +129,10 @@ def test_the_slope_of_sinc_is_exact_near_zero() -> None:
     assert x.grad is not None
     np.testing.assert_allclose(x.grad.numpy(), exact, rtol=2e-5, atol=1e-37)  # which some of XLA's versions round to 0
     assert not np.signbit(x.grad.numpy()[0])
+
+
+def test_a_quantile_between_an_infinity_and_a_number_is_the_infinity() -> None:
+    x = funcgrad.tensor([3.0, -np.inf])
+    assert funcgrad.quantile(x, 0.5).item() == -np.inf
+    assert funcgrad.quantile(-x, 0.75).isnan()
+    assert funcgrad.quantile(funcgrad.tensor([1.0, 2.0, 4.0]), funcgrad.tensor([0.25, 0.75])).tolist() == [1.5, 3.0]

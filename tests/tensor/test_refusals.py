@@ -231,3 +231,11 @@ def test_operators_take_arrays_as_functions_do_not() -> None:
     assert (x + array).tolist() == [2, 3]
     assert (x * array).dtype is torch.float64
     assert (array @ x).item() == 3
+
+
+def test_rows_without_a_place_have_no_different_ones() -> None:
+    with pytest.raises(RuntimeError, match="There are 0 sized dimensions, and they aren't selected"):
+        torch.unique(torch.zeros(0, 3), dim=1)
+    with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
+        torch.unique(torch.tensor(3.0), dim=0)
+    assert torch.unique(torch.zeros(0, 3), dim=0).shape == (0, 3)

@@ -159,3 +159,9 @@ def test_a_conversion_where_no_history_is_kept_is_not_warned_of() -> None:
         optimizer.step(closure)
         with torch.no_grad():
             assert float(weight) == weight.item()
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
+def test_a_spread_of_nothing_or_of_one_number_warns_along_a_dimension_too(shape: tuple[int, ...]) -> None:
+    with pytest.warns(UserWarning, match=r"std\(\): degrees of freedom is <= 0"):
+        torch.zeros(shape).std(-1)
