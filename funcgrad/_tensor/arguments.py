@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn_once
 from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.retold import type_name
@@ -114,6 +115,12 @@ def named(label: str, given: Any, axis: Any) -> Any:
 def no_tensor(operator: str, given: Any) -> TypeError:
     """Return the error for a reflected operator that is called unbound, on what is no tensor."""
     return TypeError(f"descriptor '{operator}' for 'Tensor' objects doesn't apply to a '{type(given).__name__}' object")
+
+
+def require_tensor(given: Any, label: str) -> None:
+    """Raise NotATensor for what is no tensor, nor an array of JAX."""
+    if not isinstance(given, (Tensor, jax.Array)):
+        raise NotATensor(f"{label} must be Tensor, not {type_name(given)}")
 
 
 def in_order(name: str, is_method: bool, count: int, *inputs: Any) -> tuple[Any, ...]:

@@ -18,7 +18,6 @@ from funcgrad._base import promotion
 from funcgrad._base.config import settings
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._base.dtypes import of_numpy
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
@@ -188,31 +187,9 @@ def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> An
     return call(op, [_known(op, i, x) for i, x in enumerate(inputs)], statics)
 
 
-def operated(op: Op, inputs: Sequence[Any]) -> Any:
-    """Apply an operator to tensors and numpy's arrays; return NotImplemented where there is none of these."""
-    if not any(isinstance(x, np.ndarray) for x in inputs):
-        return NotImplemented
-    if op.promote or op.name == "matmul":
-        inputs = _as_numpy_promotes(inputs)
-    return call(op, [tensor_of_array(x) if isinstance(x, np.ndarray) else x for x in inputs])
-
-
 def tensor_of_array(array: np.ndarray[Any, Any]) -> Tensor:
     """Return a tensor of the numbers that an array has now."""
     return Tensor._of(Variable(of_array(put(array))))
-
-
-def _as_numpy_promotes(inputs: Sequence[Any]) -> list[Any]:
-    """Return tensors and arrays in the dtype that numpy, whose operators torch leaves arrays to, gives their result."""
-    kinds = [x.dtype.numpy if isinstance(x, Tensor) else x.dtype for x in inputs if hasattr(x, "dtype")]
-    common = np.result_type(*kinds)
-    dtype = of_numpy(common)
-    return [
-        call(TABLE["to_dtype"], (x,), (dtype,)) if isinstance(x, Tensor) and x.dtype is not dtype
-        else x.astype(common, copy=False) if type(x) is np.ndarray
-        else x
-        for x in inputs
-    ]  # fmt: skip
 
 
 @contextmanager

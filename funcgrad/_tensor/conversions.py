@@ -18,7 +18,7 @@ from funcgrad._ops.views import inferred_size
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import View, cell_of, refuse_repeated
-from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name
+from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name, require_tensor
 from funcgrad._tensor.call import call
 from funcgrad._tensor.creation import meaningless
 from funcgrad._tensor.data import from_data
@@ -121,6 +121,7 @@ def _dtype_of_type(given: Any) -> tuple[DType, bool | None]:
 @method()
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor in the dtype and on the device of `other`."""
+    require_tensor(other, "type_as(): argument 'other' (position 1)")
     return to(self, other)
 
 
@@ -197,12 +198,14 @@ def ravel(input: Tensor) -> Tensor:
 @method()
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the same elements in the shape of `other`."""
+    require_tensor(other, "reshape_as(): argument 'other' (position 1)")
     return reshape(self, tuple(other.shape))
 
 
 @method()
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view in the shape of `other`. RuntimeError where none shows the elements so."""
+    require_tensor(other, "view_as(): argument 'other' (position 1)")
     strides.refuse_unviewable(self, tuple(other.shape))
     return call_near(TABLE["view"], (self,), (tuple(other.shape),))
 
@@ -210,6 +213,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method()
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view repeated to the shape of `other`."""
+    require_tensor(other, "expand_as(): argument 'other' (position 1)")
     return call(TABLE["expand"], (self,), (tuple(other.shape),))
 
 
@@ -225,6 +229,8 @@ def _own_if_copied(input: Any, result: Any) -> Any:
 @method()
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor."""
+    if not isinstance(src, (int, float, complex, np.generic)):
+        require_tensor(src, "copy_(): argument 'other' (position 1)")
     self._check_writable()
     refuse_repeated(self)
     source = src if isinstance(src, Tensor) else from_data(src, None, None, False)

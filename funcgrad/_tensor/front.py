@@ -16,7 +16,7 @@ from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
-from funcgrad._tensor.call import call, call_in_place, operated, write_out
+from funcgrad._tensor.call import call, call_in_place, tensor_of_array, write_out
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
@@ -145,7 +145,10 @@ class Form:
         return lines
 
     def _operator(self, result: str) -> list[str]:
-        """Leave what is no tensor or number to the other operand: `x == None` is False, `[0] * x` repeats the list."""
+        """Leave what is no tensor or number to the other operand: `x == None` is False, `[0] * x` repeats the list.
+
+        So numpy sees to `x + array`, in its own dtype, and to `array + x`, which it refuses.
+        """
         given = self._parameters()
         lines = [f"    if {given[1].name} is None: return NotImplemented"] if len(given) == 2 else []
         if self.in_place:  # of an array the operator that is not in place makes a new tensor
@@ -154,7 +157,8 @@ class Form:
             own = given[0].name
             lines.append(f"    if not isinstance({own}, Tensor): raise no_tensor('{self.name}', {own})")
         refused = "TypeError" if self.name in _COMPARISONS else "NotATensor"
-        return [*lines, f"    try: return {result}", f"    except {refused}: return operated(op, {self._inputs()})"]
+        otherwise = _OF_ARRAYS.get(self.name, "NotImplemented")
+        return [*lines, f"    try: return {result}", f"    except {refused}: return {otherwise}"]
 
     def _head(self) -> tuple[str, Parameter | None]:
         spread = self._spread()
@@ -242,6 +246,19 @@ class Form:
         return f"({', '.join(words)},)" if words else "()"
 
 
+_OF_ARRAYS = {  # what some operators make of an array of numpy themselves
+    "__eq__": "equal_to_array(op, input, other) if type(other) is ndarray else NotImplemented",
+    **dict.fromkeys(
+        ("__rtruediv__", "__rdiv__"), "call(RECIPROCAL, (input,)) * other if type(other) is ndarray else NotImplemented"
+    ),
+}
+
+
+def _equal_to_array(op: Op, tensor: Any, array: np.ndarray[Any, Any]) -> Any:
+    """Compare with an array, which `==` alone takes for a tensor. NotImplemented: it holds no numbers."""
+    return call(op, (tensor, tensor_of_array(array))) if array.dtype.kind in "biufc" else NotImplemented
+
+
 def _is_in_place(bare: str) -> bool:
     return bare.startswith("i") and bare != "invert" and f"__{bare[1:]}__" in _ARITHMETIC
 
@@ -287,7 +304,7 @@ def _checks_and_converters() -> dict[str, Any]:
 
 
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
-_SCOPE["ndarray"] = np.ndarray
+_SCOPE.update(ndarray=np.ndarray, equal_to_array=_equal_to_array, RECIPROCAL=TABLE["reciprocal"])
 _SCOPE.update(
     _checks_and_converters(), refuse_unviewable=refuse_unviewable, DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"]
 )
@@ -300,7 +317,6 @@ _SCOPE.update(
         call_in_place_near,
         call_near,
         call_near_if_whole,
-        operated,
         retell,
         write_out,
         asked_late,

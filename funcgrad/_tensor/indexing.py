@@ -27,8 +27,9 @@ from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text, to_host
 from funcgrad._tensor.near import call_near
-from funcgrad._tensor.near_writes import is_same_place, set_near
+from funcgrad._tensor.near_writes import is_assignable, is_same_place, set_near
 from funcgrad._tensor.refused_numbers import require
+from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_discarded
 
@@ -102,8 +103,8 @@ def _source(self: Tensor, value: Any, *, selects: bool) -> Any:
     if type(value) in _NUMBERS:
         check_range(np.asarray(value), self.dtype)
         return full((), value, dtype=self.dtype, device=self.device) if selects else value
-    if isinstance(value, str) or value is None:
-        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+    if not is_assignable(value):
+        raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
     return from_data(value, self.dtype, self.device, False)
 
 

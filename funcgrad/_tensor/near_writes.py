@@ -11,6 +11,7 @@ from operator import index as index_of
 from sys import getrefcount
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._base import dtypes
@@ -181,11 +182,16 @@ def _given(value: Any, dtype: DType) -> Any:
             return None
         check_range(np.asarray(value), dtype)
         return value
-    if value is None or isinstance(value, str):
+    if not is_assignable(value):
         return None
     variable = (value if isinstance(value, Tensor) else from_data(value, dtype, None, False))._current()
     fits = can_cast(variable.aval.dtype, dtype) and variable.node is None and _is_here(variable.value)
     return host_numbers(variable.value) if fits else None
+
+
+def is_assignable(value: Any) -> bool:
+    """Tell whether `x[i] = value` takes it: a tensor, an array of JAX, a number that is Python's or whole."""
+    return isinstance(value, (Tensor, jax.Array, int, float, complex, np.integer))
 
 
 def _selected(whole: Numbers, place: int, dim: int) -> Numbers:

@@ -10,10 +10,9 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
-from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_bool, as_dims, as_int
+from funcgrad._tensor.arguments import as_bool, as_dims, as_int, require_tensor
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
@@ -79,8 +78,7 @@ both("nanmedian")(_middle("nanmedian"))
 @function()
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """Return `input` where the condition holds, else `other`; without them, the places where it holds."""
-    if not isinstance(condition, Tensor) and type(condition) in (bool, int, float):
-        raise NotATensor(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+    require_tensor(condition, "where(): argument 'condition' (position 1)")
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     warn_of_bytes(condition)
@@ -110,12 +108,14 @@ def invert(self: Tensor) -> Tensor:
 @both()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Tell whether both have the same shape and elements."""
+    require_tensor(other, "equal(): argument 'other' (position 2)")
     return input.shape == other.shape and bool((input == other).all().item())
 
 
 @both()
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Tell whether |input - other| <= atol + rtol * |other| everywhere."""
+    require_tensor(other, "allclose(): argument 'other' (position 2)")
     return bool(input.isclose(other, rtol=rtol, atol=atol, equal_nan=equal_nan).all().item())
 
 

@@ -15,6 +15,7 @@ from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.memory_order import like_first
 from funcgrad._ops.table import TABLE, Array, Mask, Op, Scalar
+from funcgrad._tensor.arguments import require_tensor
 from funcgrad._tensor.call import call, call_in_place
 from funcgrad._tensor.functions import full_like, zeros_like
 from funcgrad._tensor.interop import from_host
@@ -54,6 +55,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     ValueError: p outside [0, 1].
     """
+    require_tensor(input, "dropout(): argument 'input' (position 1)")
     return _applied(input, p, training, inplace, is_alpha=False, by_channel=False)
 
 

@@ -7,9 +7,9 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from funcgrad import nn
+from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.vision import draws
 from funcgrad.vision.images import dimensions
@@ -257,7 +257,8 @@ class RandomErasing(nn.Module):
             height, width = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
             if not (height < high and width < wide):
                 continue
-            written = draws.normals((channels, height, width)) if value is None else np.reshape(value, (-1, 1, 1))
+            noise = from_host(draws.normals((channels, height, width))) if value is None else None
+            written = fg.tensor(value)[:, None, None] if noise is None else noise
             return draws.integer(high - height + 1), draws.integer(wide - width + 1), height, width, written
         return 0, 0, high, wide, img
 
