@@ -61,7 +61,6 @@ WRITES: dict[str, Callable[[torch.Tensor], object]] = {
     "a column of a slice": lambda x: x.__setitem__((slice(1, None), 3), 2.5),
     "every other": lambda x: x.__setitem__((..., slice(None, None, 2)), -1),
     "integers into floats": lambda x: x.__setitem__(0, torch.arange(4)),
-    "a list": lambda x: x.__setitem__(0, [1, 2, 3, 4]),
     "numpy's": lambda x: x.__setitem__((0, 1), np.float64(0.1)),
     "a mask": lambda x: x.__setitem__(torch.tensor([True, False, True]), 4),
     "places": lambda x: x.__setitem__(torch.tensor([2, 0]), torch.ones(2, 4, dtype=x.dtype)),

@@ -12,20 +12,6 @@ import funcgrad as torch
 from funcgrad._base.errors import NotATensor
 
 
-def test_numpy_arrays_on_the_left_give_tensors() -> None:
-    product = np.array([1.0, 2.0]) * torch.tensor([3.0, 4.0])
-    assert isinstance(product, torch.Tensor)
-    assert product.dtype is torch.float64
-    assert (np.array([1.0, 2.0]) < torch.tensor([1.5, 1.5])).tolist() == [True, False]
-
-
-def test_lists_and_arrays_can_be_assigned() -> None:
-    x = torch.zeros(4)
-    x[:2] = [1, 2]
-    x[2:] = np.array([3.0, 4.0])
-    assert x.tolist() == [1, 2, 3, 4]
-
-
 def test_assigning_overlapping_parts_reads_before_it_writes() -> None:
     x = torch.arange(4)
     x[1:] = x[:-1]

@@ -230,7 +230,7 @@ def test_operators_take_arrays_as_functions_do_not() -> None:
     x, array = torch.ones(2), np.array([1.0, 2.0])
     assert (x + array).tolist() == [2, 3]
     assert (x * array).dtype is torch.float64
-    assert (array @ x).item() == 3
+    assert (x @ array).item() == 3
 
 
 def test_rows_without_a_place_have_no_different_ones() -> None:
