@@ -53,7 +53,7 @@ class Tensor(metaclass=_Methods):
     """A name for an array, here or promised, and its history. Shape, dtype and device are known before it runs."""
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_last_seen", "_made_in_inference", "_slot", "_variable")
-    __array_priority__ = 1000  # numpy leaves `array * tensor` to us
+    __array_priority__ = 1000  # numpy leaves `array * tensor` to us, who refuse it as torch does
     _prints_plainly = True  # as "tensor(...)"; subclasses print under their own names
     if TYPE_CHECKING:  # at run time `typing.get_type_hints` would look for these names where torch's stand
         _variable: Variable
