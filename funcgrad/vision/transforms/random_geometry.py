@@ -257,8 +257,8 @@ class RandomErasing(nn.Module):
             height, width = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
             if not (height < high and width < wide):
                 continue
-            noise = from_host(draws.normals((channels, height, width))) if value is None else None
-            written = fg.tensor(value)[:, None, None] if noise is None else noise
+            sizes = (channels, height, width)
+            written = from_host(draws.normals(sizes)) if value is None else fg.tensor(value)[:, None, None]
             return draws.integer(high - height + 1), draws.integer(wide - width + 1), height, width, written
         return 0, 0, high, wide, img
 
