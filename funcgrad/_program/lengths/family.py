@@ -7,6 +7,7 @@ the program with these integers open. Its executables have room for 4, 8, 16, ..
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,7 +45,8 @@ class Sample(NamedTuple):
 class Form:
     """A program with lengths open. `numbers`: the places (call, argument) of the numbers that are its inputs.
 
-    executables: by the bounds of the lengths that they have room for; or why there can be none.
+    executables: by the bounds of the lengths that they have room for; or why there can be none. grows: whether the
+    last program is one longer than the one before it, as where a text is being written.
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
@@ -65,6 +67,7 @@ class Form:
         let_go(self.calls)
         opened = [*self.leaves, *[aval for call in self.calls for aval in call.avals]]
         self._sizes = {size for aval in opened for size in aval.shape if is_symbolic(size)}
+        self.grows = len(self.places) == 1 and _grows(*self.samples[-2:])
         self.executables: dict[Bounds, Any] = {}
         if not all(self.lengths_of(sample) for sample in samples):
             raise Varies
@@ -90,6 +93,10 @@ class Form:
             known.update(enumerate(instruction.avals, first.first))
             calls.append(instruction)
         return leaves, calls
+
+    def elements(self, lengths: tuple[int, ...]) -> int:
+        """Return how many elements its calls write at these lengths."""
+        return sum(math.prod(at(tuple(aval.shape), lengths)) for call in self.calls for aval in call.avals)
 
     def _let_follow(self, follows: Follows) -> None:
         """Drop a length that an op returns: all expressions are of the others from now on."""

@@ -24,9 +24,11 @@ from funcgrad._program.lengths.symbol import (
 )
 from funcgrad._program.line import line_of
 from funcgrad._program.rolling import LONG, rolled
+from funcgrad._program.stepwise import COMPILE, ELEMENT
 from funcgrad._program.whole import Whole, donations
 
 FEW = 3  # lengths that vary: where more do, an executable serves everything shorter
+_PAID = 4  # the part of a compile's cost that room for a text to grow in may cost
 
 
 class Served(NamedTuple):
@@ -98,13 +100,15 @@ def _is_ample(rooms: tuple[int, ...], lengths: tuple[int, ...]) -> bool:
 def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Iterator[Bounds]:
     """Yield between which bounds these lengths are open, the first choice first: narrow ones can be asked more.
 
-    A few lengths have the rooms of the longest that were seen. If they are common, or an op asks more of n, one length
+    A text that is being written has room to grow, a few lengths have the rooms of the longest that were seen. If they are common, or an op asks more of n, one length
     has rooms for n from 17 to 32, say, or (a window over the last 20) for n from the least that was seen there; up to
     16 one executable serves all. Where several vary there would be many such pairs; then one serves lengths from a
     quarter of its rooms on. Where many do, one serves all that are shorter.
     """
     rooms = tuple(map(room_for, lengths))
-    if len(rooms) <= FEW and not is_common:
+    if form.grows and not is_common:
+        yield from map(open_up_to, _rooms_to_grow(form, *rooms))
+    elif len(rooms) <= FEW and not is_common:
         yield open_up_to(tuple([max(NEAR, room, *map(room_for, column))
                                 for room, column in zip(rooms, form.columns, strict=True)]))  # fmt: skip
     if len(rooms) == 1:
@@ -123,6 +127,17 @@ def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Ite
         ample = [room_for(length + length // 4) for length in longest]  # of many, one soon is longer than ever before
         made = [tuple([most for _, most in bounds]) for bounds in form.executables]
         yield open_up_to(tuple(map(max, zip(ample, *made, strict=True))))
+
+
+def _rooms_to_grow(form: Form, least: int) -> Iterator[tuple[int, ...]]:
+    """Yield rooms for a text that is being written, the most ample first, which an op may refuse: a table of places.
+
+    To write it up to half of that room costs no more there, for what is computed in vain, than a share of a compile.
+    """
+    rooms = [max(NEAR, least)]
+    while rooms[-1] * form.elements((2 * rooms[-1],)) * ELEMENT <= COMPILE * len(form.calls) / _PAID:
+        rooms.append(2 * rooms[-1])
+    yield from zip(reversed(rooms))
 
 
 def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:
