@@ -100,10 +100,10 @@ def _is_ample(rooms: tuple[int, ...], lengths: tuple[int, ...]) -> bool:
 def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Iterator[Bounds]:
     """Yield between which bounds these lengths are open, the first choice first: narrow ones can be asked more.
 
-    A text that is being written has room to grow, a few lengths have the rooms of the longest that were seen. If they are common, or an op asks more of n, one length
-    has rooms for n from 17 to 32, say, or (a window over the last 20) for n from the least that was seen there; up to
-    16 one executable serves all. Where several vary there would be many such pairs; then one serves lengths from a
-    quarter of its rooms on. Where many do, one serves all that are shorter.
+    A text that is being written has room to grow; a few lengths have the rooms of the longest that were seen. If they
+    are common, or an op asks more of n, one length has rooms for n from 17 to 32, say, or (a window over the last 20)
+    for n from the least that was seen there; up to 16 one executable serves all. Where several vary there would be many
+    such pairs; then one serves lengths from a quarter of its rooms on. Where many do, one serves all that are shorter.
     """
     rooms = tuple(map(room_for, lengths))
     if form.grows and not is_common:
