@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -14,16 +15,22 @@ from funcgrad._base import dtypes
 class finfo:  # noqa: N801 - torch's own spelling
     """The limits of a floating-point dtype (default: the default dtype)."""
 
+    bits: int
+    dtype: str
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+
     def __init__(self, type: Any = None) -> None:
         kind = type or dtypes.get_default_dtype()
         if not (kind.is_floating_point or kind.is_complex):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        known = ml_dtypes.finfo(kind.to_real().numpy)
-        self.bits, self.dtype = known.bits, kind.to_real().name
-        self.eps, self.max, self.min, self.tiny = (float(x) for x in (known.eps, known.max, known.min, known.tiny))
-        self.smallest_normal, self.resolution = self.tiny, 10.0 ** -math.floor(known.nmant * math.log10(2))
+        self.__dict__.update(_limits_of_floats(kind.to_real()))
 
     def __repr__(self) -> str:
         return (
@@ -35,11 +42,31 @@ class finfo:  # noqa: N801 - torch's own spelling
 class iinfo:  # noqa: N801 - torch's own spelling
     """The limits of an integer dtype."""
 
+    bits: int
+    max: int
+    min: int
+    dtype: str
+
     def __init__(self, type: Any) -> None:
         if type.is_floating_point or type.is_complex:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
-        known = np.iinfo(type.numpy)
-        self.bits, self.max, self.min, self.dtype = known.bits, int(known.max), int(known.min), type.name
+        self.__dict__.update(_limits_of_integers(type))
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+@functools.cache  # every bound of a clamp is held against them
+def _limits_of_floats(kind: dtypes.dtype) -> dict[str, Any]:
+    known = ml_dtypes.finfo(kind.numpy)
+    limits = {name: float(getattr(known, name)) for name in ("eps", "max", "min", "tiny")}
+    resolution = 10.0 ** -math.floor(known.nmant * math.log10(2))
+    return {
+        **limits, "bits": known.bits, "dtype": kind.name, "smallest_normal": limits["tiny"], "resolution": resolution,
+    }  # fmt: skip
+
+
+@functools.cache
+def _limits_of_integers(kind: dtypes.dtype) -> dict[str, Any]:
+    known = np.iinfo(kind.numpy)
+    return {"bits": known.bits, "max": int(known.max), "min": int(known.min), "dtype": kind.name}
