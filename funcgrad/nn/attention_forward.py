@@ -101,9 +101,7 @@ def multi_head_attention_forward(
     mask = _with_padding(mask, key_padding_mask, query.dtype, added, num_heads)
     p, attended = dropout_p if training else 0.0, None
     if need_weights:
-        output, attended = _with_weights(q, k, v, mask, p)
-        attended = attended.view(batch, num_heads, length, -1)
-        attended = attended.mean(dim=1) if average_attn_weights else attended
+        output, attended = _with_weights(q, k, v, mask, p, num_heads, average_attn_weights)
         attended = attended if is_batched else attended.squeeze(0)
     else:
         output = _without_weights(q, k, v, mask, p, num_heads, drops_mask)
@@ -177,13 +175,17 @@ def _with_padding(mask: Tensor | None, padding: Tensor | None, dtype: Any, added
     return scores if mask is None else mask + scores
 
 
-def _with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float) -> tuple[Tensor, Tensor]:
+def _with_weights(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, heads: int, is_averaged: bool
+) -> tuple[Tensor, Tensor]:
+    """Return the output and the weights: those of each head, or their mean."""
     scaled = q * math.sqrt(1.0 / q.shape[-1])
     scores = scaled.bmm(k.transpose(-2, -1))
     attended = (scores if mask is None else mask + scores).softmax(-1)
     if p > 0:
         attended = dropout(attended, p)
-    return attended.bmm(v), attended
+    by_head = attended.view(-1, heads, *attended.shape[1:])
+    return attended.bmm(v), by_head.mean(dim=1) if is_averaged else by_head
 
 
 def _without_weights(
