@@ -286,7 +286,7 @@ def _above_zero(values: Array) -> Array:
 
 
 def _check_classes(name: str, input: Array, target: Array, fits: bool) -> None:
-    if input.ndim not in (1, 2) or not input.size:
+    if input.ndim not in (1, 2) or not input.shape[-1]:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
         )

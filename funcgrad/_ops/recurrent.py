@@ -285,7 +285,7 @@ def _check(
     if input.ndim != 3:
         raise RuntimeError(f"{name}: Expected input (T, N, I) with 3 dimensions, but got {list(input.shape)}")
     if input.shape[0] == 0:
-        raise RuntimeError(f"Expected sequence length to be larger than 0 in {name}")
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     rows = num_layers * (2 if bidirectional else 1)
     if not weights or len(weights) % rows:
         raise RuntimeError(f"{name}: expected weights for {rows} layers and directions, but got {len(weights)} tensors")

@@ -239,6 +239,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise TypeError(f"{label} must be int, not {type(num_classes).__name__}")
     count = as_int(num_classes, label)
     if count == -1:
+        if not input.numel():
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
         count = int(input.max().item()) + 1
     elif count:
         require(are_below, input, None, count)

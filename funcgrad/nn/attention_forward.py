@@ -105,8 +105,8 @@ def multi_head_attention_forward(
         attended = attended if is_batched else attended.squeeze(0)
     else:
         output = _without_weights(q, k, v, mask, p, num_heads, drops_mask)
-    output = output.transpose(0, 1).reshape(length * batch, -1)
-    output = _function("linear")(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
+    output = output.transpose(0, 1).reshape(length * batch, v.shape[-1] * num_heads)
+    output = _function("linear")(output, out_proj_weight, out_proj_bias).unflatten(0, (length, batch))
     return (output if is_batched else output.squeeze(1)), attended
 
 
@@ -184,16 +184,17 @@ def _with_weights(
     attended = (scores if mask is None else mask + scores).softmax(-1)
     if p > 0:
         attended = dropout(attended, p)
-    by_head = attended.view(-1, heads, *attended.shape[1:])
+    by_head = attended.view(len(q) // heads, heads, *attended.shape[1:])
     return attended.bmm(v), by_head.mean(dim=1) if is_averaged else by_head
 
 
 def _without_weights(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, heads: int, is_causal: bool
 ) -> Tensor:
-    q, k, v = (part.view(-1, heads, *part.shape[1:]) for part in (q, k, v))
+    by_head = (len(q) // heads, heads)
+    q, k, v = (part.view(*by_head, *part.shape[1:]) for part in (q, k, v))
     if mask is not None:
-        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(-1, heads, *mask.shape[1:])
+        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(*by_head, *mask.shape[1:])
     output = scaled_dot_product_attention(q, k, v, mask, p, is_causal)
     return output.flatten(0, 1)
 
