@@ -189,9 +189,47 @@ def _flat(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims)
         pads = ((0, 0),) * len(pads)
     patches = input.shape[0] * math.prod(results) * math.prod(weight.shape[1:])
     if any(map(any, pads)) or not is_above(patches, _SMALL_PATCHES - 1):
-        return _convolved(input, weight, stride, pads, dilation, 1)
+        return _in_one(input, weight, stride, pads, dilation)
     pads = ((0, stride[0]), *pads[1:])
-    return _convolved(input, weight, stride, pads, dilation, 1)[:, :, :-1]
+    return _in_one(input, weight, stride, pads, dilation)[:, :, :-1]
+
+
+def _in_one(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    is_library = input.ndim == 4 and input.dtype == np.float32
+    return (_of_images if is_library else _ungrouped)(input, weight, stride, pads, dilation)
+
+
+def _ungrouped(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    return _convolved(input, weight, stride, pads, dilation, 1)
+
+
+_of_images = with_own_vjp(2, 3, 4)(_ungrouped)
+
+
+def _of_images_forward(
+    input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims
+) -> tuple[Array, tuple[Array, Array]]:
+    return _ungrouped(input, weight, stride, pads, dilation), (input, weight)
+
+
+def _of_images_backward(
+    stride: Dims, pads: Pads, dilation: Dims, saved: tuple[Array, Array], gradient: Array
+) -> tuple[Array, Array]:
+    input, weight = saved
+    _, to_input = jax.vjp(lambda x: _ungrouped(x, weight, stride, pads, dilation), input)
+    _, to_weight = jax.vjp(lambda kernels: _with_gaps(input, kernels, stride, pads, dilation), weight)
+    return to_input(gradient)[0], to_weight(gradient)[0]
+
+
+_of_images.defvjp(_of_images_forward, _of_images_backward)
+
+
+def _with_gaps(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    """The same convolution, of an image and kernels with a gap of one between two columns, of which it sees none."""
+    return lax.conv_general_dilated(
+        input, weight, (stride[0], 2 * stride[1]), (pads[0], (2 * pads[1][0], 2 * pads[1][1])),
+        lhs_dilation=(1, 2), rhs_dilation=(dilation[0], 2 * dilation[1]), dimension_numbers=("NCHW", "OIHW", "NCHW"),
+    )  # fmt: skip
 
 
 def _spread_out(
