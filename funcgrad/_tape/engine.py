@@ -55,13 +55,14 @@ class Pass:
         with enable_grad() if self.history else no_grad(), self:
             self.roots = roots = list(roots)
             told = Anomalies.on or settings.strict or Observing.threads
-            if self.history or len(roots) > 1 or told:
+            if self.history or len(roots) != 1 or told:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
             for slot in self.slots:
                 gradient = self.pending.pop(slot)[0]
-                if slot.grad is not None or slot.pre_hooks or slot.post_hooks or slot.retained or self.targets:
+                hooked = slot.pre_hooks or slot.post_hooks or slot.hooks
+                if slot.grad is not None or hooked or slot.retained or self.targets:
                     self._gather(slot, gradient)
                 elif gradient is not None:
                     slot.grad = Names.wrap(gradient)
@@ -172,6 +173,8 @@ class Pass:
         self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
             hook(slot.variable)
+        if slot.hooks:
+            _after(slot, (), (gradient,))
 
     def _accumulates_into(self, slot: GradSlot) -> bool:
         return False
@@ -259,7 +262,7 @@ def _require_same_kind(hook: Any, given: Variable, answer: Variable) -> None:
     if answer.aval.shape != given.aval.shape:
         change = "size of value"
     elif answer.aval.dtype is not given.aval.dtype:
-        change = f"type of value (was {given.aval.dtype} got {answer.aval.dtype})"
+        change = f"type of value (was {Names.wrap(given).type()} got {Names.wrap(answer).type()})"
     else:
         return
     raise RuntimeError(f"hook '{name}' has changed the {change}")

@@ -129,3 +129,48 @@ def test_a_pack_hook_must_not_change_what_it_is_given() -> None:
     ):
         _ = x**2
     assert x.tolist() == [1, 1]
+
+
+def test_a_gradient_that_is_given_takes_the_dtype_of_what_it_is_for() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 2).backward(torch.tensor([1, 2]))
+    assert x.grad is not None and x.grad.dtype is torch.float32 and x.grad.tolist() == [2.0, 4.0]
+    (gradient,) = torch.autograd.grad(x * 2, x, torch.ones(2).double())
+    assert gradient.dtype is torch.float32
+
+
+def test_an_edge_can_be_where_a_pass_begins() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    torch.autograd.backward(graph.get_gradient_edge(x * 3), torch.ones(2))
+    assert x.grad is not None and x.grad.tolist() == [3.0, 3.0]
+
+
+def test_hooks_on_the_node_of_a_leaf_run_when_its_gradient_is_there() -> None:
+    seen: list[Any] = []
+    leaf = torch.ones(2, requires_grad=True)
+    node = leaf.expand_as(leaf).grad_fn.next_functions[0][0]
+    node.register_prehook(lambda outputs: seen.append("before"))
+    leaf.register_post_accumulate_grad_hook(lambda leaf: seen.append("accumulated"))
+    handle = node.register_hook(lambda inputs, outputs: seen.append((inputs, outputs[0].tolist(), leaf.grad.tolist())))
+    for _ in range(2):
+        (leaf * 3).sum().backward()
+    turn = ["before", "accumulated"]
+    assert seen == [*turn, ((), [3.0, 3.0], [3.0, 3.0]), *turn, ((), [3.0, 3.0], [6.0, 6.0])]
+    handle.remove()
+    (leaf * 3).sum().backward()
+    assert seen[-1] == "accumulated"
+
+
+def test_what_is_written_in_place_keeps_its_gradient_if_it_did_before() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.mul_(3)
+    y.add_(1)
+    y.sum().backward()
+    assert y.grad.tolist() == [1.0, 1.0] and x.grad.tolist() == [6.0, 6.0]
+    y = x * 2
+    y.retain_grad()
+    y[0] = 7
+    (y * torch.tensor([5.0, 7.0])).sum().backward()
+    assert y.grad.tolist() == [5.0, 7.0]

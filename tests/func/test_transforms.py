@@ -249,3 +249,22 @@ def test_exponents_that_vary_leave_derivatives_finite(exponents: tuple[float, ..
         assert slopes.diagonal().tolist() == pytest.approx([p * x ** (p - 1) for x in base.tolist()], rel=1e-5)
         expected = [p * (p - 1) * x ** (p - 2) for x in base.tolist()]
         assert curvatures.diagonal().tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_permutations_and_drawn_places_differ_between_entries() -> None:
+    def one_by_one(count: int) -> list[list[int]]:
+        return [torch.randperm(5).tolist() for _ in range(count)]
+
+    torch.manual_seed(0)
+    expected = one_by_one(3)
+    torch.manual_seed(0)
+    assert func.vmap(lambda x: torch.randperm(5), randomness="different")(torch.ones(3)).tolist() == expected
+    torch.manual_seed(0)
+    inner = one_by_one(6)
+    torch.manual_seed(0)
+    drawn = func.vmap(func.vmap(lambda x: torch.randperm(5), randomness="different"), randomness="different")
+    assert drawn(torch.ones(3, 2)).tolist() == [inner[i::3] for i in range(3)]
+    torch.manual_seed(0)
+    expected = torch.multinomial(torch.ones(3, 4), 2).tolist()
+    torch.manual_seed(0)
+    assert func.vmap(lambda w: torch.multinomial(w, 2), randomness="different")(torch.ones(3, 4)).tolist() == expected
