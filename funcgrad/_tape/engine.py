@@ -269,11 +269,27 @@ def _require_same_kind(hook: Any, given: Variable, answer: Variable) -> None:
 
 
 def _after(node: Node, gradients: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+    """Let hooks see (and replace) the gradients of a node's inputs, in the order of torch's edges."""
+    found, places = list(gradients), node.shown_inputs()
     for hook in tuple((node.hooks or {}).values()):
-        inputs = tuple(None if g is None else Names.wrap(g) for g in gradients)
+        inputs = tuple(_shown(None if place is None else found[place], turned) for place, turned in places)
         outputs = tuple(None if c is None else Names.wrap(c) for c in cotangents)
         answer = hook(inputs, outputs)
         if answer is not None:
             answers = answer if isinstance(answer, tuple) else (answer,)
-            gradients = [None if a is None else Names.unwrap(a) for a in answers]
-    return gradients
+            if len(answers) != len(places):
+                name = getattr(hook, "__name__", type(hook).__name__)
+                raise RuntimeError(
+                    f"hook '{name}' has returned an incorrect number of values (got {len(answers)}, but expected "
+                    f"{len(places)})"
+                )
+            for (place, turned), new in zip(places, answers, strict=True):
+                if place is not None:
+                    found[place] = None if new is None else Names.unwrap(new.t() if turned else new)
+    return found
+
+
+def _shown(gradient: Variable | None, turned: bool) -> Any:
+    if gradient is None:
+        return None
+    return Names.wrap(gradient).t() if turned else Names.wrap(gradient)

@@ -145,6 +145,12 @@ class FunctionNode(Node):
         wanted = zip(self.input_avals, self.ctx.needs_input_grad, strict=True)
         return tuple(next(edges) if needed else (None, 0) for aval, needed in wanted if aval is not None)
 
+    def shown_inputs(self) -> list[tuple[int | None, bool]]:
+        """Return which edge's gradient stands at each place of `next_functions`."""
+        places = iter(range(len(self.edges)))
+        wanted = zip(self.input_avals, self.ctx.needs_input_grad, strict=True)
+        return [(next(places) if needed else None, False) for aval, needed in wanted if aval is not None]
+
     @property
     def saved(self) -> Any:
         """What forward saved, as a checkpointed block may take it away."""

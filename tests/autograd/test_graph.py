@@ -174,3 +174,32 @@ def test_what_is_written_in_place_keeps_its_gradient_if_it_did_before() -> None:
     y[0] = 7
     (y * torch.tensor([5.0, 7.0])).sum().backward()
     assert y.grad.tolist() == [5.0, 7.0]
+
+
+def test_hooks_on_a_node_see_gradients_in_the_order_of_its_edges() -> None:
+    def shapes(result: torch.Tensor) -> list[Any]:
+        seen: list[Any] = []
+        result.grad_fn.register_hook(lambda inputs, outputs: seen.extend(inputs))
+        result.sum().backward()
+        return [None if gradient is None else tuple(gradient.shape) for gradient in seen]
+
+    x, y = torch.ones(1, 2, requires_grad=True), torch.ones(1, 2)
+    layer = torch.nn.Linear(2, 3)
+    assert shapes(y * x) == [None, (1, 2)]
+    assert shapes(x * 2) == [(1, 2), None]
+    assert shapes(layer(x)) == [(3,), (1, 2), (2, 3)]
+    assert shapes(layer(y)) == [(3,), None, (2, 3)]
+    assert shapes(torch.nn.Conv2d(1, 2, 1)(torch.ones(1, 1, 2, 2))) == [None, (2, 1, 1, 1), (2,)]
+
+
+def test_what_a_hook_on_a_node_answers_goes_where_it_was_shown() -> None:
+    x, weight = torch.ones(1, 2, requires_grad=True), torch.ones(3, 2, requires_grad=True)
+    result = torch.nn.functional.linear(x, weight, torch.zeros(3))
+    result.grad_fn.register_hook(lambda inputs, outputs: (inputs[0], inputs[1] * 2, inputs[2] * 5))
+    result.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[6.0, 6.0]]
+    assert weight.grad is not None and weight.grad.tolist() == [[5.0, 5.0]] * 3
+    result = x * 2
+    result.grad_fn.register_hook(lambda inputs, outputs: (inputs[0],))
+    with pytest.raises(RuntimeError, match="has returned an incorrect number of values"):
+        result.sum().backward()
