@@ -55,13 +55,14 @@ class Pass:
         with enable_grad() if self.history else no_grad(), self:
             self.roots = roots = list(roots)
             told = Anomalies.on or settings.strict or Observing.threads
-            if self.history or len(roots) > 1 or told:
+            if self.history or len(roots) != 1 or told:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
             for slot in self.slots:
                 gradient = self.pending.pop(slot)[0]
-                if slot.grad is not None or slot.pre_hooks or slot.post_hooks or slot.retained or self.targets:
+                hooked = slot.pre_hooks or slot.post_hooks or slot.hooks
+                if slot.grad is not None or hooked or slot.retained or self.targets:
                     self._gather(slot, gradient)
                 elif gradient is not None:
                     slot.grad = Names.wrap(gradient)
@@ -172,6 +173,8 @@ class Pass:
         self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
             hook(slot.variable)
+        if slot.hooks:
+            _after(slot, (), (gradient,))
 
     def _accumulates_into(self, slot: GradSlot) -> bool:
         return False
@@ -259,18 +262,34 @@ def _require_same_kind(hook: Any, given: Variable, answer: Variable) -> None:
     if answer.aval.shape != given.aval.shape:
         change = "size of value"
     elif answer.aval.dtype is not given.aval.dtype:
-        change = f"type of value (was {given.aval.dtype} got {answer.aval.dtype})"
+        change = f"type of value (was {Names.wrap(given).type()} got {Names.wrap(answer).type()})"
     else:
         return
     raise RuntimeError(f"hook '{name}' has changed the {change}")
 
 
 def _after(node: Node, gradients: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+    """Let hooks see (and replace) the gradients of a node's inputs, in the order of torch's edges."""
+    found, places = list(gradients), node.shown_inputs()
     for hook in tuple((node.hooks or {}).values()):
-        inputs = tuple(None if g is None else Names.wrap(g) for g in gradients)
+        inputs = tuple(_shown(None if place is None else found[place], turned) for place, turned in places)
         outputs = tuple(None if c is None else Names.wrap(c) for c in cotangents)
         answer = hook(inputs, outputs)
         if answer is not None:
             answers = answer if isinstance(answer, tuple) else (answer,)
-            gradients = [None if a is None else Names.unwrap(a) for a in answers]
-    return gradients
+            if len(answers) != len(places):
+                name = getattr(hook, "__name__", type(hook).__name__)
+                raise RuntimeError(
+                    f"hook '{name}' has returned an incorrect number of values (got {len(answers)}, but expected "
+                    f"{len(places)})"
+                )
+            for (place, turned), new in zip(places, answers, strict=True):
+                if place is not None:
+                    found[place] = None if new is None else Names.unwrap(new.t() if turned else new)
+    return found
+
+
+def _shown(gradient: Variable | None, turned: bool) -> Any:
+    if gradient is None:
+        return None
+    return Names.wrap(gradient).t() if turned else Names.wrap(gradient)

@@ -96,6 +96,13 @@ class Node:
             self.metadata_: dict[Any, Any] = {}
         return self.metadata_
 
+    def shown_inputs(self) -> list[tuple[int | None, bool]]:
+        """Return, for each gradient that torch's hooks are shown, which edge's it is, and whether it is turned around.
+
+        None: no gradient is wanted there. Turned around: torch's node is given the transposed input.
+        """
+        return [(place, False) for place in range(len(self.edges))]
+
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(grad_inputs, grad_outputs) after this node; what it returns replaces grad_inputs."""
         self.hooks = {} if self.hooks is None else self.hooks
@@ -197,13 +204,29 @@ class GradNode(Node):
         shown = drawing(self.signature)
         return self._tensor_edges() if isinstance(shown, str) else _Drawn(shown, self).next_functions
 
+    def shown_inputs(self) -> list[tuple[int | None, bool]]:
+        """Return which edge's gradient stands at each place of `next_functions`."""
+        shown = drawing(self.signature)
+        if isinstance(shown, str):
+            places = {argument: place for place, argument in enumerate(self.pullback.wanted)}
+            return [(places.get(argument), False) for argument in self._tensor_inputs()]
+        inputs = [_inputs_of(part) for part in shown[1:]]
+        if any(len(names) > 1 for names in inputs):
+            return super().shown_inputs()
+        found = [self.pullback.place_by_name(*names, self.signature) if names else None for names in inputs]
+        turned = [type(part) is tuple and part[0] == "TBackward0" for part in shown[1:]]
+        return list(zip(found, turned, strict=True))
+
     def _tensor_edges(self) -> tuple[tuple[Any, int], ...]:
         """Return an edge for every tensor that the op could be differentiated by; (None, 0) where none was wanted."""
         edges = dict(zip(self.pullback.wanted, self.edges, strict=True))
+        return tuple(edges.get(i, (None, 0)) for i in self._tensor_inputs())
+
+    def _tensor_inputs(self) -> list[int]:
+        """Return the places of the arguments that the op could be differentiated by."""
         numbers_too = self.name() in _MAKE_TENSORS_OF_NUMBERS
         inputs = zip(input_kinds(self.signature), self.signature.arguments, strict=True)
-        shown = [i for i, (kind, given) in enumerate(inputs) if kind == "Array" and _is_input(given, numbers_too)]
-        return tuple(edges.get(i, (None, 0)) for i in shown)
+        return [i for i, (kind, given) in enumerate(inputs) if kind == "Array" and _is_input(given, numbers_too)]
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_saved"):
@@ -283,6 +306,13 @@ class _Drawn:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {hex(id(self))}>"
+
+
+def _inputs_of(part: Any) -> list[str]:
+    """Return the names of the inputs that a part of a drawing leads to."""
+    if part is None:
+        return []
+    return [part] if isinstance(part, str) else [name for inner in part[1:] for name in _inputs_of(inner)]
 
 
 def _reaches(part: Any, node: GradNode) -> bool:

@@ -116,8 +116,13 @@ class Pullback:
 
     def edge_by_name(self, edges: Sequence[Any], name: str, signature: Signature) -> tuple[Any, int]:
         """Return the edge of the input with this name, or (None, 0)."""
+        place = self.place_by_name(name, signature)
+        return (None, 0) if place is None else edges[place]
+
+    def place_by_name(self, name: str, signature: Signature) -> int | None:
+        """Return which edge is that of the input with this name."""
         place = _place(signature, name)
-        return edges[self.wanted.index(place)] if place in self.wanted else (None, 0)
+        return self.wanted.index(place) if place in self.wanted else None
 
     def _for(self, given: tuple[bool, ...]) -> Pullback:
         key = (self.wanted, given)

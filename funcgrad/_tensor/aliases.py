@@ -113,10 +113,22 @@ def write(tensor: Tensor, new: Variable) -> None:
     old = tensor._variable.value.aval
     if new.aval is not old and new.aval.order != old.order and new.aval.shape == old.shape:
         new = in_order(new, old.order)
+    if tensor._slot is not None:
+        _keep_retaining(tensor, new)
     if tensor._alias is None:
         tensor._variable = new
     else:
         tensor._alias.write(tensor, new)
+
+
+def _keep_retaining(tensor: Tensor, new: Variable) -> None:
+    """Let what this name means from now on keep its gradient (`retain_grad`), if what it meant before did."""
+    old = tensor._variable
+    if old.node is None or new.node is None or new.node is old.node or not old.node.retained:
+        return
+    if old.node.retained.get(old.index) is tensor._slot:
+        del old.node.retained[old.index]
+        new.node.retained = {**(new.node.retained or {}), new.index: tensor._slot}
 
 
 def cell_of(tensor: Tensor) -> Cell:

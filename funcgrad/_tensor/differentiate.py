@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._ops.table import TABLE
+from funcgrad._program.value import Aval
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Edge, InputsPass, Pass
 from funcgrad._tape.nodes import GradSlot
@@ -107,20 +108,24 @@ def gradients_of(
     return tuple(results)
 
 
-def _root(position: int, tensor: Tensor, gradient: Any) -> tuple[Edge, Variable]:
+def _root(position: int, tensor: Tensor | GradientEdge, gradient: Any) -> tuple[Edge, Variable]:
+    if isinstance(tensor, GradientEdge):
+        aval = tensor.node.avals[tensor.output_nr]
+        return (tensor.node, tensor.output_nr), _first_gradient(position, aval, gradient)
     variable = tensor._current()
     if variable.node is None:
         raise RuntimeError(f"element {position} of tensors does not require grad and does not have a grad_fn")
-    return (variable.node, variable.index), _first_gradient(position, variable, gradient)
+    return (variable.node, variable.index), _first_gradient(position, variable.aval, gradient)
 
 
-def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variable:
-    aval = variable.aval
+def _first_gradient(position: int, aval: Aval, gradient: Any) -> Variable:
     if gradient is None:
         if aval.shape.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         if aval.dtype.is_complex:
-            raise RuntimeError("grad can be computed only for real scalar outputs but got " + repr(aval.dtype))
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got " + repr(aval.dtype)
+            )
         return apply(TABLE["full"], (1.0,), (tuple(aval.shape), aval.dtype))[0]
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -136,7 +141,7 @@ def _first_gradient(position: int, variable: Variable, gradient: Any) -> Variabl
             f"grad_output[{position}] has a dtype of {given.aval.dtype} and output[{position}] has a dtype of "
             f"{aval.dtype}."
         )
-    return given
+    return given if given.aval.dtype is aval.dtype else apply(TABLE["to_dtype"], (given,), (aval.dtype,))[0]
 
 
 def _target(tensor: Tensor | GradientEdge) -> Edge:

@@ -216,7 +216,7 @@ def storage_offset(self: Tensor) -> int:
 @method("data_ptr", "const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """Return the address of the first element; 0 where there is none. A view is a part of what its base holds."""
-    if not self.shape.numel():
+    if not self.shape.numel() or self.device.type == "meta":
         return 0
     base = self._base
     if base is not None:

@@ -221,6 +221,11 @@ class Tensor(metaclass=_Methods):
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
                 f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
+        if value.device.type != self.device.type:
+            raise RuntimeError(
+                f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
+                f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+            )
         if value.dtype is not self.dtype:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{c_type_name(value.dtype)}' to a tensor with grad_dtype "
@@ -262,6 +267,8 @@ class Tensor(metaclass=_Methods):
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call hook(leaf) once the leaf's `.grad` has been accumulated."""
         slot = self._current().node
+        if slot is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if type(slot) is not GradSlot:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         slot.post_hooks = {} if slot.post_hooks is None else slot.post_hooks

@@ -56,6 +56,11 @@ def _batched(
     roots: Any, targets: Any, gradients: Any, retain: Any, create: bool, unused: bool, materialize: bool
 ) -> Any:
     """Go back once, with a batch in the place of each gradient: the ops of the pass become those of whole batches."""
+    if all(g is None or not g.ndim for g in gradients):
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
     count = next(g.shape[0] for g in gradients if g is not None)
     level = BatchLevel(count, "error")
     lifted = [None if g is None else Tensor._of(level.lift(g._current())) for g in gradients]

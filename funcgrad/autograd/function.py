@@ -15,7 +15,7 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function_levels import apply_inside, no_vmap
 from funcgrad.autograd.function_node import FunctionCtx as FunctionCtx
-from funcgrad.autograd.function_node import node_of, with_node
+from funcgrad.autograd.function_node import no_backward, node_of, with_node
 
 
 class Function:
@@ -46,13 +46,8 @@ class Function:
         """Keep what backward needs, where forward takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the gradient of each argument of forward."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+    backward = staticmethod(no_backward)
+    vjp = staticmethod(no_backward)  # the other name under which it may be written
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:

@@ -15,7 +15,7 @@ from funcgrad._tape.modes import no_grad
 from funcgrad._tape.modes import thread as modes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.autograd.function_node import node_of, with_node
+from funcgrad.autograd.function_node import backward_of, no_backward, node_of, with_node
 
 NO_VMAP = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap staticmethod "
@@ -24,7 +24,13 @@ NO_VMAP = (
 )
 _NO_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
-    "the setup_context staticmethod."
+    "the setup_context staticmethod. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
+)
+_TWO_RULES = (
+    "You tried to vmap over {}, but it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please "
+    "set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. For more details, "
+    "please see https://pytorch.org/docs/main/notes/extending.func.html"
 )
 
 
@@ -105,7 +111,8 @@ def _with_derivative(
     node.in_forward_mode()
     tangents = [_tangent(*pair) for pair in zip(args, own, strict=True)]
     moved = _each(function.jvp(node.ctx, *tangents))
-    results = [_along(level, *pair) for pair in zip(_each(answer), moved, strict=True)]
+    pairs = zip(_each(answer), moved, strict=True)
+    results = [_along(level, result, tangent, place) for place, (result, tangent) in enumerate(pairs)]
     for place, result in enumerate(_each(answer)):  # an argument that forward changed and returns
         changed = next((a for a, b, is_own in zip(args, below, own, strict=True) if is_own and b is result), None)
         if changed is not None:
@@ -134,9 +141,17 @@ def _tangent(given: Any, is_own: bool) -> Tensor | None:
     return None
 
 
-def _along(level: TangentLevel, result: Any, tangent: Any) -> Any:
+def _along(level: TangentLevel, result: Any, tangent: Any, place: int) -> Any:
+    if not (tangent is None or isinstance(tangent, Tensor)):
+        raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {place}.")
     if not isinstance(result, Tensor) or tangent is None or not result._current().aval.differentiable:
         return result
+    if tangent.shape != result.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(result.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
     return Tensor._of(level.along(result._current(), tangent._current()))
 
 
@@ -151,6 +166,8 @@ def _of_batch(function: Any, level: BatchLevel, own: tuple[bool, ...], below: Se
 
 def _mapped(function: Any, level: BatchLevel, own: tuple[bool, ...], below: Sequence[Any]) -> Any:
     """Return the results of a whole batch, and where the batch lies in them: by the Function's rule, or a made one."""
+    if function.generate_vmap_rule and function.vmap is not no_vmap:
+        raise RuntimeError(_TWO_RULES.format(function.__name__))
     if function.generate_vmap_rule:
         return _rule(function, level.size, level.randomness, own).apply(*below), 0
     if function.vmap is no_vmap:
@@ -221,7 +238,7 @@ def _rule(function: Any, size: int, randomness: str, own: tuple[bool, ...]) -> A
     def backward(ctx: Any, *grads: Any) -> Any:
         with _running(size, randomness) as level:
             inner = entry_node(level, arguments(ctx))
-            answers = _each(function.backward(inner.ctx, *[_entry(level, grad, 0) for grad in grads]))
+            answers = _each(backward_of(function)(inner.ctx, *[_entry(level, grad, 0) for grad in grads]))
         wholes = [_whole(level, answer) for answer in answers]
         return tuple(
             whole if is_own or whole is None else whole.sum(0) for whole, is_own in zip(wholes, own, strict=False)
@@ -234,6 +251,8 @@ def _rule(function: Any, size: int, randomness: str, own: tuple[bool, ...]) -> A
             moved = function.jvp(inner.ctx, *entries(level, tangents))
         return _like(moved, [_whole(level, each) for each in _each(moved)])
 
-    methods = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp}
+    methods = {
+        "forward": forward, "setup_context": setup_context, "backward": backward, "vjp": no_backward, "jvp": jvp,
+    }  # fmt: skip
     rule = {name: staticmethod(method) for name, method in methods.items()}
     return type(f"Vmapped{function.__name__}", (function,), rule)

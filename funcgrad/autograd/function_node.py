@@ -145,6 +145,12 @@ class FunctionNode(Node):
         wanted = zip(self.input_avals, self.ctx.needs_input_grad, strict=True)
         return tuple(next(edges) if needed else (None, 0) for aval, needed in wanted if aval is not None)
 
+    def shown_inputs(self) -> list[tuple[int | None, bool]]:
+        """Return which edge's gradient stands at each place of `next_functions`."""
+        places = iter(range(len(self.edges)))
+        wanted = zip(self.input_avals, self.ctx.needs_input_grad, strict=True)
+        return [(next(places) if needed else None, False) for aval, needed in wanted if aval is not None]
+
     @property
     def saved(self) -> Any:
         """What forward saved, as a checkpointed block may take it away."""
@@ -171,15 +177,13 @@ class FunctionNode(Node):
 
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., Any]) -> Sequence[Any]:
         """Call the Function's backward, recording history only where the pass keeps it."""
-        if self.ctx._freed:
-            raise RuntimeError(SECOND_TIME)
         if type(self.saved) is Remade:
             self.saved = self.saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
         given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
         for place in self.others:
             given.insert(place, None)
         with enable_grad() if apply.keeps_history else no_grad():  # type: ignore[attr-defined]  # both ways say it
-            answer = self.function.backward(self.ctx, *given)
+            answer = backward_of(self.function)(self.ctx, *given)
             answers = answer if isinstance(answer, tuple) else (answer,)
             count = len(self.input_avals)
             if len(answers) < count or any(a is not None for a in answers[count:]):
@@ -229,6 +233,26 @@ class FunctionNode(Node):
             self.saved, self.ctx._freed = (), True
 
 
+def no_backward(ctx: Any, *grad_outputs: Any) -> Any:
+    """Return the gradient of each argument of forward."""
+    raise NotImplementedError(
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD."
+    )
+
+
+def backward_of(function: Any) -> Any:
+    """Return the backward of a Function, which may be called `vjp`; RuntimeError where there are both."""
+    if function.vjp is no_backward:
+        return function.backward
+    if function.backward is not no_backward:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+            "one of them."
+        )
+    return function.vjp
+
+
 def node_of(function: Any, args: Sequence[Any]) -> Any:
     """Return the node of a call of a Function, which knows what the arguments are, with a `ctx` for its methods."""
     name = f"{function.__name__}Backward"
@@ -249,6 +273,11 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     _check_saved(node.ctx)
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
+    if not all(any(dirty is r for r in tensors) for dirty in node.ctx.dirty_tensors):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
     node.result_avals = tuple(t._current().aval for t in tensors)
     node.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
     node.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(node.ctx, t, args)})

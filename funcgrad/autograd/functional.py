@@ -48,7 +48,7 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: if your function has more outputs '
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
     if strategy == "forward-mode":
@@ -56,7 +56,10 @@ def jacobian(
             raise NotImplementedError("torch.autograd.functional.jacobian: `create_graph=True` and "
                                       '`strategy="forward-mode"` are not supported together (yet).')  # fmt: skip
         if not vectorize:
-            raise NotImplementedError("torch.autograd.functional.jacobian: for forward-mode, vectorize=True is needed")
+            raise NotImplementedError(
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"  # torch's has no space either
+                "only implemented for `vectorize=True`."
+            )
     if vectorize and strict:
         raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
                            "together. Please either set `strict=False` or `vectorize=False`.")  # fmt: skip
@@ -73,12 +76,13 @@ def hessian(
 ) -> Any:  # fmt: skip
     """Return the second derivatives of a scalar function: (*input, *input) for each pair of inputs, nested."""
     many = isinstance(inputs, tuple)
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def gradient(*given: Tensor) -> Any:
         call = _Call("hessian", func, given, True, strict, fresh=False)
         _require_scalar(call, "hessian")
-        found = call.derivatives(call.outputs, call.inputs, [None], "jacobian")
-        return tuple(found)
+        return tuple(call.derivatives(call.outputs, call.inputs, [None], "jac"))
 
     found = jacobian(
         gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize,
@@ -117,11 +121,11 @@ class _Call:
     ) -> None:
         self.name, self.create_graph, self.strict = name, create_graph, strict
         self.many_inputs = isinstance(inputs, tuple)
-        given = _tensors(inputs, f"The inputs given to {name}")
+        given = _tensors(inputs, "inputs", name)
         self.inputs = tuple(_required(x, create_graph) for x in given) if fresh else given
         outputs = func(*self.inputs)
         self.many_outputs = isinstance(outputs, tuple)
-        self.outputs = _tensors(outputs, f"The outputs of the user-provided function given to {name}")
+        self.outputs = _tensors(outputs, "outputs of the user-provided function", name)
         if strict:
             for place, output in enumerate(self.outputs):
                 if not output.requires_grad:
@@ -136,9 +140,13 @@ class _Call:
             if len(like) != 1 or like[0].numel() != 1:
                 raise RuntimeError(f"The vector v can only be None if {single} with a single element.")
             return [fg.ones_like(like[0])]
-        given = _tensors(v, f"The vector given to {self.name}")
+        given = _tensors(v, "v", self.name)
         if len(given) != len(like):
-            raise RuntimeError(f"v should be a tuple of length {len(like)}, but got {len(given)}")
+            raise RuntimeError(
+                f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}."
+                if len(like) > 1
+                else "The given v should contain a single Tensor."
+            )
         for place, (vector, tensor) in enumerate(zip(given, like, strict=True)):
             if vector.shape != tensor.shape:
                 prefix = f"Entry {place} in v" if len(like) > 1 else "v"
@@ -165,11 +173,19 @@ class _Call:
     def _or_zeros(self, x: Tensor, gradient: Any, place: int, count: tuple[int, ...], stage: str) -> Tensor:
         if self.strict and gradient is None:
             raise RuntimeError(
-                f"The output of the user-provided function is independent of input {place}. This is not allowed in "
-                f"strict mode ({stage})."
+                f"{_OF_STAGE.get(stage, stage)} of the user-provided function is independent of input {place}. This "
+                "is not allowed in strict mode."
+            )
+        if self.strict and stage == "jac" and not gradient.requires_grad:
+            raise RuntimeError(
+                "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+                f"input {place} is independent of the input. This is not allowed in strict mode. You should ensure "
+                "that your function is twice differentiable and that the jacobian depends on the inputs (this would "
+                "be violated by a linear function for example)."
             )
         if self.strict and self.create_graph and not gradient.requires_grad:
-            raise RuntimeError(f"The {stage} of the user-provided function is independent of input {place}. This is "
+            second = "hessian" if stage == "hessian" else "jacobian"
+            raise RuntimeError(f"The {second} of the user-provided function is independent of input {place}. This is "
                                "not allowed in strict mode when create_graph=True.")  # fmt: skip
         return fg.zeros((*count, *x.shape), dtype=x.dtype, device=x.device) if gradient is None else gradient
 
@@ -185,9 +201,9 @@ class _Call:
         shapes = [(*output.shape, *x.shape) for x in self.inputs]
         basis = fg.eye(size, dtype=output.dtype, device=output.device).reshape(size, *output.shape)
         if vectorize and size:
-            found = self.derivatives([output], self.inputs, [basis], "jacobian", batched=True)
+            found = self.derivatives([output], self.inputs, [basis], f"Output {place}", batched=True)
         elif size:
-            each = [self.derivatives([output], self.inputs, [row], "jacobian") for row in basis]
+            each = [self.derivatives([output], self.inputs, [row], f"Output {place}") for row in basis]
             found = [fg.stack(list(column)) for column in zip(*each, strict=True)]
         else:
             found = [fg.zeros(0, *x.shape, dtype=x.dtype) for x in self.inputs]
@@ -200,6 +216,10 @@ class _Call:
     def as_inputs(self, tensors: Sequence[Tensor]) -> Any:
         """Return tensors in the structure of the inputs."""
         return _given_back(tensors, self.many_inputs, self.create_graph)
+
+
+# What does not depend on an input, by what is computed; of a Jacobian each output is named.
+_OF_STAGE = {"vjp": "The output", "jvp": "The output", "jac": "The output", "hessian": "The jacobian"}
 
 
 def _given_back(tensors: Sequence[Tensor], many: bool, create_graph: bool) -> Any:
@@ -219,10 +239,13 @@ def _require_scalar(call: _Call, name: str) -> None:
         raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
 
 
-def _tensors(given: Any, what: str) -> Tensors:
+def _tensors(given: Any, what: str, name: str) -> Tensors:
     listed = given if isinstance(given, tuple) else (given,)
     for place, tensor in enumerate(listed):
         if not isinstance(tensor, Tensor):
-            where = f" but the value at index {place} has" if isinstance(given, tuple) else " but the given value has"
-            raise TypeError(f"{what} must be either a Tensor or a tuple of Tensors{where} type {type(tensor)}.")
+            where = f"the value at index {place}" if isinstance(given, tuple) else f"the given {what}"
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {where} has type "
+                f"{type(tensor)}."
+            )
     return listed

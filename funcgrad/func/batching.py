@@ -81,7 +81,10 @@ def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[An
             f"got: {type(in_dims)}."
         )
     if not args:
-        raise ValueError(f"{label}: got no inputs. Maybe you forgot to add inputs")
+        raise ValueError(
+            f"{label.partition(',')[0]})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying "
+            "to vmap over a function with no inputs. The latter is unsupported."
+        )
     try:
         dims = spread(in_dims, args, "in_dims")
     except ValueError as error:
@@ -145,9 +148,7 @@ def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:
     is_entry = isinstance(result, Tensor) and level.is_own(result._current())
     if dim is None:
         if is_entry:
-            raise ValueError(
-                f"vmap({label}, ...): a result that differs between entries has no place where out_dim is None"
-            )
+            raise ValueError(f"vmap({label}, ...): `{label}` can not return a BatchedTensor when out_dim is None")
         return result
     if not isinstance(result, Tensor):
         raise ValueError(

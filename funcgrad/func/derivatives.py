@@ -135,6 +135,15 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     transposed = vjp(pull, cotangents)[1]
 
     def push(*tangents: Any) -> Any:
+        pairs = zip(leaves_of(primals), leaves_of(tangents), strict=False)  # of others the pull-back tells
+        for place, (primal, tangent) in enumerate(pairs):
+            for what in ("shape", "dtype"):
+                given, known = getattr(tangent, what), getattr(primal, what)
+                if given != known:
+                    raise RuntimeError(
+                        f"tangent:{place} with {what} {given} in flattened pytree doesn't match the {what} {known} of "
+                        "the corresponding primal."
+                    )
         return transposed(tangents)[0]
 
     return output, push
@@ -186,10 +195,10 @@ class _Run:
         They have a history where one is kept now, and inside of another function that is transformed.
         """
         roots, keeps_history = [], is_grad_enabled() or bool(thread.running)
-        for leaf, cotangent in zip(leaves_of(output), cotangents, strict=True):
+        for place, (leaf, cotangent) in enumerate(zip(leaves_of(output), cotangents, strict=True)):
             variable = leaf._current()
             if variable.node is not None and self.level.is_own(variable):
-                roots.append(((variable.node, variable.index), _cotangent(variable, cotangent)))
+                roots.append(((variable.node, variable.index), _cotangent(place, variable, cotangent)))
         edges = [(x._current().node, 0) for x in self.inputs]
         found = Pass(retain=True, history=True, targets=edges).run(roots) if roots else {}
         return [
@@ -215,13 +224,22 @@ def _leaf(level: Level, given: Any) -> Tensor:
     return Tensor._of(level.leaf(variable))
 
 
-def _cotangent(variable: Variable, given: Any) -> Variable:
+def _cotangent(place: int, variable: Variable, given: Any) -> Variable:
     shown = variable.aval
     if given is None:
         return apply(TABLE["full"], (1.0,), (tuple(shown.shape), shown.dtype))[0]
-    if not isinstance(given, Tensor) or given.shape != shown.shape:
-        raise RuntimeError(f"Expected a cotangent of shape {tuple(shown.shape)}, the result's, but got {given!r}")
-    return given._current()
+    if not isinstance(given, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
+    if given.shape != shown.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and output[{place}] has a shape of "
+            f"{shown.shape}."
+        )
+    return (
+        given._current()
+        if given.dtype is shown.dtype
+        else apply(TABLE["to_dtype"], (given._current(),), (shown.dtype,))[0]
+    )
 
 
 def _zeros(tensor: Tensor) -> Variable:
@@ -245,6 +263,8 @@ def _along(level: TangentLevel, primal: Any, tangent: Any) -> Tensor:
     for name, leaf in (("primals", primal), ("tangents", tangent)):
         if not isinstance(leaf, Tensor):
             raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(leaf)}")
+        if not leaf.dtype.is_differentiable:
+            raise ValueError(f"Expected {name[:-1]} to be floating point or complex, but got: {leaf.dtype}")
     if primal.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -260,7 +280,10 @@ def _tangent(level: TangentLevel, leaf: Any, strict: bool) -> Tensor:
     if level.is_own(variable):
         return Tensor._of(variable.value.tangent)
     if strict:
-        raise RuntimeError("jvp(f, primals, tangents, strict=True): a result of f does not depend on the primals")
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+            "with strict=True."
+        )
     return Tensor._of(_zeros(leaf))
 
 
@@ -280,6 +303,8 @@ def _require_scalar(output: Any) -> None:
             "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
             f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
+    if output.is_complex():
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
 
 
 def _pair(result: Any, name: str) -> tuple[Any, Any]:

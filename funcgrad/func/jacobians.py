@@ -24,6 +24,8 @@ def jacrev(
     Shape: for a result (*out) and an argument (*in), (*out, *in); in the structure of the result, and inside it of the
     argument (a tuple of them where `argnums` is one). chunk_size: how many pull-backs at a time.
     """
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:

@@ -215,16 +215,18 @@ class BackwardHookFunction(Function):
     """The identity on several tensors, whose backward shows all their gradients at once to `seen`."""
 
     @staticmethod
-    def forward(ctx: Any, seen: Callable[..., Any], *tensors: Tensor) -> Any:
-        """Return the tensors."""
+    def forward(ctx: Any, seen: Callable[..., Any], zeros: bool, *tensors: Tensor) -> Any:
+        """Return the tensors. zeros: `seen` is shown zeros, not None, where no gradient comes."""
         ctx.seen = seen
-        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        return tuple(tensor.clone() for tensor in tensors)
+        ctx.set_materialize_grads(zeros)
+        copies = tuple(tensor.clone() for tensor in tensors)
+        ctx.mark_non_differentiable(*(c for c, t in zip(copies, tensors, strict=True) if not t.requires_grad))
+        return copies
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> Any:
         """Return the gradients as `seen` leaves them."""
-        return (None, *ctx.seen(grads))
+        return (None, None, *ctx.seen(grads))
 
 
 class _Around:
@@ -239,7 +241,7 @@ class _Around:
     def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments, whose gradients will be seen."""
         self.inputs = len(args)
-        args, self.places = _watch(args, self._inputs_known)
+        args, self.places = _watch(args, self._inputs_known, zeros=True)
         return args
 
     def watch_results(self, results: Any) -> Any:
@@ -253,7 +255,7 @@ class _Around:
         listed = results if isinstance(results, tuple) else (results,)
         self.results = len(listed)
         places: list[int] = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        listed, _ = _watch(listed, lambda grads: self._results_known(grads, places))
+        listed, _ = _watch(listed, lambda grads: self._results_known(grads, places), zeros=False)
         if not isinstance(results, tuple):
             return listed[0]
         return results._make(listed) if hasattr(results, "_make") else listed  # type: ignore[attr-defined]  # named tuple
@@ -270,12 +272,15 @@ class _Around:
             if self.hooks:
                 warn(
                     "Full backward hook is firing when gradients are computed with respect to module outputs since no "
-                    "inputs require gradients."
+                    "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                    "#torch.nn.Module.register_full_backward_hook for more details."
                 )
             for hook in self.hooks:
-                if hook(self.module, (None,) * self.inputs, known) is not None:
+                given = hook(self.module, (None,) * self.inputs, known)
+                if given is not None and not (isinstance(given, tuple) and all(x is None for x in given)):
                     raise RuntimeError(
-                        "Backward hook for Modules where no input requires gradient should always return None."
+                        "Backward hook for Modules where no input requires gradient should always return None or None "
+                        "for all gradients."
                     )
         return tuple(known[i] for i in places)
 
@@ -292,12 +297,12 @@ class _Around:
         return tuple(grad_inputs[i] for i in self.places)
 
 
-def _watch(values: tuple[Any, ...], seen: Callable[..., Any]) -> tuple[tuple[Any, ...], list[int] | None]:
+def _watch(values: tuple[Any, ...], seen: Callable[..., Any], zeros: bool) -> tuple[tuple[Any, ...], Any]:
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not any(values[i].requires_grad for i in places):
         return values, None
     watched = list(values)
-    for i, tensor in zip(places, BackwardHookFunction.apply(seen, *(values[i] for i in places)), strict=True):
+    for i, tensor in zip(places, BackwardHookFunction.apply(seen, zeros, *(values[i] for i in places)), strict=True):
         watched[i] = values[i]._like(tensor) if values[i].is_nested else tensor  # type: ignore[attr-defined]  # it has one
     return tuple(watched), places
 
@@ -310,10 +315,9 @@ def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any,
 
 
 def _replacement(given: Any, count: int, who: str, what: str) -> tuple[Any, ...]:
-    listed = given if isinstance(given, tuple) else (given,)
-    if len(listed) != count:
-        raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(listed)}, but expected {count}")
-    return listed
+    if len(given) != count:
+        raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(given)}, but expected {count}")
+    return tuple(given)
 
 
 def _hook_last_operation(module: Any, result: Any, hooks: list[Hook]) -> None:

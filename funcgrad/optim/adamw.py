@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.adam import Adam
 from funcgrad.optim.optimizer import ParamsT
@@ -32,3 +34,8 @@ class AdamW(Adam):
             params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize, capturable=capturable,
             differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
         )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # of what Adam saved
+            group["decoupled_weight_decay"] = True

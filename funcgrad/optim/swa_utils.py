@@ -37,7 +37,11 @@ def _averaged(arrays: Arrays, weight: Operand | None, count: Operand | None) -> 
     share = number(weight if count is None else 1 / (count + 1))
 
     def mixed(old: Array, new: Array) -> Array:
-        moved = (old + share * (new - old)).astype(old.dtype)
+        if jnp.issubdtype(old.dtype, np.inexact):
+            moved = (old + share * (new - old)).astype(old.dtype)
+        else:  # counts, as torch's numbers beside whole ones: in single precision, and then cut off
+            part = jnp.asarray(share, np.float32)
+            moved = (old * (1 - part) + new * part).astype(old.dtype)
         return moved if count is None else jnp.where(count == 0, new.astype(old.dtype), moved)
 
     return tuple(map(mixed, arrays[:half], arrays[half:]))

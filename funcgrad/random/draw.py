@@ -19,7 +19,7 @@ from funcgrad._tape import levels
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.aliases import refuse_repeated
 from funcgrad._tensor.call import call
-from funcgrad._tensor.functions import permute
+from funcgrad._tensor.functions import permute, stack
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import assign_host, rebind, record
 from funcgrad._tensor.strides import is_contiguous, storage_order
@@ -112,8 +112,13 @@ def _draw_in_batches(
     """Draw for all entries of the batches that vmap is running over, once for each or once for all, as it was told."""
     batches, running = levels.random_sizes(), levels.thread.batches
     levels.thread.batches = []
+    sizes = [level.size for level in batches]
     try:
-        whole = draw(sampler, generator, (*[level.size for level in batches], *shape), dtype, numbers, device)
+        if sampler is PERMUTATION and sizes:  # one after the other, those of the outermost batch first
+            each = [draw(sampler, generator, shape, dtype, numbers, device) for _ in range(math.prod(sizes))]
+            whole = permute(stack(each).reshape(*sizes[::-1], *shape), (*range(len(sizes))[::-1], -1))
+        else:
+            whole = draw(sampler, generator, (*sizes, *shape), dtype, numbers, device)
     finally:
         levels.thread.batches = running
     variable = whole._current()
@@ -196,10 +201,7 @@ def multinomial(weights: Tensor, count: int, replacement: bool, generator: Gener
         shape = (*weights.shape[:-1], count)
         return from_stream(places, generator, (weights,), shape, dtypes.int64, weights.device)
 
-    def race(stream: MersenneTwister) -> Any:
-        return sampling.exponential(stream, weights.shape.numel(), weights.dtype.numpy)
-
-    noise = from_stream(race, generator, (), weights.shape, weights.dtype, weights.device)
+    noise = draw(EXPONENTIAL, generator, weights.shape, weights.dtype, (1.0,), weights.device)
     return Tensor._leaf(record(_LARGEST, (weights, noise), (count,))[0])
 
 

@@ -80,8 +80,21 @@ def _is_weights_only(weights_only: bool | None, pickle_module: Any, options: dic
     if pickle_module not in (None, pickle):
         raise RuntimeError("funcgrad reads checkpoints with Python's own pickle only: leave pickle_module out")
     chosen = pickle_module is None if weights_only is None else weights_only
-    if os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true"):
+    always, never = (_is_asked_for(f"TORCH_FORCE_{word}WEIGHTS_ONLY_LOAD") for word in ("", "NO_"))
+    if always and never:
+        raise RuntimeError(
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both "
+            "were set."
+        )
+    if always:
         chosen = True
+    elif never and weights_only is None:
+        warnings.warn(
+            "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
+            "explicitly passed to `torch.load`, forcing weights_only=False.",
+            stacklevel=3,
+        )
+        chosen = False
     elif chosen and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if options and chosen:
@@ -89,8 +102,15 @@ def _is_weights_only(weights_only: bool | None, pickle_module: Any, options: dic
     return chosen
 
 
+def _is_asked_for(variable: str) -> bool:
+    return os.environ.get(variable, "0").lower() in ("1", "y", "yes", "true")
+
+
 def _reader(weights_only: bool, options: dict[str, Any]) -> Read:
     if weights_only:
+        for name in options:
+            if name != "encoding":
+                raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument '{name}'")
         return lambda file, storage: WeightsUnpickler(file, storage, options["encoding"]).load()
     return lambda file, storage: TrustedUnpickler(file, storage, **options).load()
 

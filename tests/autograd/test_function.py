@@ -254,3 +254,98 @@ def test_what_forward_returns_twice_is_one_tensor() -> None:
     assert first is second
     (first + second).sum().backward()
     assert x.grad is not None and x.grad.tolist() == [4.0, 4.0]
+
+
+def test_backward_may_be_called_vjp_but_not_be_there_twice() -> None:
+    class Triple(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x * 3
+
+        @staticmethod
+        def vjp(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return grad * 3
+
+    class Both(Triple):
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return grad
+
+    x = torch.ones(2, requires_grad=True)
+    assert torch.autograd.grad(Triple.apply(x).sum(), x)[0].tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(x).sum().backward()
+
+
+def test_what_is_marked_as_dirty_must_be_returned() -> None:
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.mark_dirty(x)
+            return x.mul_(2) * 1
+
+    with pytest.raises(RuntimeError, match="Some elements marked as dirty during the forward method were not returned"):
+        Doubled.apply(torch.ones(2, requires_grad=True) * 1)
+
+
+def test_a_backward_that_reads_nothing_saved_can_be_passed_again() -> None:
+    class Kept(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return grad * 3
+
+    x = torch.ones(2, requires_grad=True)
+    y = Kept.apply(x).sum()
+    y.backward()
+    y.backward()
+    assert x.grad is not None and x.grad.tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (3, r"expected Variable or None \(got int\)"),
+        (torch.ones(3), "Trying to set a forward gradient"),
+    ],
+)
+def test_a_derivative_that_does_not_fit_its_result_is_refused(answer: Any, message: str) -> None:
+    class Moved(torch.autograd.Function):
+        @staticmethod
+        def forward(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: torch.Tensor) -> Any:
+            return answer
+
+    with pytest.raises(RuntimeError, match=message):
+        torch.func.jvp(Moved.apply, (torch.ones(2),), (torch.ones(2),))
+
+
+def test_one_rule_for_batches_is_enough() -> None:
+    class Twice(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, x: torch.Tensor) -> Any:
+            return x * 2, in_dims[0]
+
+    with pytest.raises(RuntimeError, match="it has both generate_vmap_rule=True and an overridden vmap"):
+        torch.vmap(Twice.apply)(torch.ones(2, 2))

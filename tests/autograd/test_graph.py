@@ -129,3 +129,77 @@ def test_a_pack_hook_must_not_change_what_it_is_given() -> None:
     ):
         _ = x**2
     assert x.tolist() == [1, 1]
+
+
+def test_a_gradient_that_is_given_takes_the_dtype_of_what_it_is_for() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 2).backward(torch.tensor([1, 2]))
+    assert x.grad is not None and x.grad.dtype is torch.float32 and x.grad.tolist() == [2.0, 4.0]
+    (gradient,) = torch.autograd.grad(x * 2, x, torch.ones(2).double())
+    assert gradient.dtype is torch.float32
+
+
+def test_an_edge_can_be_where_a_pass_begins() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    torch.autograd.backward(graph.get_gradient_edge(x * 3), torch.ones(2))
+    assert x.grad is not None and x.grad.tolist() == [3.0, 3.0]
+
+
+def test_hooks_on_the_node_of_a_leaf_run_when_its_gradient_is_there() -> None:
+    seen: list[Any] = []
+    leaf = torch.ones(2, requires_grad=True)
+    node = leaf.expand_as(leaf).grad_fn.next_functions[0][0]
+    node.register_prehook(lambda outputs: seen.append("before"))
+    leaf.register_post_accumulate_grad_hook(lambda leaf: seen.append("accumulated"))
+    handle = node.register_hook(lambda inputs, outputs: seen.append((inputs, outputs[0].tolist(), leaf.grad.tolist())))
+    for _ in range(2):
+        (leaf * 3).sum().backward()
+    turn = ["before", "accumulated"]
+    assert seen == [*turn, ((), [3.0, 3.0], [3.0, 3.0]), *turn, ((), [3.0, 3.0], [6.0, 6.0])]
+    handle.remove()
+    (leaf * 3).sum().backward()
+    assert seen[-1] == "accumulated"
+
+
+def test_what_is_written_in_place_keeps_its_gradient_if_it_did_before() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.mul_(3)
+    y.add_(1)
+    y.sum().backward()
+    assert y.grad.tolist() == [1.0, 1.0] and x.grad.tolist() == [6.0, 6.0]
+    y = x * 2
+    y.retain_grad()
+    y[0] = 7
+    (y * torch.tensor([5.0, 7.0])).sum().backward()
+    assert y.grad.tolist() == [5.0, 7.0]
+
+
+def test_hooks_on_a_node_see_gradients_in_the_order_of_its_edges() -> None:
+    def shapes(result: torch.Tensor) -> list[Any]:
+        seen: list[Any] = []
+        result.grad_fn.register_hook(lambda inputs, outputs: seen.extend(inputs))
+        result.sum().backward()
+        return [None if gradient is None else tuple(gradient.shape) for gradient in seen]
+
+    x, y = torch.ones(1, 2, requires_grad=True), torch.ones(1, 2)
+    layer = torch.nn.Linear(2, 3)
+    assert shapes(y * x) == [None, (1, 2)]
+    assert shapes(x * 2) == [(1, 2), None]
+    assert shapes(layer(x)) == [(3,), (1, 2), (2, 3)]
+    assert shapes(layer(y)) == [(3,), None, (2, 3)]
+    assert shapes(torch.nn.Conv2d(1, 2, 1)(torch.ones(1, 1, 2, 2))) == [None, (2, 1, 1, 1), (2,)]
+
+
+def test_what_a_hook_on_a_node_answers_goes_where_it_was_shown() -> None:
+    x, weight = torch.ones(1, 2, requires_grad=True), torch.ones(3, 2, requires_grad=True)
+    result = torch.nn.functional.linear(x, weight, torch.zeros(3))
+    result.grad_fn.register_hook(lambda inputs, outputs: (inputs[0], inputs[1] * 2, inputs[2] * 5))
+    result.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[6.0, 6.0]]
+    assert weight.grad is not None and weight.grad.tolist() == [[5.0, 5.0]] * 3
+    result = x * 2
+    result.grad_fn.register_hook(lambda inputs, outputs: (inputs[0],))
+    with pytest.raises(RuntimeError, match="has returned an incorrect number of values"):
+        result.sum().backward()

@@ -202,9 +202,9 @@ def test_randomness_is_different_where_that_is_asked() -> None:
         (lambda x: func.grad(lambda x: 2)(x), RuntimeError, "to return a Tensor, got <class 'int'>"),
         (lambda x: func.grad(lambda x: x.sum(), argnums=1)(x), RuntimeError, "only 1 positional"),
         (lambda x: func.grad(lambda x: x.sum())(x.long()), RuntimeError, "floating point and complex"),
-        (lambda x: func.vjp(lambda x: x, x)[1](x[0]), RuntimeError, "cotangent of shape"),
+        (lambda x: func.vjp(lambda x: x, x)[1](x[0]), RuntimeError, "Mismatch in shape"),
         (lambda x: func.jvp(lambda x: x, (x,), (x[0],)), RuntimeError, "Tensor is of size"),
-        (lambda x: func.jvp(lambda y: x, (x,), (x,), strict=True), RuntimeError, "does not depend"),
+        (lambda x: func.jvp(lambda y: x, (x,), (x,), strict=True), RuntimeError, "is independent of the inputs"),
         (lambda x: func.stack_module_state([]), RuntimeError, "at least one model"),
     ],
 )
@@ -249,3 +249,41 @@ def test_exponents_that_vary_leave_derivatives_finite(exponents: tuple[float, ..
         assert slopes.diagonal().tolist() == pytest.approx([p * x ** (p - 1) for x in base.tolist()], rel=1e-5)
         expected = [p * (p - 1) * x ** (p - 2) for x in base.tolist()]
         assert curvatures.diagonal().tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_permutations_and_drawn_places_differ_between_entries() -> None:
+    def one_by_one(count: int) -> list[list[int]]:
+        return [torch.randperm(5).tolist() for _ in range(count)]
+
+    torch.manual_seed(0)
+    expected = one_by_one(3)
+    torch.manual_seed(0)
+    assert func.vmap(lambda x: torch.randperm(5), randomness="different")(torch.ones(3)).tolist() == expected
+    torch.manual_seed(0)
+    inner = one_by_one(6)
+    torch.manual_seed(0)
+    drawn = func.vmap(func.vmap(lambda x: torch.randperm(5), randomness="different"), randomness="different")
+    assert drawn(torch.ones(3, 2)).tolist() == [inner[i::3] for i in range(3)]
+    torch.manual_seed(0)
+    expected = torch.multinomial(torch.ones(3, 4), 2).tolist()
+    torch.manual_seed(0)
+    assert func.vmap(lambda w: torch.multinomial(w, 2), randomness="different")(torch.ones(3, 4)).tolist() == expected
+
+
+def test_a_cotangent_takes_the_dtype_of_its_result_and_must_have_its_shape() -> None:
+    x = torch.tensor([1.0, 2.0])
+    pull = func.vjp(lambda x: x * 3, x)[1]
+    (pulled,) = pull(torch.ones(2).double())
+    assert pulled.dtype is torch.float32 and pulled.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[0\] has a shape of"):
+        pull(torch.ones(3))
+    push = func.linearize(lambda x: x * 3, x)[1]
+    with pytest.raises(RuntimeError, match=r"tangent:0 with dtype torch\.float64 in flattened pytree doesn't match"):
+        push(torch.ones(2).double())
+
+
+def test_only_real_scalars_and_floating_arguments_have_derivatives() -> None:
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for real scalar outputs"):
+        func.grad(lambda x: (x * 1j).sum())(torch.ones(2))
+    with pytest.raises(ValueError, match=r"Expected primal to be floating point or complex, but got: torch\.int32"):
+        func.jacfwd(lambda x: x)(torch.ones(2, dtype=torch.int32))

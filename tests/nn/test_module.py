@@ -492,3 +492,27 @@ def test_modules_without_numbers_and_parameters_of_own_classes_are_saved_and_pic
     for back in (torch.load(file, weights_only=False), pickle.loads(pickle.dumps(layer))):
         assert (back.weight.device.type, back.weight.shape, type(back.weight)) == ("meta", (3, 2), nn.Parameter)
         assert type(back.bias) is Labelled and isinstance(back.bias, nn.Parameter)
+
+
+class _Pair(nn.Module):
+    def forward(self, one: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        self.needs = one.requires_grad, other.requires_grad
+        return one * 2, one * other
+
+
+def test_a_full_backward_hook_tells_results_without_a_gradient_from_inputs_that_need_none() -> None:
+    module, seen = _Pair(), []
+    module.register_full_backward_hook(lambda module, inputs, outputs: seen.append((inputs, outputs)))
+    x = torch.tensor([3.0], requires_grad=True)
+    module(torch.tensor([2.0]), x)[1].sum().backward()
+    (inputs, outputs) = seen[0]
+    assert module.needs == (False, True)
+    assert [gradient.tolist() for gradient in inputs] == [[0.0], [2.0]]
+    assert outputs[0] is None and outputs[1].tolist() == [1.0]
+
+
+def test_a_full_backward_hook_answers_with_one_gradient_for_each_input() -> None:
+    layer = nn.Linear(2, 2)
+    layer.register_full_backward_hook(lambda module, inputs, outputs: inputs[0] * 3)
+    with pytest.raises(RuntimeError, match="invalid number of grad_input, got 2, but expected 1"):
+        layer(torch.ones(2, 2, requires_grad=True)).sum().backward()

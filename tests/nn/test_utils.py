@@ -295,3 +295,14 @@ def test_functional_call_names_the_keys_that_do_not_fit() -> None:
     layer, x = nn.Linear(2, 2), torch.ones(1, 2)
     with pytest.raises(RuntimeError, match=r"Error\(s\) in reparametrizing for Linear:\n\tMissing key\(s\): 'bias'\."):
         torch.func.functional_call(layer, {"weight": torch.zeros(2, 2)}, x, strict=True)
+
+
+def test_a_pruning_that_is_refused_leaves_the_layer_as_it_was() -> None:
+    layer = nn.Linear(4, 3)
+    with pytest.raises(ValueError, match="should be smaller than the number of parameters"):
+        prune.l1_unstructured(layer, "weight", amount=100)
+    with pytest.raises(IndexError, match=r"Invalid index 5 for tensor of size torch\.Size\(\[3, 4\]\)"):
+        prune.ln_structured(layer, "weight", amount=1, n=2, dim=5)
+    with pytest.raises(ValueError, match="Structured pruning can only be applied to multidimensional tensors"):
+        prune.ln_structured(layer, "bias", amount=1, n=2, dim=0)
+    assert list(layer.state_dict()) == ["weight", "bias"] and not prune.is_pruned(layer)

@@ -548,3 +548,11 @@ def test_a_loaded_state_is_the_one_of_the_dictionary_where_it_fits() -> None:
     assert (
         other.state[half]["exp_avg"].dtype == torch.float16 and other.state[half]["step"] is state["state"][0]["step"]
     )
+
+
+def test_adamw_that_takes_over_what_adam_saved_keeps_its_kind_of_decay() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    adam = torch.optim.Adam([weight], weight_decay=0.5)
+    adamw = torch.optim.AdamW([weight], weight_decay=0.5)
+    adamw.load_state_dict(adam.state_dict())
+    assert adamw.param_groups[0]["decoupled_weight_decay"] is True

@@ -128,3 +128,9 @@ def test_averages_are_pickled_with_their_count() -> None:
     found = pickle.loads(pickle.dumps(averaged))
     assert isinstance(found, swa_utils.AveragedModel) and isinstance(found, nn.Module)
     assert found.n_averaged == 1 and torch.equal(found.module[0].weight, torch.full((2, 2), 3.0))
+
+
+def test_the_moving_average_of_a_count_is_cut_off_once_it_is_computed() -> None:
+    averages, counts = [torch.tensor(0), torch.tensor(7)], [torch.tensor(10), torch.tensor(7)]
+    swa_utils.get_ema_multi_avg_fn(0.9)(averages, counts, 1)
+    assert [average.item() for average in averages] == [1, 6]  # 6.9999995, as in torch

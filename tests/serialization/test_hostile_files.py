@@ -296,3 +296,22 @@ def test_the_environment_can_force_weights_only(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
         serialization.load(archive(pickle.dumps(Exploit(runs), 2)), weights_only=False)
+
+
+def test_the_environment_may_say_that_files_are_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "trusted.pt"
+    serialization.save({"where": path}, path)
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.warns(UserWarning, match="forcing weights_only=False"):
+        assert serialization.load(path) == {"where": path}
+    with pytest.raises(pickle.UnpicklingError):
+        serialization.load(path, weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="both were set"):
+        serialization.load(path)
+
+
+def test_an_option_that_no_unpickler_knows_is_refused(tmp_path: Path) -> None:
+    serialization.save([1], tmp_path / "list.pt")
+    with pytest.warns(UserWarning), pytest.raises(TypeError, match="unexpected keyword argument 'strict'"):
+        serialization.load(tmp_path / "list.pt", strict=True)

@@ -59,15 +59,17 @@ class BasePruningMethod:
         original = getattr(module, name)
         scores = original if importance_scores is None else importance_scores
         if scores.shape != original.shape:
-            raise AssertionError(f"importance_scores should have the same shape as parameter {name} of {module}")
+            raise AssertionError(
+                f"importance_scores should have the same shape as parameter {name} of {module}, got {scores.shape} vs "
+                f"{original.shape}"
+            )
+        known = fg.ones_like(original) if present is None else getattr(module, name + "_mask").clone()
+        chosen = method if present is None else _together(present, method, name)
+        mask = chosen.compute_mask(scores, known.detach()).detach()  # raises before anything has changed
         if present is None:
             del module._parameters[name]
             module.register_parameter(name + "_orig", original)
-            default = fg.ones_like(original).detach()
-        else:
-            default = getattr(module, name + "_mask").detach().clone()
-        chosen = method if present is None else _together(present, method, name)
-        module.register_buffer(name + "_mask", chosen.compute_mask(scores, default).detach())
+        module.register_buffer(name + "_mask", mask)
         setattr(module, name, chosen.apply_mask(module))
         if present is not None:
             _drop_hook(module, present)
@@ -92,20 +94,20 @@ class PruningContainer(BasePruningMethod):
     PRUNING_TYPE = "global"
 
     def __init__(self, *methods: BasePruningMethod) -> None:
-        self._methods = methods
+        self._pruning_methods = methods
 
     def __len__(self) -> int:
-        return len(self._methods)
+        return len(self._pruning_methods)
 
     def __iter__(self) -> Any:
-        return iter(self._methods)
+        return iter(self._pruning_methods)
 
     def __getitem__(self, place: int) -> BasePruningMethod:
-        return self._methods[place]
+        return self._pruning_methods[place]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask of the last method, combined with the others' mask."""
-        method, mask = self._methods[-1], default_mask.to(dtype=t.dtype)
+        method, mask = self._pruning_methods[-1], default_mask.to(dtype=t.dtype)
         if method.PRUNING_TYPE == "global":
             return method.compute_mask(t, mask)
         kept = mask.detach().bool()
@@ -170,6 +172,7 @@ class RandomStructured(_ByAmount):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask without the drawn slices."""
         _check_structured(t)
+        _check_dim(t, self.dim)
         count = _count(self.amount, t.shape[self.dim])
         if not count:
             return default_mask
@@ -187,6 +190,7 @@ class LnStructured(RandomStructured):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask without the least slices."""
         _check_structured(t)
+        _check_dim(t, self.dim)
         size = t.shape[self.dim]
         count = _count(self.amount, size)
         if not count:
@@ -254,6 +258,8 @@ def global_unstructured(
     **kwargs: Any,
 ) -> None:
     """Prune several parameters as if they were one vector."""
+    if not isinstance(parameters, Iterable):
+        raise TypeError("global_unstructured(): parameters is not an Iterable")
     places = list(parameters)
     known: Any = importance_scores or {}
     if pruning_method.PRUNING_TYPE != "unstructured":
@@ -339,3 +345,8 @@ def _check_structured(t: Tensor) -> None:
             "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
             f"{t.shape} with {t.dim()} dims"
         )
+
+
+def _check_dim(t: Tensor, dim: int) -> None:
+    if dim >= t.dim():
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")

@@ -124,6 +124,13 @@ class ConcatDataset(Dataset[Sample]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """The older spelling of `cumulative_sizes`."""
+        message = "`cummulative_sizes` attribute is renamed to `cumulative_sizes`"
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return self.cumulative_sizes
+
     def __getitem__(self, index: int) -> Sample:
         if index < 0:
             if -index > len(self):
