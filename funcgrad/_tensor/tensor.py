@@ -21,7 +21,7 @@ from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import Inference, thread
 from funcgrad._tape.nodes import GradSlot, RemovableHandle
 from funcgrad._tape.variable import Names, Variable
-from funcgrad._tensor.aliases import Cell, View, cell_of, write
+from funcgrad._tensor.aliases import Cell, View, cell_of, shared_with, write
 from funcgrad._tensor.placement import device_of
 
 _NON_LEAF_GRAD = (
@@ -145,10 +145,21 @@ class Tensor(metaclass=_Methods):
 
     @property
     def _base(self) -> Tensor | None:
-        base = self
+        base = found = self
         while type(base._alias) is View:
-            base = base._alias.base
-        return None if base is self else base
+            view = base._alias
+            base = view.base
+            if not view.is_renaming:
+                found = base
+        return None if found is self else found
+
+    @property
+    def _whole(self) -> Tensor:
+        """The name of the storage that it reads: itself where it is no view."""
+        whole = self
+        while type(whole._alias) is View:
+            whole = whole._alias.base
+        return whole
 
     # Gradients
 
@@ -274,8 +285,7 @@ class Tensor(metaclass=_Methods):
         if type(self._alias) is View:
             view, variable = self._alias, self._current()
             other = Tensor._of(variable.detached())
-            base = view.base.detach()
-            other._alias = View(base, view.op, view.inputs, view.statics, base._variable)
+            other._alias = view.detached()
             return other
         if isinstance(self._variable.value, LiftedValue):  # cut off at every level, so it is another value
             return Tensor._of(self._variable.detached())
@@ -288,7 +298,7 @@ class Tensor(metaclass=_Methods):
 
     def detach_(self) -> Tensor:
         """Drop the history of this very tensor."""
-        if type(self._alias) is View:
+        if self._base is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
@@ -311,10 +321,7 @@ class Tensor(metaclass=_Methods):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value = new._current().value
         old = self._current()
-        if type(new._alias) is View:
-            self._alias = None
-        else:
-            self._alias = cell_of(new)
+        self._alias = shared_with(new)
         self._variable = Variable(value, old.node, old.index)
         if self._slot is not None:
             self._slot.aval = value.aval

@@ -1,4 +1,4 @@
-"""share_memory_ marks a storage: all names of it answer, copies do not, and a step leaves the mark."""
+"""Names of one storage see what is written through any; `share_memory_` marks a storage, and a step leaves the mark."""
 
 from __future__ import annotations
 
@@ -43,3 +43,57 @@ def test_a_view_made_without_history_requires_what_its_base_requires() -> None:
     assert not part.requires_grad
     base.requires_grad_()
     assert part.requires_grad and not part.detach().requires_grad
+
+
+def test_a_name_that_took_another_shape_in_place_still_shares_its_storage() -> None:
+    table = torch.tensor([[0.0, 1, 2], [3, 4, 5]])
+    row, flat, other = table[0], table.view(6), table.detach()
+    table.t_()
+    column = table[:, 0]
+    table.unsqueeze_(0).squeeze_().mul_(2)
+    flat.unsqueeze_(0).add_(1)
+    row.add_(10)
+    other.transpose_(0, 1)[0, 0] = -1
+    assert table.tolist() == [[-1, 7], [13, 9], [15, 11]]
+    assert row.tolist() == column.tolist() == [-1, 13, 15]
+    assert (flat._base is not None, table._base) == (True, None)
+    assert table.data_ptr() == flat.data_ptr() == other.data_ptr()
+
+
+def test_what_is_turned_under_no_grad_stays_a_leaf() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    with torch.no_grad():
+        weight.t_()
+    (weight * weight).sum().backward()
+    assert weight.is_leaf and weight.grad is not None and weight.grad.shape == (3, 2)
+
+
+def test_what_is_made_smaller_keeps_its_storage() -> None:
+    whole = torch.arange(6.0)
+    pairs, sums = whole.view(2, 3), whole.view(1, 6)
+    pairs.resize_(3)
+    pairs.add_(10)
+    assert whole.tolist() == [10, 11, 12, 3, 4, 5]
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        torch.sum(torch.ones(3, 2), 1, out=sums)
+    assert whole.tolist() == [2, 2, 2, 3, 4, 5] and sums.shape == (3,)
+
+
+def test_a_parameter_made_from_a_part_shares_it() -> None:
+    flat = torch.arange(6.0)
+    first, second = nn.Parameter(flat[:3]), nn.Parameter(torch.ones(3))
+    second.data = flat[3:]
+    optimizer = torch.optim.SGD([first, second], lr=1.0)
+    (first.sum() + second.sum()).backward()
+    optimizer.step()
+    assert flat.tolist() == [-1, 0, 1, 2, 3, 4]
+    flat.zero_()
+    assert first.tolist() == second.tolist() == [0, 0, 0]
+
+
+def test_set_lets_both_names_see_what_either_writes() -> None:
+    one, other = torch.zeros(6).reshape(2, 3), torch.ones(1)
+    other.set_(one)
+    one.fill_(3)
+    other.mul_(2)
+    assert one.sum() == other.sum() == 36
