@@ -140,7 +140,7 @@ _OF_VIEWS: dict[str, Callable[..., Dims | None]] = {
     "permute": lambda shape, strides, result, dims: tuple(strides[d] for d in dims),
     "movedim": _moved, "select": _without, "select_at": _without, "slice": _stepped, "narrow": _stepped,
     "expand": _expanded, "broadcast_to": _expanded, "diagonal": _diagonal, "tensor_unfold": _unfolded,
-    "alias": lambda shape, strides, result: strides, "whole": lambda shape, strides, result: strides,
+    **dict.fromkeys(("alias", "whole", "conj"), lambda shape, strides, result: strides),
     "linalg_diagonal": lambda shape, strides, result, offset=0, dim1=-2, dim2=-1: _diagonal(
         shape, strides, result, offset, dim1, dim2
     ),

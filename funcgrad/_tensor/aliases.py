@@ -82,9 +82,12 @@ class View:
             base = self.base
             if base._alias is not None:
                 base._alias.refresh(base)
-        if base._variable is self.seen:
+        seen, now = self.seen, base._variable
+        if now is seen:
             return
-        self.seen = base._variable
+        self.seen = now
+        if seen is not None and now.node is None and now.value is seen.value:  # frozen since: what was read stays
+            return
         (read,) = apply(self.op, (self.seen, *self.inputs), self.statics)
         node = tensor._variable.node
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read

@@ -105,7 +105,7 @@ METHODS["numel"] = METHODS["nelement"] = lambda self: self.shape.numel()
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["pin_memory"] = lambda self, device=None: self
-METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["dequantize"] = lambda self: self
+METHODS["dequantize"] = lambda self: self
 METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)

@@ -29,6 +29,8 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     if whole is input:
         return call(_ROW, (_stored(input),), (size, stride, storage_offset))
     whole = in_storage_order(whole)
+    if whole.dtype is not input.dtype:
+        whole = call(TABLE["view_dtype"], (call(TABLE["view"], (whole,), ((-1,),)),), (input.dtype,))
     statics = (size, stride, offset_of(input) if storage_offset is None else int(storage_offset))
     if not (input.requires_grad and thread.grad):
         return call(_ROW, (whole,), statics)

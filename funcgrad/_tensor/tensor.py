@@ -169,7 +169,7 @@ class Tensor(metaclass=_Methods):
         if self._current().node is not None:
             return True
         view = self._alias
-        return type(view) is View and self.dtype.is_differentiable and view.base.requires_grad
+        return type(view) is View and bool(view.op.grad) and self.dtype.is_differentiable and view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -97,3 +97,46 @@ def test_set_lets_both_names_see_what_either_writes() -> None:
     one.fill_(3)
     other.mul_(2)
     assert one.sum() == other.sum() == 36
+
+
+def test_a_conjugate_is_a_view() -> None:
+    signal = torch.tensor([1 + 2j, 3 - 1j])
+    conjugate, resolved, copy = signal.conj(), signal.conj().resolve_conj(), torch.conj_physical(signal)
+    conjugate[0] = 5j
+    resolved.zero_()
+    copy.zero_()
+    assert signal.tolist() == [-5j, 3 - 1j]
+    assert conjugate._base is signal and conjugate.data_ptr() == signal.data_ptr()
+    weight = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    product = weight * 2
+    product.conj().mul_(1j)
+    product.real.sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [2j, 2j]
+
+
+def test_imaginary_parts_begin_one_number_later_in_storage() -> None:
+    signal = torch.tensor([1 + 2j, 3 - 1j, 5j])
+    parts = signal.imag
+    assert parts[1:].storage_offset() == 3
+    assert parts.data_ptr() - signal.data_ptr() == 4
+    assert parts.as_strided((3,), (2,)).tolist() == [2, -1, 5]
+    signal.view(torch.float32).as_strided((2,), (1,), 4).fill_(7)
+    assert signal.tolist() == [1 + 2j, 3 - 1j, 7 + 7j]
+
+
+def test_a_view_in_another_dtype_requires_no_gradient() -> None:
+    assert not torch.ones(2, requires_grad=True).view(torch.float16).requires_grad
+
+
+def test_what_a_view_of_a_leaf_recorded_stays_when_the_leaf_is_frozen() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    turned = weight.t()
+    weight.requires_grad_(False)
+    assert turned.requires_grad and turned.grad_fn is not None
+
+
+def test_sums_and_products_are_computed_in_the_dtype_of_out() -> None:
+    numbers = torch.tensor([[1.5, 2.5], [3.0, 4.0]])
+    assert torch.sum(numbers, 1, out=torch.zeros(2, dtype=torch.uint8)).tolist() == [3, 7]
+    assert torch.cumprod(numbers, 1, out=torch.zeros(2, 2, dtype=torch.int64)).tolist() == [[1, 2], [3, 12]]
+    assert torch.linspace(0, 5, 4, out=torch.zeros(4, dtype=torch.int64)).tolist() == [0, 1, 3, 5]
