@@ -94,10 +94,10 @@ def _swapped(shape: Dims, strides: Dims, result: Dims, dim0: int = -1, dim1: int
 
 
 def _moved(shape: Dims, strides: Dims, result: Dims, source: Dims, destination: Dims) -> Dims:
-    rank = len(shape)
+    rank = len(shape) or 1
     places = {d % rank: s % rank for s, d in zip(source, destination, strict=True)}
     rest = iter(d for d in range(rank) if d not in places.values())
-    return tuple(strides[places[d]] if d in places else strides[next(rest)] for d in range(rank))
+    return tuple(strides[places[d]] if d in places else strides[next(rest)] for d in range(len(shape)))
 
 
 def _without(shape: Dims, strides: Dims, result: Dims, dim: int) -> Dims:

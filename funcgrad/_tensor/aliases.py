@@ -13,6 +13,7 @@ from funcgrad._ops.views import reshape_back
 from funcgrad._program.record import record
 from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
+from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 
@@ -88,8 +89,12 @@ class View:
         self.seen = now
         if seen is not None and now.node is None and now.value is seen.value:  # frozen since: what was read stays
             return
-        (read,) = apply(self.op, (self.seen, *self.inputs), self.statics)
-        node = tensor._variable.node
+        node, keeps_history = tensor._variable.node, thread.grad
+        thread.grad = keeps_history or node is not None  # whoever wrote to the base, the view is part of the graph
+        try:
+            (read,) = apply(self.op, (now, *self.inputs), self.statics)
+        finally:
+            thread.grad = keeps_history
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
 
     def write(self, tensor: Tensor, new: Variable) -> None:
@@ -100,7 +105,11 @@ class View:
         old = base._variable
         if old.node is not None or new.node is not None:  # which copy was written is told by values, not by history
             refuse_repeated(tensor)
-        (written,) = apply(write_back_of(self.op), (old, new, *self.inputs), self.statics)
+        if not self.op.grad:  # other bits of the same numbers: their history does not learn of it
+            new, seen = new.detached(), old.detached()
+        else:
+            seen = old
+        (written,) = apply(write_back_of(self.op), (seen, new, *self.inputs), self.statics)
         if written.node is None and old.node is not None:
             written = Variable(written.value, old.node, old.index)
         write(base, written)

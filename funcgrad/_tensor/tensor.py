@@ -305,7 +305,10 @@ class Tensor(metaclass=_Methods):
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self._variable, self._slot = self._current().detached(), None
+        variable, grad = self._current().detached(), self.grad if self._slot is not None else None
+        self._variable, self._slot = variable, None
+        if grad is not None:
+            self._gather_in(variable).grad = grad
         return self
 
     @property
@@ -345,7 +348,7 @@ class Tensor(metaclass=_Methods):
         if thread.grad and type(self._current().node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         base = self._base
-        if base is not None and thread.grad and type(base._current().node) is GradSlot:
+        if base is not None and thread.grad and type(base._current().node) is GradSlot and self.requires_grad:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
     def __getattr__(self, name: str) -> Any:

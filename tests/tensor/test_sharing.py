@@ -140,3 +140,35 @@ def test_sums_and_products_are_computed_in_the_dtype_of_out() -> None:
     assert torch.sum(numbers, 1, out=torch.zeros(2, dtype=torch.uint8)).tolist() == [3, 7]
     assert torch.cumprod(numbers, 1, out=torch.zeros(2, 2, dtype=torch.int64)).tolist() == [[1, 2], [3, 12]]
     assert torch.linspace(0, 5, 4, out=torch.zeros(4, dtype=torch.int64)).tolist() == [0, 1, 3, 5]
+
+
+def test_a_view_that_was_written_to_under_no_grad_stays_part_of_the_graph() -> None:
+    weight = torch.arange(6.0).requires_grad_()
+    part, table = weight[1:3], weight.view(2, 3)
+    with torch.no_grad():
+        part[0] = 5
+        assert table.sum() == 19
+    (part * part).sum().backward()
+    table.sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [1, 11, 5, 1, 1, 1]
+
+
+def test_bits_of_a_leaf_can_be_written() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    weight.view(torch.int32).zero_()
+    assert weight.tolist() == [0, 0, 0] and weight.is_leaf
+
+
+def test_what_is_detached_in_place_keeps_its_gradient() -> None:
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    x.detach_()
+    assert x.grad is not None and x.grad.tolist() == [2, 2]
+
+
+def test_a_number_can_be_turned_and_flattened() -> None:
+    number = torch.tensor(3.0)
+    assert number.movedim(0, -1).stride() == () and number.movedim(0, 0).item() == 3
+    assert number.flatten(-1, -1).tolist() == [3]
+    with pytest.raises(RuntimeError, match="split expects at least a 1-dimensional tensor"):
+        number.split(1)
