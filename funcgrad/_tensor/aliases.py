@@ -99,17 +99,23 @@ class View:
 
     def write(self, tensor: Tensor, new: Variable) -> None:
         """Bind the base to itself with `new` written where this view reads."""
+        if self.op.grad:
+            self._write(tensor, new)
+            return
+        keeps_history, thread.grad = thread.grad, False  # other bits of the same numbers: no history learns of it
+        try:
+            self._write(tensor, new)
+        finally:
+            thread.grad = keeps_history
+
+    def _write(self, tensor: Tensor, new: Variable) -> None:
         base = self.base
         if base._alias is not None:
             base._alias.refresh(base)
         old = base._variable
         if old.node is not None or new.node is not None:  # which copy was written is told by values, not by history
             refuse_repeated(tensor)
-        if not self.op.grad:  # other bits of the same numbers: their history does not learn of it
-            new, seen = new.detached(), old.detached()
-        else:
-            seen = old
-        (written,) = apply(write_back_of(self.op), (seen, new, *self.inputs), self.statics)
+        (written,) = apply(write_back_of(self.op), (old, new, *self.inputs), self.statics)
         if written.node is None and old.node is not None:
             written = Variable(written.value, old.node, old.index)
         write(base, written)

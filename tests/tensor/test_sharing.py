@@ -157,6 +157,9 @@ def test_bits_of_a_leaf_can_be_written() -> None:
     weight = torch.ones(3, requires_grad=True)
     weight.view(torch.int32).zero_()
     assert weight.tolist() == [0, 0, 0] and weight.is_leaf
+    table = weight.view(3, 1)
+    table.view(torch.uint8).fill_(0)
+    assert weight.is_leaf and table.requires_grad
 
 
 def test_what_is_detached_in_place_keeps_its_gradient() -> None:
