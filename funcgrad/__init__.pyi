@@ -1835,7 +1835,7 @@ def sparse_compressed_tensor(
     check_invariants: Any = None,
 ) -> SparseTensor: ...
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Any = None,
     *,

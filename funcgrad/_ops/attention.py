@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
+import numpy as np
 
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name, scalar_name
@@ -108,7 +109,7 @@ def _check(query: Array, key: Array, value: Array, attn_mask: Array | None) -> N
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {wanted}] but got: "
             f"[{batch}, {given}]."
         )
-    if attn_mask is not None and attn_mask.dtype != bool and attn_mask.dtype.kind in "iu":
+    if attn_mask is not None and attn_mask.dtype not in (bool, np.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
             f"{c_name(attn_mask)} and  query.dtype: {c_name(query)} instead."

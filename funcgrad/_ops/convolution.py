@@ -238,7 +238,7 @@ def _pads(padding: str | Dims, count: int, steps: Dims, gaps: Dims, kernel: Dims
         totals = [g * (k - 1) for g, k in zip(gaps, kernel, strict=True)]
         return tuple((t // 2, t - t // 2) for t in totals)
     if isinstance(padding, str):
-        raise RuntimeError(f"Invalid padding string: {padding!r}, expected 'same' or 'valid'")
+        raise RuntimeError(f"Invalid padding string: {padding!r}")
     return tuple((p, p) for p in _numbers(padding, count))
 
 

@@ -246,8 +246,10 @@ def _check(
         raise ValueError(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
         )
-    given = size if factor is None else factor
-    if min(_sizes_and_factors(input.shape[2:], size, factor)[0]) < 1:
+    wanted = _sizes_and_factors(input.shape[2:], size, factor)[0]
+    if min(wanted) < 1:
+        had, made = (", ".join(map("{}: {}".format, "DHW"[-count:], sizes)) for sizes in (input.shape[2:], wanted))
+        also = "and " * (count == 1)
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} and {given}"
+            f"Input and output sizes should be greater than 0, but got input ({had}) {also}output ({made})"
         )

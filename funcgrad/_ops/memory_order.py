@@ -234,8 +234,8 @@ _ELEMENTWISE = """
     logical_xor bitwise_not bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift gcd lcm where
     where_method
     exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid
-    logit floor ceil trunc frac round deg2rad rad2deg sign sgn angle conj resolve_conj complex polar nan_to_num frexp
-    float_power square
+    logit floor ceil trunc frac round deg2rad rad2deg sign sgn angle conj_physical resolve_conj complex polar
+    nan_to_num frexp float_power square
     erf erfc erfinv lgamma digamma polygamma polygamma_method igamma igammac sinc i0 special_i0e special_i1 special_i1e
     special_ndtr special_ndtri special_log_ndtr special_entr special_erfcx xlogy special_xlog1py special_zeta heaviside
     nextafter bessel_j0 bessel_j1 bessel_y0 bessel_y1 spherical_bessel_j0 modified_bessel_k0 modified_bessel_k1

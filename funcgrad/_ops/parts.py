@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.indexing import integers, read_at, write_at
 from funcgrad._ops.table import Array, Dims, Index, Indices, op
@@ -283,7 +285,8 @@ def view_as_complex(input: Array) -> Array:
     """Join the last dimension, of size 2, to complex numbers. RuntimeError for other sizes and dtypes."""
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(
-            f"view_as_complex is only supported for float and double tensors, but got a tensor of type {input.dtype}"
+            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{scalar_type_name(dtypes.of_numpy(input.dtype))}"
         )
     if input.ndim == 0 or input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")

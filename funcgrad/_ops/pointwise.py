@@ -279,18 +279,25 @@ def angle(input: Array) -> Array:
     return jnp.where(is_zero, at_zero, lax.atan2(lax.imag(safe), lax.real(safe)))
 
 
-@op(
-    grad="ConjBackward0",
-    names="conj .conj conj_physical .conj_physical conj_physical_ .conj_physical_",
-)
-def conj(input: Array) -> Array:
-    """The complex conjugate; a real tensor itself."""
+def _conjugate(input: Array) -> Array:
     return lax.conj(input) if input.dtype.kind == "c" else input
 
 
-@op(names="resolve_conj .resolve_conj resolve_neg .resolve_neg", grad="AliasBackward0")
+@op(grad="ConjBackward0", names="conj .conj", write_back=lambda base, new: _conjugate(new))
+def conj(input: Array) -> Array:
+    """The complex conjugate, a view; a real tensor itself."""
+    return _conjugate(input)
+
+
+@op(grad="ConjPhysicalBackward0", names="conj_physical .conj_physical conj_physical_ .conj_physical_")
+def conj_physical(input: Array) -> Array:
+    """The complex conjugate as a tensor of its own; a real tensor itself."""
+    return _conjugate(input)
+
+
+@op(names="resolve_conj .resolve_conj resolve_neg .resolve_neg", grad="CloneBackward0")
 def resolve_conj(input: Array) -> Array:
-    """The input itself: conjugates and negatives are always carried out here."""
+    """A copy of a conjugate, which is a view; any other tensor itself."""
     return input
 
 

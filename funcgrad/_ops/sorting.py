@@ -238,6 +238,8 @@ def _quantile(input: Array, q: Array, dim: int | None, keepdim: bool, interpolat
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if input.size == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
+    if np.ndim(q) > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "

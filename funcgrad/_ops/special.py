@@ -124,13 +124,19 @@ def mvlgamma(input: Array, p: int) -> Array:
 @op(grad="IgammaBackward0", promote="common", names="igamma .igamma .igamma_ special.gammainc")
 def igamma(input: Array, other: Array) -> Array:
     """The regularized lower incomplete gamma function. Shape: broadcast."""
-    return lax.igamma(*broadcast(input, other))
+    return _of_gamma(lax.igamma, 0, *broadcast(input, other))
 
 
 @op(grad="IgammacBackward0", promote="common", names="igammac .igammac .igammac_ special.gammaincc")
 def igammac(input: Array, other: Array) -> Array:
     """The regularized upper incomplete gamma function. Shape: broadcast."""
-    return lax.igammac(*broadcast(input, other))
+    return _of_gamma(lax.igammac, 1, *broadcast(input, other))
+
+
+def _of_gamma(function: Callable[..., Array], at_infinity: int, a: Array, x: Array) -> Array:
+    """Compute an incomplete gamma function, of which XLA does not know the limit for an infinite `a`."""
+    limit = jnp.where(jnp.isinf(x), np.asarray(np.nan, a.dtype), np.asarray(at_infinity, a.dtype))
+    return jnp.where(jnp.isinf(a), limit, function(a, x))
 
 
 @op(grad="SincBackward0", promote="float", names="sinc .sinc .sinc_ sinc_ special.sinc")

@@ -94,10 +94,10 @@ def _swapped(shape: Dims, strides: Dims, result: Dims, dim0: int = -1, dim1: int
 
 
 def _moved(shape: Dims, strides: Dims, result: Dims, source: Dims, destination: Dims) -> Dims:
-    rank = len(shape)
+    rank = len(shape) or 1
     places = {d % rank: s % rank for s, d in zip(source, destination, strict=True)}
     rest = iter(d for d in range(rank) if d not in places.values())
-    return tuple(strides[places[d]] if d in places else strides[next(rest)] for d in range(rank))
+    return tuple(strides[places[d]] if d in places else strides[next(rest)] for d in range(len(shape)))
 
 
 def _without(shape: Dims, strides: Dims, result: Dims, dim: int) -> Dims:
@@ -140,7 +140,7 @@ _OF_VIEWS: dict[str, Callable[..., Dims | None]] = {
     "permute": lambda shape, strides, result, dims: tuple(strides[d] for d in dims),
     "movedim": _moved, "select": _without, "select_at": _without, "slice": _stepped, "narrow": _stepped,
     "expand": _expanded, "broadcast_to": _expanded, "diagonal": _diagonal, "tensor_unfold": _unfolded,
-    "alias": lambda shape, strides, result: strides, "whole": lambda shape, strides, result: strides,
+    **dict.fromkeys(("alias", "whole", "conj"), lambda shape, strides, result: strides),
     "linalg_diagonal": lambda shape, strides, result, offset=0, dim1=-2, dim2=-1: _diagonal(
         shape, strides, result, offset, dim1, dim2
     ),

@@ -125,7 +125,7 @@ def _check_positive(name: str, kernel: Dims, stride: Dims, dilation: Dims) -> No
             if size < 1:
                 raise RuntimeError(f"max_pool1d() {label} must be greater than zero, but got {size}")
     if min(stride) < 1:
-        raise RuntimeError(f"stride should not be zero, but got {list(stride)} ({name})")
+        raise RuntimeError("stride should not be zero")
     if min(kernel) < 1:
         raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)} ({name})")
     if min(dilation) < 1:

@@ -5,12 +5,15 @@ A tensor without either is the only name of its value, and writing to it just bi
 
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from funcgrad._ops.table import TABLE, Op, write_back_of
+from funcgrad._ops.views import reshape_back
 from funcgrad._program.record import record
 from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
+from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 
@@ -19,30 +22,93 @@ if TYPE_CHECKING:
     from funcgrad._tensor.tensor import Tensor
 
 
-class View:
-    """How a view reads its base: one view op. `seen`: what the base was when it was last read (None: it was not)."""
+class Former:
+    """What a name stood for before it took another shape in place (`t_`, `squeeze_`): its earlier views read that."""
 
-    __slots__ = ("base", "inputs", "op", "seen", "statics")
+    __slots__ = ("name",)
+
+    def __init__(self, name: Tensor) -> None:
+        self.name = name
+
+
+class View:
+    """How a view reads its base: one view op. `seen`: what the base was when it was last read (None: it was not).
+
+    since: the alias that the base had when the view was made; a Former for a tensor that took its shape in place.
+    """
+
+    __slots__ = ("holder", "inputs", "op", "seen", "since", "statics")
 
     def __init__(
         self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable | None
     ) -> None:
-        self.base, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
+        self.holder, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
+        self.since: View | Cell | Former | None = base._alias
+
+    @property
+    def base(self) -> Tensor:
+        """What it is a view of: what the name stood for when the view was made, if it took another shape since."""
+        if self.is_renaming:
+            return self.holder
+        alias = self.holder._alias
+        while type(alias) is View and type(alias.since) is Former and alias is not self.since:
+            self.holder = alias.since.name
+            alias = self.holder._alias
+        return self.holder
+
+    @property
+    def is_renaming(self) -> bool:
+        """Whether the tensor took its shape in place: then it is no view in torch's eyes."""
+        return type(self.since) is Former
+
+    def again(self) -> View:
+        """Return the same view, for another name: each remembers what it has seen."""
+        return self._of(self.base, self.seen)
+
+    def detached(self) -> View:
+        """Return the same view of the detached base."""
+        base = self.base.detach()
+        return self._of(base, base._variable)
+
+    def _of(self, base: Tensor, seen: Variable | None) -> View:
+        view = View(base, self.op, self.inputs, self.statics, seen)
+        if self.is_renaming:
+            view.since = Former(base)
+        return view
 
     def refresh(self, tensor: Tensor) -> None:
         """Read the base again if it was bound anew."""
-        base = self.base
+        base = self.holder
         if base._alias is not None:
-            base._alias.refresh(base)
-        if base._variable is self.seen:
+            base = self.base
+            if base._alias is not None:
+                base._alias.refresh(base)
+        seen, now = self.seen, base._variable
+        if now is seen:
             return
-        self.seen = base._variable
-        (read,) = apply(self.op, (self.seen, *self.inputs), self.statics)
-        node = tensor._variable.node
+        self.seen = now
+        if seen is not None and now.node is None and now.value is seen.value:  # frozen since: what was read stays
+            return
+        node, keeps_history = tensor._variable.node, thread.grad
+        thread.grad = keeps_history or node is not None  # whoever wrote to the base, the view is part of the graph
+        try:
+            (read,) = apply(self.op, (now, *self.inputs), self.statics)
+        finally:
+            thread.grad = keeps_history
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
 
     def write(self, tensor: Tensor, new: Variable) -> None:
         """Bind the base to itself with `new` written where this view reads."""
+        if self.op.grad:
+            self._write(tensor, new)
+            return
+        keeps_history, thread.grad = thread.grad, False  # other bits of the same numbers: no history learns of it
+        try:
+            self._write(tensor, new)
+        finally:
+            thread.grad = keeps_history
+
+    def _write(self, tensor: Tensor, new: Variable) -> None:
         base = self.base
         if base._alias is not None:
             base._alias.refresh(base)
@@ -100,6 +166,25 @@ def refuse_repeated(tensor: Tensor) -> None:
         )
 
 
+def former_of(tensor: Tensor) -> Tensor:
+    """Return another name for what `tensor` stands for, through whatever it shares, that keeps no gradient."""
+    variable = tensor._current()
+    former = tensor._of(variable.detached() if type(variable.node) is GradSlot else variable)
+    former._alias, former._made_in_inference = tensor._alias, tensor._made_in_inference
+    return former
+
+
+def rename(tensor: Tensor, former: Tensor, shown: Tensor) -> None:
+    """Let `tensor` stand for a view of its former name: earlier views of it read that. A leaf stays one."""
+    node, tensor._variable = tensor._variable.node, shown._variable
+    if type(node) is GradSlot:
+        node.aval = shown._variable.aval
+        tensor._variable = Variable(shown._variable.value, node)
+    tensor._alias = view = shown._alias
+    assert type(view) is View
+    view.since = Former(former)
+
+
 def in_order(variable: Variable, order: tuple[int, ...] | None) -> Variable:
     """Return the same numbers and history, as they lie in memory in another order (see `_ops.memory_order`)."""
     if variable.aval.order == order or isinstance(variable.value, LiftedValue):
@@ -129,6 +214,22 @@ def _keep_retaining(tensor: Tensor, new: Variable) -> None:
     if old.node.retained.get(old.index) is tensor._slot:
         del old.node.retained[old.index]
         new.node.retained = {**(new.node.retained or {}), new.index: tensor._slot}
+
+
+def shared_with(tensor: Tensor) -> View | Cell:
+    """Return the alias of a further name of this tensor's storage that has no history."""
+    view = tensor._alias
+    if type(view) is View and _is_alone(view) and tensor._current().aval.order is None:
+        tensor._alias = view = None  # nobody can tell, and what writes to it need not write to a base
+    return view.detached() if type(view) is View else cell_of(tensor)
+
+
+def _is_alone(view: View) -> bool:
+    """Tell whether it shows all of a base that nothing else holds, elements in their order."""
+    base = view.base
+    if view.op.write_back is not reshape_back or base._alias is not None or base._variable.node is not None:
+        return False
+    return base._variable.aval.order is None and getrefcount(base) <= 3  # the view, this function, that one
 
 
 def cell_of(tensor: Tensor) -> Cell:

@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn_once
+from funcgrad._tensor.aliases import View
 from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
@@ -19,6 +20,16 @@ from funcgrad._tensor.tensor import Tensor
 def is_real(given: Any) -> bool:
     """Tell whether it is a tensor of real numbers, which is its own real part and its own conjugate."""
     return isinstance(given, Tensor) and not given.dtype.is_complex
+
+
+def is_conjugate(tensor: Tensor) -> bool:
+    """Tell whether it is a view of what it is the conjugate of."""
+    view = tensor._alias
+    while type(view) is View:
+        if view.op.name in ("conj", "mH", "adjoint", "H"):
+            return tensor.dtype.is_complex
+        view = view.base._alias
+    return False
 
 
 def as_int(given: Any, label: str = "argument 'dim'") -> int | None:

@@ -5,6 +5,7 @@ Called with plain `jax.Array`s and no Tensor, a function is the pure JAX functio
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
@@ -21,12 +22,13 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
+from funcgrad._ops.views import reshape_back
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View, refuse_repeated, write
+from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
 from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.strict import guard
@@ -75,7 +77,7 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
         raise NotATensor(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(target).__name__}")
     target._check_writable()
     if op.write_back is not None:
-        return _rename(op, target, inputs, statics)
+        return _rename(op, target, statics)
     if target._alias is not None and op.name not in _FILLING:
         refuse_repeated(target)
     (result, *_) = apply(op, [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs], statics)
@@ -140,10 +142,36 @@ def write_out(out: Any, result: Any, casts: bool | str = True, name: str = "") -
                 "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
                 "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
             )
-        out._alias = None
-        out._variable = variable if variable.aval.dtype is out.dtype else _fitted_dtype(variable, out.dtype)
-        return out
+        return _write_resized(out, variable if variable.aval.dtype is out.dtype else _fitted_dtype(variable, out.dtype))
     return out._write(fitted(out, variable))
+
+
+def _write_resized(out: Tensor, variable: Variable) -> Tensor:
+    """Write a result of another shape: into the first elements of `out`, if they are enough and lie in a row."""
+    former, count = former_of(out), variable.aval.shape.numel()
+    if 0 < count <= former.shape.numel() and _is_row(former):
+        rename(out, former, first_elements(former, tuple(variable.aval.shape)))
+        return out._write(variable)
+    if former.shape.numel():
+        rename(out, former, call(TABLE["alias"], (Tensor._of(variable),)))
+    else:
+        out._alias, out._variable = None, variable
+    return out
+
+
+def first_elements(row: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a view of the first elements of a tensor that lies in a row."""
+    part = call(TABLE["narrow"], (call(TABLE["view"], (row,), ((-1,),)), 0), (0, math.prod(shape)))
+    return call(TABLE["view"], (part,), (shape,))  # type: ignore[no-any-return]  # one result
+
+
+def _is_row(tensor: Tensor) -> bool:
+    """Tell whether the elements lie in storage in their order, as far as is seen without strides."""
+    while type(tensor._alias) is View:
+        if tensor._alias.op.write_back is not reshape_back:
+            return False
+        tensor = tensor._alias.base
+    return tensor._variable.aval.order is None
 
 
 def return_type(op: Op) -> Any:
@@ -171,10 +199,10 @@ def _view(op: Op, inputs: Sequence[Any], variables: list[Any], statics: tuple[An
     return named
 
 
-def _rename(op: Op, target: Tensor, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Tensor:
+def _rename(op: Op, target: Tensor, statics: tuple[Any, ...]) -> Tensor:
     """In-place view methods (squeeze_, t_, ...): the name itself gets the other shape."""
-    (result,) = apply(op, [x._current() if isinstance(x, Tensor) else x for x in inputs], statics)
-    target._alias, target._variable = None, result
+    former = former_of(target)
+    rename(target, former, call(op, (former,), statics))
     return target
 
 

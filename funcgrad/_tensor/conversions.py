@@ -17,9 +17,9 @@ from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import inferred_size
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides
-from funcgrad._tensor.aliases import View, cell_of, refuse_repeated
+from funcgrad._tensor.aliases import View, cell_of, former_of, refuse_repeated, rename
 from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name, require_tensor
-from funcgrad._tensor.call import call
+from funcgrad._tensor.call import call, first_elements
 from funcgrad._tensor.creation import meaningless
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import to_host
@@ -249,6 +249,10 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     wanted = as_spread_dims(sizes, "resize_(): argument 'size' (position 1)")
     if tuple(wanted) == self.shape:
         return self
+    if 0 < math.prod(wanted) <= self.shape.numel() and strides.is_contiguous(self):
+        former = former_of(self)
+        rename(self, former, first_elements(former, tuple(wanted)))
+        return self
     flat = np.full(math.prod(wanted), meaningless(self.dtype), self.dtype.numpy)
     kept = to_host(self).reshape(-1)[: flat.size]
     flat[: kept.size] = kept
@@ -269,7 +273,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
         raise RuntimeError("cls must be a type that inherits from Tensor")
     other = object.__new__(cls)
     other._variable, other._slot = self._current(), self._slot
-    other._alias = self._alias if type(self._alias) is View else cell_of(self)
+    other._alias = self._alias.again() if type(self._alias) is View else cell_of(self)
     other._made_in_inference = self._made_in_inference
     return other
 

@@ -295,7 +295,7 @@ def linspace(
 ) -> Tensor:  # fmt: skip
     """Return `steps` numbers evenly from `start` to `end`, both included. Shape: result (steps,)."""
     ends = _ends("linspace", start, end)
-    statics = (*ends, _steps("linspace", ends, steps), _kind_between(dtype, ends))
+    statics = (*ends, _steps("linspace", ends, steps), _kind_between(dtype, ends, out))
     made = _made_by("linspace", statics, device, requires_grad)
     return made if out is None else write_out(out, made)
 
@@ -306,7 +306,7 @@ def logspace(
 ) -> Tensor:  # fmt: skip
     """Return base to the power of `steps` numbers evenly from `start` to `end`. Shape: result (steps,)."""
     ends = _ends("logspace", start, end)
-    statics = (*ends, _steps("logspace", ends, steps), float(base), _kind_between(dtype, ends))
+    statics = (*ends, _steps("logspace", ends, steps), float(base), _kind_between(dtype, ends, out))
     made = _made_by("logspace", statics, device, requires_grad)
     return made if out is None else write_out(out, made)
 
@@ -328,8 +328,9 @@ def _steps(name: str, ends: list[Any], steps: Any) -> int:
     return as_int(steps, f"{name}(): argument 'steps' (position 3)") or 0
 
 
-def _kind_between(dtype: Any, ends: list[Any]) -> DType:
-    """Return the dtype asked for, else the default one: complex where an end is."""
+def _kind_between(dtype: Any, ends: list[Any], out: Any) -> DType:
+    """Return the dtype asked for, else that of `out`, else the default one: complex where an end is."""
+    dtype = out.dtype if dtype is None and isinstance(out, Tensor) else dtype
     default = dtypes.get_default_dtype()
     return as_dtype(dtype) or (default.to_complex() if any(isinstance(x, complex) for x in ends) else default)
 

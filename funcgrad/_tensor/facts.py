@@ -10,7 +10,7 @@ from funcgrad._base.layouts import contiguous_format, preserve_format, strided
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
-from funcgrad._tensor.aliases import Cell, View, cell_of
+from funcgrad._tensor.aliases import Cell, cell_of
 from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.registry import METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
@@ -28,7 +28,7 @@ def last_seen(tensor: Tensor) -> _LastSeen:
 
     It counts the calls that found a change, not the writes: those would each pay for a number that few look at.
     """
-    whole = tensor if tensor._base is None else tensor._base
+    whole = tensor._whole
     value = whole._current().value
     seen: _LastSeen | None = getattr(whole, "_last_seen", None)
     if seen is None:
@@ -89,21 +89,15 @@ def _always(answer: Any) -> Any:
 @method()
 def share_memory_(self: Tensor, device: Any = None) -> Tensor:
     """Mark the storage as shared: threads see writes as ever. A process that is given the tensor gets a copy."""
-    cell_of(_base_of(self)).is_shared = True
+    cell_of(self._whole).is_shared = True
     return self
 
 
 @method()
 def is_shared(self: Tensor) -> bool:
     """Tell whether `share_memory_` was called on a tensor of this storage."""
-    alias = _base_of(self)._alias
+    alias = self._whole._alias
     return type(alias) is Cell and alias.is_shared
-
-
-def _base_of(tensor: Tensor) -> Tensor:
-    while type(tensor._alias) is View:
-        tensor = tensor._alias.base
-    return tensor
 
 
 METHODS["dim"] = METHODS["ndimension"] = lambda self: len(self.shape)
@@ -111,7 +105,7 @@ METHODS["numel"] = METHODS["nelement"] = lambda self: self.shape.numel()
 METHODS["element_size"] = lambda self: self.dtype.itemsize
 METHODS["is_pinned"] = lambda self, device=None: False
 METHODS["pin_memory"] = lambda self, device=None: self
-METHODS["resolve_conj"] = METHODS["resolve_neg"] = METHODS["dequantize"] = lambda self: self
+METHODS["dequantize"] = lambda self: self
 METHODS["record_stream"] = lambda self, s=None: None
 METHODS["volatile"] = property(_always(False))
 METHODS["nbytes"] = property(lambda self: self.shape.numel() * self.dtype.itemsize)
@@ -122,7 +116,7 @@ METHODS["is_cpu"] = property(lambda self: self.device.type == "cpu")
 METHODS["is_cuda"] = property(lambda self: self.device.type == "cuda")
 METHODS["is_meta"] = property(lambda self: self.device.type == "meta")
 METHODS["is_xla"] = property(lambda self: self.device.type in ("xla", "tpu"))
-METHODS["_is_view"] = lambda self: type(self._alias) is View
+METHODS["_is_view"] = lambda self: self._base is not None
 for _word in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan", "xpu"):
     METHODS[f"is_{_word}"] = property(_always(False))
 
@@ -218,8 +212,8 @@ def data_ptr(self: Tensor) -> int:
     """Return the address of the first element; 0 where there is none. A view is a part of what its base holds."""
     if not self.shape.numel() or self.device.type == "meta":
         return 0
-    base = self._base
-    if base is not None:
+    base = self._whole
+    if base is not self:
         return data_ptr(base) + storage_offset(self) * self.dtype.itemsize
     return array_of(self._current().value).unsafe_buffer_pointer()
 

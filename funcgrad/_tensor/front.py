@@ -50,8 +50,8 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve", "old_lu_solve")},
     "stft": "warn_of_spectra(window, return_complex)",
     "istft": "warn_of_inversion(window)",
-    **dict.fromkeys(("real", "conj"), "if is_real(input): return input"),
-    "resolve_conj": "if isinstance(input, Tensor): return input",
+    **dict.fromkeys(("real", "conj", "conj_physical"), "if is_real(input): return input"),
+    "resolve_conj": "if isinstance(input, Tensor) and not is_conjugate(input): return input",
 }  # fmt: skip
 _LAST = {  # what they do once the row has been called
     **REFUSED,
@@ -64,6 +64,7 @@ _CASTING = {  # functions that promote nothing and yet write into an `out` of an
     *("geqrf", "cond", "eig", "eigvals", "householder_product", "lstsq", "matrix_power", "matrix_rank", "pinv"),
     *("tensorinv", "tensorsolve"),
 }
+_IN_DTYPE_OF_OUT = {"sum", "prod", "cumsum", "cumprod"}
 _MATCH = "Expected the dtype for input and out to match, but got {made} for input's dtype and {given} for out's dtype."
 _OBJECT = "Expected object of scalar type {made} but got scalar type {given} for argument 'out'"
 _REFUSED_OUT = {"amax": _MATCH, "amin": _MATCH, "complex": _OBJECT, "polar": _OBJECT}  # an `out` of another dtype
@@ -104,6 +105,8 @@ class Form:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
         if "keepdims" in self.renamed:
             lines.append("    if keepdims is not None: keepdim = keepdims")
+        if self.takes_out and self.op.name in _IN_DTYPE_OF_OUT:
+            lines.append("    if dtype is None and out is not None: dtype = out.dtype")
         lines += self._checks()
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")

@@ -55,6 +55,10 @@ def get_item(self: Tensor, index: Any) -> Tensor:
 
 def set_item(self: Tensor, index: Any, value: Any) -> None:
     """Write `value`, broadcast and cast to the tensor's dtype, where `index` reads; through views, with history."""
+    if type(index) is bool:  # all of it, or nothing, as torch has it for these alone
+        if not index:
+            return
+        index = None
     if set_near(self, index, value):
         return
     part, selectors = _walk(self, index)

@@ -24,6 +24,8 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
     input = tensor
+    if not input.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     given = split_size if split_size_or_sections is None else split_size_or_sections
     dim = in_range(input, dim)
     size = input.shape[dim]
@@ -66,6 +68,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal size (the last may be smaller) of one dimension."""
     chunks = as_int(chunks, "chunk(): argument 'chunks' (position 2)") or 0
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = input.shape[in_range(input, dim)]
@@ -79,6 +83,8 @@ def tensor_split(
     tensor_indices_or_sections: Tensor | None = None,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Return views of one dimension: as many as said, nearly equal; or cut at the indices given."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     spellings = (indices_or_sections, indices, sections, tensor_indices_or_sections)
     given = next(x for x in spellings if x is not None)
     dim = in_range(input, dim)

@@ -230,7 +230,7 @@ def deep_copied(self: Tensor, memo: dict[int, Any]) -> Any:
         )
     if id(self) in memo:
         return memo[id(self)]
-    made = _copied_view(self, memo) if type(self._alias) is View else _copied_leaf(self, memo)
+    made = _copied_view(self, memo) if self._base is not None else _copied_leaf(self, memo)
     memo[id(self)] = made
     if self._slot is not None and self._slot.grad is not None:
         made.grad = copy.deepcopy(self._slot.grad, memo)

@@ -123,6 +123,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """Count how often each integer occurs, or add up its weights. Shape: result (max + 1 or minlength,)."""
     if input.is_floating_point() or input.is_complex() or input.dtype is dtypes.bool_:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type_name(input.dtype)}'")
+    if input.ndim != 1:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
     array = to_host(input)
     if weights is not None and weights.shape != input.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")

@@ -95,7 +95,7 @@ class UntypedStorage:
 def _elements(given: Any, dtype: Any) -> Tensor:
     """Return a whole tensor: the given one or what it is a view of, one of these numbers, or of so many zeros."""
     if isinstance(given, Tensor):
-        return given if given._base is None else given._base
+        return given._whole
     if isinstance(given, (list, tuple, range)):
         return creation.tensor(given, dtype=dtype)
     return creation.zeros(int(given), dtype=dtype)
@@ -185,10 +185,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
             raise RuntimeError("passed in tensor to be used as storage must be contiguous")
         shape, start = as_dims(size) or (), offset_of(source) + storage_offset
         source = source.detach().as_strided(shape, stride or dense_strides(tuple(shape)), start)
-    if source._base is None or self.requires_grad:
-        self.data = source
-    else:  # what is written to either shows in both, which `data` keeps only for whole tensors
-        self._alias, self._variable = source._alias, source._variable
+    self.data = source
     return self
 
 

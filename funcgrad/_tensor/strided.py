@@ -25,10 +25,12 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     storage_offset: by default where the input begins. RuntimeError: an element lies outside of the storage.
     """
     size, stride = as_dims(size), as_dims(stride)
-    whole = input._base if isinstance(input, Tensor) else None
-    if whole is None:
+    whole = input._whole if isinstance(input, Tensor) else input
+    if whole is input:
         return call(_ROW, (_stored(input),), (size, stride, storage_offset))
     whole = in_storage_order(whole)
+    if whole.dtype is not input.dtype:
+        whole = call(TABLE["view_dtype"], (call(TABLE["view"], (whole,), ((-1,),)),), (input.dtype,))
     statics = (size, stride, offset_of(input) if storage_offset is None else int(storage_offset))
     if not (input.requires_grad and thread.grad):
         return call(_ROW, (whole,), statics)
@@ -47,7 +49,7 @@ def _stored(input: Any) -> Any:
 @both()
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """Make the tensor's name that of `as_strided(input, ...)`."""
-    if input._base is None:
+    if input._whole is input:
         return call_in_place(_ROW, (input,), (as_dims(size), as_dims(stride), storage_offset))
     view = as_strided(input, size, stride, storage_offset)
     input._alias, input._variable = view._alias, view._variable

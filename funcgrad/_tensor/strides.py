@@ -122,6 +122,8 @@ def offset_of(tensor: Tensor) -> int:
     if type(alias) is not View:
         return 0
     start, name, steps = offset_of(alias.base), alias.op.name, strides_of(alias.base)
+    if alias.base.dtype is not tensor.dtype:
+        start = start * alias.base.dtype.itemsize // tensor.dtype.itemsize + (name == "imag")
     if name in ("select", "slice", "narrow") and type(alias.inputs[0]) is int:
         dim = alias.statics[0]
         return start + alias.inputs[0] % max(alias.base.shape[dim], 1) * steps[dim]

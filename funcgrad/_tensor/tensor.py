@@ -21,7 +21,7 @@ from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import Inference, thread
 from funcgrad._tape.nodes import GradSlot, RemovableHandle
 from funcgrad._tape.variable import Names, Variable
-from funcgrad._tensor.aliases import Cell, View, cell_of, write
+from funcgrad._tensor.aliases import Cell, View, cell_of, shared_with, write
 from funcgrad._tensor.placement import device_of
 
 _NON_LEAF_GRAD = (
@@ -145,10 +145,21 @@ class Tensor(metaclass=_Methods):
 
     @property
     def _base(self) -> Tensor | None:
-        base = self
+        base = found = self
         while type(base._alias) is View:
-            base = base._alias.base
-        return None if base is self else base
+            view = base._alias
+            base = view.base
+            if not view.is_renaming:
+                found = base
+        return None if found is self else found
+
+    @property
+    def _whole(self) -> Tensor:
+        """The name of the storage that it reads: itself where it is no view."""
+        whole = self
+        while type(whole._alias) is View:
+            whole = whole._alias.base
+        return whole
 
     # Gradients
 
@@ -158,7 +169,7 @@ class Tensor(metaclass=_Methods):
         if self._current().node is not None:
             return True
         view = self._alias
-        return type(view) is View and self.dtype.is_differentiable and view.base.requires_grad
+        return type(view) is View and bool(view.op.grad) and self.dtype.is_differentiable and view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -281,8 +292,7 @@ class Tensor(metaclass=_Methods):
         if type(self._alias) is View:
             view, variable = self._alias, self._current()
             other = Tensor._of(variable.detached())
-            base = view.base.detach()
-            other._alias = View(base, view.op, view.inputs, view.statics, base._variable)
+            other._alias = view.detached()
             return other
         if isinstance(self._variable.value, LiftedValue):  # cut off at every level, so it is another value
             return Tensor._of(self._variable.detached())
@@ -295,14 +305,17 @@ class Tensor(metaclass=_Methods):
 
     def detach_(self) -> Tensor:
         """Drop the history of this very tensor."""
-        if type(self._alias) is View:
+        if self._base is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self._variable, self._slot = self._current().detached(), None
+        variable, grad = self._current().detached(), self.grad if self._slot is not None else None
+        self._variable, self._slot = variable, None
+        if grad is not None:
+            self._gather_in(variable).grad = grad
         return self
 
     @property
@@ -318,10 +331,7 @@ class Tensor(metaclass=_Methods):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value = new._current().value
         old = self._current()
-        if type(new._alias) is View:
-            self._alias = None
-        else:
-            self._alias = cell_of(new)
+        self._alias = shared_with(new)
         self._variable = Variable(value, old.node, old.index)
         if self._slot is not None:
             self._slot.aval = value.aval
@@ -345,7 +355,7 @@ class Tensor(metaclass=_Methods):
         if thread.grad and type(self._current().node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         base = self._base
-        if base is not None and thread.grad and type(base._current().node) is GradSlot:
+        if base is not None and thread.grad and type(base._current().node) is GradSlot and self.requires_grad:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
     def __getattr__(self, name: str) -> Any:

@@ -31,7 +31,7 @@ class NestedTensor(Tensor):
         """Return the nested tensor of these values, with their history."""
         self: NestedTensor = object.__new__(NestedTensor)
         self._variable, self._slot = values._current(), None
-        self._alias = values._alias if type(values._alias) is View else None
+        self._alias = values._alias.again() if type(values._alias) is View else None
         self._made_in_inference = values._made_in_inference
         self._raggedness, self._ragged_idx = raggedness, ragged_idx
         return self

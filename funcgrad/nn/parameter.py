@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 from funcgrad._tape.shapeless import Shapeless
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.aliases import View, cell_of
+from funcgrad._tensor.aliases import shared_with
 from funcgrad._tensor.overriding import disabled
 from funcgrad._tensor.tensor import Tensor
 
@@ -195,6 +195,5 @@ def _named_anew(cls: type[Tensor], data: Any, requires_grad: bool) -> Any:
     if not isinstance(data, Tensor):
         raise TypeError(f"{cls.__name__}() takes a Tensor as data, but got {type(data).__name__}")
     named = cls._leaf(data._materialize()._current(), requires_grad)
-    if type(data._alias) is not View:
-        named._alias = cell_of(data)
+    named._alias = shared_with(data)
     return named

@@ -23,6 +23,7 @@ class _Options(NamedTuple):
     rtol: float | None
     atol: float | None
     equal_nan: bool
+    check_layout: bool
     check_device: bool
     check_dtype: bool
     check_stride: bool
@@ -44,7 +45,9 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
-    options = _Options(rtol, atol, equal_nan, check_device, check_dtype, check_stride, msg, allow_subclasses)
+    options = _Options(
+        rtol, atol, equal_nan, check_layout, check_device, check_dtype, check_stride, msg, allow_subclasses
+    )
     _compare(actual, expected, options, ())
 
 
@@ -82,8 +85,9 @@ def _compare(actual: Any, expected: Any, options: _Options, path: tuple[Any, ...
             _fail(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", options, path)
         for i, pair in enumerate(zip(actual, expected, strict=True)):
             _compare(*pair, options, (*path, i))
-    elif actual is None and expected is None:
-        return
+    elif actual is None or expected is None:
+        if actual is not expected:
+            _fail(f"None mismatch: {actual} is not {expected}", options, path)
     elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         _compare_numbers(actual, expected, options, path)
     elif _are_arrays(actual, expected) and _are_related(actual, expected, options.allow_subclasses):
@@ -121,12 +125,14 @@ def _compare_numbers(actual: Any, expected: Any, options: _Options, path: tuple[
     kinds = [dtypes.of_number(np.asarray(x).item()) for x in (actual, expected)]
     exact = {"float32": "float64", "complex64": "complex128"}  # a Python number has the wider one
     rtol, atol = _tolerances(options, [exact.get(kind.name, kind.name) for kind in kinds])
-    if not np.isclose(actual, expected, rtol, atol, options.equal_nan):
+    is_near = np.isclose(actual, expected, rtol, atol, options.equal_nan) if rtol or atol else actual == expected
+    if not is_near:
         _fail(_about_numbers("Scalars", actual, expected, rtol, atol), options, path)
 
 
 def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: tuple[Any, ...]) -> None:
-    for name, is_checked in (("shape", True), ("device", options.check_device), ("dtype", options.check_dtype)):
+    checked = {"layout": options.check_layout, "device": options.check_device, "dtype": options.check_dtype}
+    for name, is_checked in {"shape": True, **checked}.items():
         ours, theirs = getattr(actual, name), getattr(expected, name)
         if is_checked and ours != theirs:
             _fail(f"The values for attribute '{name}' do not match: {ours} != {theirs}.", options, path)
@@ -139,7 +145,8 @@ def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: 
     if common.kind in "bu":
         common = np.dtype(np.int64)
     given, wanted = given.astype(common), wanted.astype(common)
-    matches = np.isclose(given, wanted, rtol, atol, options.equal_nan)
+    is_exact = common.kind == "i" and rtol == atol == 0  # isclose would compare rounded floats
+    matches = given == wanted if is_exact else np.isclose(given, wanted, rtol, atol, options.equal_nan)
     if matches.all():
         return
     if not given.shape:

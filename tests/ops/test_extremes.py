@@ -136,3 +136,15 @@ def test_a_quantile_between_an_infinity_and_a_number_is_the_infinity() -> None:
     assert funcgrad.quantile(x, 0.5).item() == -np.inf
     assert funcgrad.quantile(-x, 0.75).isnan()
     assert funcgrad.quantile(funcgrad.tensor([1.0, 2.0, 4.0]), funcgrad.tensor([0.25, 0.75])).tolist() == [1.5, 3.0]
+
+
+def test_incomplete_gamma_functions_have_limits_for_an_infinite_shape() -> None:
+    a, x = funcgrad.tensor([np.inf, 2.0]), funcgrad.tensor([2.0, np.inf])
+    assert funcgrad.igamma(a, x).tolist() == [0, 1]
+    assert funcgrad.igammac(a, x).tolist() == [1, 0]
+
+
+def test_integers_are_raised_to_large_powers() -> None:
+    base, power = funcgrad.tensor([2, -2, 1, 3, -1, 0, -1]), funcgrad.tensor([64, 100, 70, 65, 2**40 + 1, 99, 2**33])
+    expected = [0, 0, 1, pow(3, 65, 2**64) - 2**64 * (pow(3, 65, 2**64) >= 2**63), -1, 0, 1]
+    assert (base**power).tolist() == expected

@@ -28,3 +28,11 @@ def test_the_gradient_of_a_slice_goes_where_the_slice_began() -> None:
         x[start : start + 2].sum().backward()
         assert x.grad is not None
         assert x.grad.tolist() == [float(start <= place < start + 2) for place in range(4)]
+
+
+def test_true_as_an_index_is_the_whole_tensor_and_false_nothing() -> None:
+    x = torch.zeros(3)
+    x[False] = torch.tensor(-1)
+    assert x.tolist() == [0, 0, 0]
+    x[True] = torch.tensor([1, 2, 3])
+    assert x.tolist() == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""share_memory_ marks a storage: all names of it answer, copies do not, and a step leaves the mark."""
+"""Names of one storage see what is written through any; `share_memory_` marks a storage, and a step leaves the mark."""
 
 from __future__ import annotations
 
@@ -43,3 +43,135 @@ def test_a_view_made_without_history_requires_what_its_base_requires() -> None:
     assert not part.requires_grad
     base.requires_grad_()
     assert part.requires_grad and not part.detach().requires_grad
+
+
+def test_a_name_that_took_another_shape_in_place_still_shares_its_storage() -> None:
+    table = torch.tensor([[0.0, 1, 2], [3, 4, 5]])
+    row, flat, other = table[0], table.view(6), table.detach()
+    table.t_()
+    column = table[:, 0]
+    table.unsqueeze_(0).squeeze_().mul_(2)
+    flat.unsqueeze_(0).add_(1)
+    row.add_(10)
+    other.transpose_(0, 1)[0, 0] = -1
+    assert table.tolist() == [[-1, 7], [13, 9], [15, 11]]
+    assert row.tolist() == column.tolist() == [-1, 13, 15]
+    assert (flat._base is not None, table._base) == (True, None)
+    assert table.data_ptr() == flat.data_ptr() == other.data_ptr()
+
+
+def test_what_is_turned_under_no_grad_stays_a_leaf() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    with torch.no_grad():
+        weight.t_()
+    (weight * weight).sum().backward()
+    assert weight.is_leaf and weight.grad is not None and weight.grad.shape == (3, 2)
+
+
+def test_what_is_made_smaller_keeps_its_storage() -> None:
+    whole = torch.arange(6.0)
+    pairs, sums = whole.view(2, 3), whole.view(1, 6)
+    pairs.resize_(3)
+    pairs.add_(10)
+    assert whole.tolist() == [10, 11, 12, 3, 4, 5]
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        torch.sum(torch.ones(3, 2), 1, out=sums)
+    assert whole.tolist() == [2, 2, 2, 3, 4, 5] and sums.shape == (3,)
+
+
+def test_a_parameter_made_from_a_part_shares_it() -> None:
+    flat = torch.arange(6.0)
+    first, second = nn.Parameter(flat[:3]), nn.Parameter(torch.ones(3))
+    second.data = flat[3:]
+    optimizer = torch.optim.SGD([first, second], lr=1.0)
+    (first.sum() + second.sum()).backward()
+    optimizer.step()
+    assert flat.tolist() == [-1, 0, 1, 2, 3, 4]
+    flat.zero_()
+    assert first.tolist() == second.tolist() == [0, 0, 0]
+
+
+def test_set_lets_both_names_see_what_either_writes() -> None:
+    one, other = torch.zeros(6).reshape(2, 3), torch.ones(1)
+    other.set_(one)
+    one.fill_(3)
+    other.mul_(2)
+    assert one.sum() == other.sum() == 36
+
+
+def test_a_conjugate_is_a_view() -> None:
+    signal = torch.tensor([1 + 2j, 3 - 1j])
+    conjugate, resolved, copy = signal.conj(), signal.conj().resolve_conj(), torch.conj_physical(signal)
+    conjugate[0] = 5j
+    resolved.zero_()
+    copy.zero_()
+    assert signal.tolist() == [-5j, 3 - 1j]
+    assert conjugate._base is signal and conjugate.data_ptr() == signal.data_ptr()
+    weight = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    product = weight * 2
+    product.conj().mul_(1j)
+    product.real.sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [2j, 2j]
+
+
+def test_imaginary_parts_begin_one_number_later_in_storage() -> None:
+    signal = torch.tensor([1 + 2j, 3 - 1j, 5j])
+    parts = signal.imag
+    assert parts[1:].storage_offset() == 3
+    assert parts.data_ptr() - signal.data_ptr() == 4
+    assert parts.as_strided((3,), (2,)).tolist() == [2, -1, 5]
+    signal.view(torch.float32).as_strided((2,), (1,), 4).fill_(7)
+    assert signal.tolist() == [1 + 2j, 3 - 1j, 7 + 7j]
+
+
+def test_a_view_in_another_dtype_requires_no_gradient() -> None:
+    assert not torch.ones(2, requires_grad=True).view(torch.float16).requires_grad
+
+
+def test_what_a_view_of_a_leaf_recorded_stays_when_the_leaf_is_frozen() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    turned = weight.t()
+    weight.requires_grad_(False)
+    assert turned.requires_grad and turned.grad_fn is not None
+
+
+def test_sums_and_products_are_computed_in_the_dtype_of_out() -> None:
+    numbers = torch.tensor([[1.5, 2.5], [3.0, 4.0]])
+    assert torch.sum(numbers, 1, out=torch.zeros(2, dtype=torch.uint8)).tolist() == [3, 7]
+    assert torch.cumprod(numbers, 1, out=torch.zeros(2, 2, dtype=torch.int64)).tolist() == [[1, 2], [3, 12]]
+    assert torch.linspace(0, 5, 4, out=torch.zeros(4, dtype=torch.int64)).tolist() == [0, 1, 3, 5]
+
+
+def test_a_view_that_was_written_to_under_no_grad_stays_part_of_the_graph() -> None:
+    weight = torch.arange(6.0).requires_grad_()
+    part, table = weight[1:3], weight.view(2, 3)
+    with torch.no_grad():
+        part[0] = 5
+        assert table.sum() == 19
+    (part * part).sum().backward()
+    table.sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [1, 11, 5, 1, 1, 1]
+
+
+def test_bits_of_a_leaf_can_be_written() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    weight.view(torch.int32).zero_()
+    assert weight.tolist() == [0, 0, 0] and weight.is_leaf
+    table = weight.view(3, 1)
+    table.view(torch.uint8).fill_(0)
+    assert weight.is_leaf and table.requires_grad
+
+
+def test_what_is_detached_in_place_keeps_its_gradient() -> None:
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    x.detach_()
+    assert x.grad is not None and x.grad.tolist() == [2, 2]
+
+
+def test_a_number_can_be_turned_and_flattened() -> None:
+    number = torch.tensor(3.0)
+    assert number.movedim(0, -1).stride() == () and number.movedim(0, 0).item() == 3
+    assert number.flatten(-1, -1).tolist() == [3]
+    with pytest.raises(RuntimeError, match="split expects at least a 1-dimensional tensor"):
+        number.split(1)

@@ -136,3 +136,8 @@ def test_detaching_a_sparse_tensor_in_place_makes_it_a_leaf() -> None:
     product = torch.eye(2).to_sparse().requires_grad_() * 2
     product.detach_()
     assert product.is_leaf and not product.requires_grad
+
+
+def test_an_empty_tensor_is_made_of_its_size_alone() -> None:
+    empty = torch.sparse_coo_tensor(size=(2, 3))
+    assert empty.shape == (2, 3) and empty._nnz() == 0

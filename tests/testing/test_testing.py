@@ -78,3 +78,12 @@ def test_tensors_are_drawn_as_torchs_own_are() -> None:
         make(2, dtype=torch.float32, device="cpu", noncontiguous=True, memory_format=torch.contiguous_format)
     with pytest.raises(ValueError, match="only supports"):
         make(2, dtype=torch.uint8, device="cpu", low=300, high=400)
+
+
+def test_large_integers_are_compared_exactly() -> None:
+    with pytest.raises(AssertionError, match="not equal"):
+        torch.testing.assert_close(torch.tensor([2**62]), torch.tensor([2**62 + 1]))
+    with pytest.raises(AssertionError, match="None mismatch: None is not 1"):
+        torch.testing.assert_close(None, 1)
+    with pytest.raises(AssertionError, match="'layout' do not match"):
+        torch.testing.assert_close(torch.ones(2).to_sparse(), torch.ones(2))

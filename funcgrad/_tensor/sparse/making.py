@@ -27,7 +27,7 @@ _TO_SPARSE = {"sparse_csr": "ToSparseCsr", "sparse_csc": "ToSparseCsc", "sparse_
 
 @function()
 def sparse_coo_tensor(
-    indices: Any, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
+    indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
     pin_memory: Any = None, requires_grad: bool = False, check_invariants: Any = None, is_coalesced: bool | None = None,
 ) -> SparseTensor:  # fmt: skip
     """Return the tensor with `values` at the columns of `indices`, where they meet added up, and 0 elsewhere.
@@ -36,7 +36,7 @@ def sparse_coo_tensor(
     `size`; ValueError, TypeError: what `tensor` raises.
     """
     if values is None:
-        return _empty(as_dims(indices) or (), dtype, device, requires_grad)
+        return _empty(as_dims(size if indices is None else indices) or (), dtype, device, requires_grad)
     places = as_tensor(indices, device=device).long()
     numbers = as_tensor(values, dtype=dtype, device=device)
     if places.ndim != 2:
