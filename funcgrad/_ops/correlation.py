@@ -33,6 +33,8 @@ Pads = tuple[tuple[int, int], ...]
 _MOST_TAPS = 64
 _MOST_SPLITS = 64
 _MOST_AT_ONCE = 16  # taps in one sum: XLA fuses two layers in a row into each other, 49 x 49 products to compile
+_MUCH = 256  # products that are added up for one number
+_MANY, _SOME = 32, 16  # channels
 _SMALL_PATCHES = 2**21  # elements of the unfolded input; below, an unpadded convolution is fast as it is
 
 
@@ -195,41 +197,55 @@ def _flat(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims)
 
 
 def _in_one(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    is_library = input.ndim == 4 and input.dtype == np.float32
-    return (_of_images if is_library else _ungrouped)(input, weight, stride, pads, dilation)
+    is_image = input.ndim == 4 and all(isinstance(n, int) for n in input.shape[2:])
+    convolved = _of_images if is_image and input.dtype == np.float32 else _undivided
+    return convolved(input, weight, stride, pads, dilation)
 
 
-def _ungrouped(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+def _undivided(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
     return _convolved(input, weight, stride, pads, dilation, 1)
 
 
-_of_images = with_own_vjp(2, 3, 4)(_ungrouped)
+def _with_gaps(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    """The same convolution of images whose columns have gaps, which neither the kernels' columns nor the steps meet.
+
+    XLA gives a convolution to a library (YNNPACK) or to Eigen, and the library takes none of images with gaps.
+    """
+    height, width = pads
+    return lax.conv_general_dilated(
+        input, weight, (stride[0], 2 * stride[1]), (height, (2 * width[0], 2 * width[1])), lhs_dilation=(1, 2),
+        rhs_dilation=(dilation[0], 2 * dilation[1]), dimension_numbers=("NCHW", "OIHW", "NCHW"),
+    )  # fmt: skip
+
+
+@with_own_vjp(2, 3, 4)
+def _of_images(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    """Convolve, and both gradients, each by whoever is quicker: Eigen where much is summed up for many channels."""
+    features, *summed = weight.shape
+    by_eigen = math.prod(summed) >= _MUCH and features >= _MANY
+    return (_with_gaps if by_eigen else _undivided)(input, weight, stride, pads, dilation)
 
 
 def _of_images_forward(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims
 ) -> tuple[Array, tuple[Array, Array]]:
-    return _ungrouped(input, weight, stride, pads, dilation), (input, weight)
+    return _of_images.plain(input, weight, stride, pads, dilation), (input, weight)
 
 
 def _of_images_backward(
     stride: Dims, pads: Pads, dilation: Dims, saved: tuple[Array, Array], gradient: Array
 ) -> tuple[Array, Array]:
     input, weight = saved
-    _, to_input = jax.vjp(lambda x: _ungrouped(x, weight, stride, pads, dilation), input)
-    _, to_weight = jax.vjp(lambda kernels: _with_gaps(input, kernels, stride, pads, dilation), weight)
-    return to_input(gradient)[0], to_weight(gradient)[0]
+    features, channels, *kernel = weight.shape
+    by_eigen = max(stride) == 1 and features * math.prod(kernel) >= _MUCH and channels >= _MANY
+    to_input = _with_gaps if by_eigen else _undivided
+    to_weight = _with_gaps if features >= _SOME else _undivided
+    by_input = jax.vjp(lambda x: to_input(x, weight, stride, pads, dilation), input)[1](gradient)
+    by_weight = jax.vjp(lambda x: to_weight(input, x, stride, pads, dilation), weight)[1](gradient)
+    return *by_input, *by_weight
 
 
 _of_images.defvjp(_of_images_forward, _of_images_backward)
-
-
-def _with_gaps(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    """The same convolution, of an image and kernels with a gap of one between two columns, of which it sees none."""
-    return lax.conv_general_dilated(
-        input, weight, (stride[0], 2 * stride[1]), (pads[0], (2 * pads[1][0], 2 * pads[1][1])),
-        lhs_dilation=(1, 2), rhs_dilation=(dilation[0], 2 * dilation[1]), dimension_numbers=("NCHW", "OIHW", "NCHW"),
-    )  # fmt: skip
 
 
 def _spread_out(
