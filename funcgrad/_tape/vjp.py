@@ -217,9 +217,11 @@ class ForwardHalf:
         self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
 
     def orders(self, operands: Sequence[Any], statics: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any]:
-        """Return the order of the row's results in torch's memory; nobody sees that of a residual."""
-        own = len(self.signature.avals)
-        return [*self.signature.op.orders(operands, statics, shapes[:own]), *[None] * (len(shapes) - own)]
+        """Return the order of the op's results in torch's memory; nobody sees that of a residual."""
+        own, op = len(self.signature.avals), self.signature.op
+        if not hasattr(op, "orders"):  # a batch of ops, or a derivative, lies as XLA has it
+            return [None] * len(shapes)
+        return [*op.orders(operands, statics, shapes[:own]), *[None] * (len(shapes) - own)]
 
     def made_of(self) -> tuple[Any, ...]:
         """Return what this op was derived from."""

@@ -35,13 +35,47 @@ class Autocast:
     lock = threading.Lock()
 
 
+class _Casts:
+    """The casts of leaves in the outermost block; in a checkpointed call, which of those before it took.
+
+    leaves: what stands for a leaf when a checkpointed call is made again.
+    """
+
+    __slots__ = ("before", "leaves", "made", "taken")
+
+    def __init__(self, made: dict[Variable, Variable] | None = None, before: _Casts | None = None) -> None:
+        self.made = {} if made is None else made
+        self.before, self.taken, self.leaves = before, dict[Variable, Variable](), set[Variable]()
+
+    def is_leaf(self, variable: Variable) -> bool:
+        """Tell whether a cast of it is kept."""
+        if type(variable.node) is GradSlot or variable in self.leaves:
+            return True
+        return self.before is not None and self.before.is_leaf(variable)
+
+    def get(self, variable: Variable) -> Variable | None:
+        """Return the cast of a parameter, if it was made."""
+        found = self.made.get(variable)
+        if found is None and self.before is not None:
+            found = self.before.get(variable)
+            if found is not None:
+                self.taken[variable] = found
+        return found
+
+    def clear(self) -> None:
+        """Let go of all casts."""
+        self.made.clear()
+        if self.before is not None:
+            self.before.clear()
+
+
 class _State(threading.local):
     def __init__(self) -> None:
         self.enabled: frozenset[str] = frozenset()
         self.dtypes: dict[str, DType] = {}
         self.nesting = 0
         self.caches = True
-        self.cache: dict[Variable, Variable] = {}
+        self.cache = _Casts()
 
 
 _state = _State()
@@ -80,12 +114,12 @@ def _cast(tensor: Tensor, wanted: DType) -> Tensor:
     variable = tensor._current()
     if variable.aval.dtype is wanted:
         return tensor
-    is_kept = _state.caches and _state.nesting and thread.grad and type(variable.node) is GradSlot
+    is_kept = _state.caches and _state.nesting and thread.grad and _state.cache.is_leaf(variable)
     made = _state.cache.get(variable) if is_kept else None
     if made is None:
         (made,) = apply(TABLE["to_dtype"], (variable,), (wanted,))
         if is_kept:
-            _state.cache[variable] = made
+            _state.cache.made[variable] = made
     return Tensor._of(made)
 
 
@@ -150,27 +184,54 @@ def autocast_decrement_nesting() -> int:
     return _state.nesting
 
 
-def snapshot() -> tuple[frozenset[str], dict[str, DType]]:
-    """Return for which kinds of device autocast is on in this thread, and their dtypes."""
-    return _state.enabled, dict(_state.dtypes)
+class Snapshot:
+    """How autocast is in this thread: where it is on, with which dtypes, and what a call takes of the casts so far.
 
+    inputs: the call's, some of which may be leaves.
+    """
 
-@contextmanager
-def as_in(taken: tuple[frozenset[str], dict[str, DType]]) -> Iterator[None]:
-    """Let autocast be as it was in a snapshot, inside."""
-    before = snapshot()
-    _stand(taken)
-    try:
-        yield
-    finally:
-        _stand(before)
+    def __init__(self, inputs: Sequence[Variable] = ()) -> None:
+        self.enabled, self.dtypes = _state.enabled, dict(_state.dtypes)
+        self.nesting, self.caches = _state.nesting, _state.caches
+        self.leaves = {x for x in inputs if _state.cache.is_leaf(x)}
+        self.taken: dict[Variable, Variable] = {}
 
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note which casts made before are read inside; those made inside are for later calls too."""
+        before = _state.cache
+        _state.cache = _Casts(before=before)
+        try:
+            yield
+        finally:
+            before.made.update(_state.cache.made)
+            self.taken, _state.cache = _state.cache.taken, before
 
-def _stand(taken: tuple[frozenset[str], dict[str, DType]]) -> None:
-    enabled, dtypes = taken
-    for kind in enabled ^ _state.enabled:
-        set_autocast_enabled(kind, kind in enabled)
-    _state.dtypes = dict(dtypes)
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Let autocast be as it was, inside: with the casts that were read, and no others."""
+        now, cache = Snapshot(), _state.cache
+        self._stand()
+        _state.cache = _Casts(dict(self.taken))
+        try:
+            yield
+        finally:
+            now._stand()
+            _state.cache = cache
+
+    def cast_alike(self, given: Variable, again: Variable) -> None:
+        """Let what stands for an input be cast once where that was, and before the call where that had been."""
+        if again is given or given not in self.leaves:
+            return
+        _state.cache.leaves.add(again)
+        made = self.taken.get(given)
+        if made is not None:
+            (_state.cache.made[again],) = apply(TABLE["to_dtype"], (again,), (made.aval.dtype,))
+
+    def _stand(self) -> None:
+        for kind in self.enabled ^ _state.enabled:
+            set_autocast_enabled(kind, kind in self.enabled)
+        _state.dtypes, _state.nesting, _state.caches = dict(self.dtypes), self.nesting, self.caches
 
 
 def _old_name(kind: str, word: str) -> None:

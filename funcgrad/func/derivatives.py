@@ -214,7 +214,7 @@ class _Run:
 
 def _leaf(level: Level, given: Any) -> Tensor:
     if not isinstance(given, Tensor):
-        raise RuntimeError(f"a derivative is taken by tensors: Expected tensors, but got {type(given).__name__}")
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(given)}")
     variable = given._current()
     if not variable.aval.differentiable:
         raise RuntimeError(

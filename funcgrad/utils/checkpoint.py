@@ -125,7 +125,7 @@ def checkpoint(
             return function(*args, **kwargs)
     call = _Call(function, (args, kwargs), again, preserve_rng_state)
     since = now()
-    with forward:
+    with forward, call.autocast.noting():
         results = function(*args, **kwargs)
     if not is_transformed and not _is_transformed(results):
         Block(call.run).forget(_variables(results), since)
@@ -181,20 +181,21 @@ class _Call:
         self.variables = [leaves[i]._current() for i in self.places]
         self.given = with_leaves(given, [None if isinstance(leaf, Tensor) else leaf for leaf in leaves])
         self.random = generator.snapshot() if preserve_rng_state else None
-        self.autocast = autocasting.snapshot()
+        self.autocast = autocasting.Snapshot(self.variables)
 
     def run(self, cotangents: list[Variable], history: bool) -> tuple[list[Variable], int]:
         """Make the call again: on the tensors with their history, or on new ones that wait for the cotangents."""
         with ExitStack() as stack:
             stack.enter_context(enable_grad())
-            stack.enter_context(autocasting.as_in(self.autocast))
+            stack.enter_context(self.autocast.again())
             stack.enter_context(self.context)
             if self.random is not None:
                 stack.enter_context(generator.as_in(self.random))
             inputs = self.variables if history else _after(cotangents, self.variables)
             leaves = leaves_of(self.given)
-            for place, variable in zip(self.places, inputs, strict=True):
+            for place, given, variable in zip(self.places, self.variables, inputs, strict=True):
                 leaves[place] = Tensor._of(variable)
+                self.autocast.cast_alike(given, variable)
             args, kwargs = with_leaves(self.given, leaves)
             since = now()
             return _variables(self.function(*args, **kwargs)), since

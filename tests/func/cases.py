@@ -210,6 +210,20 @@ def layers_inside(torch: Any) -> Any:
 
 
 @case
+def factors_of_a_batch_that_requires_grad(torch: Any) -> Any:
+    batch = torch.randn(3, 4, 4, requires_grad=True)
+    linalg = torch.linalg
+    sums = [
+        torch.vmap(lambda x, f=f: f(x).pow(2).sum())(batch)
+        for f in (linalg.pinv, linalg.inv, linalg.svdvals, torch.det, torch.matrix_exp)
+    ]
+    slopes = torch.autograd.grad(sum(row.sum() for row in sums), batch)[0]
+    scale = torch.rand(4, 4, requires_grad=True)
+    _, along = torch.func.jvp(lambda x: linalg.inv(x * scale).sum(), (batch.detach()[0],), (torch.ones(4, 4),))
+    return *[row.detach() for row in sums], slopes, torch.autograd.grad(along, scale)[0]
+
+
+@case
 def random_numbers_in_a_batch(torch: Any) -> Any:
     x = torch.ones(3, 4)
     same = torch.vmap(lambda x: torch.rand(2) + 0 * x.sum(), randomness="same")(x)

@@ -202,6 +202,7 @@ def test_randomness_is_different_where_that_is_asked() -> None:
         (lambda x: func.grad(lambda x: 2)(x), RuntimeError, "to return a Tensor, got <class 'int'>"),
         (lambda x: func.grad(lambda x: x.sum(), argnums=1)(x), RuntimeError, "only 1 positional"),
         (lambda x: func.grad(lambda x: x.sum())(x.long()), RuntimeError, "floating point and complex"),
+        (lambda x: func.grad(lambda x: x * 2)(1.0), ValueError, "must be Tensor, got <class 'float'>"),
         (lambda x: func.vjp(lambda x: x, x)[1](x[0]), RuntimeError, "Mismatch in shape"),
         (lambda x: func.jvp(lambda x: x, (x,), (x[0],)), RuntimeError, "Tensor is of size"),
         (lambda x: func.jvp(lambda y: x, (x,), (x,), strict=True), RuntimeError, "is independent of the inputs"),

@@ -176,6 +176,32 @@ def test_autocast_is_on_again() -> None:
     assert seen == [torch.bfloat16, torch.bfloat16]
 
 
+def checkpointed(block: Callable[..., Any]) -> Callable[[torch.Tensor], Any]:
+    return lambda x: checkpoint(block, x, use_reentrant=False)
+
+
+def checkpointed_within(block: Callable[..., Any]) -> Callable[[torch.Tensor], Any]:
+    return checkpointed(lambda x: checkpointed(block)(x) + block(x))
+
+
+@pytest.mark.parametrize("is_called_before", [False, True])
+@pytest.mark.parametrize(
+    ("again", "once"), [(checkpointed, lambda f: f), (checkpointed_within, lambda f: lambda x: f(x) + f(x))]
+)
+def test_checkpointed_calls_share_the_casts_of_autocast(again: Any, once: Any, is_called_before: bool) -> None:
+    torch.manual_seed(0)
+    layer, x = nn.Linear(6, 6), torch.randn(3, 6, requires_grad=True)
+
+    def gradients(through: Any) -> tuple[torch.Tensor, ...]:
+        with torch.autocast("cpu"):
+            y = layer(x) + layer(2 * x) if is_called_before else x
+            y = through(layer)(y) + through(lambda x: layer(x.relu()) + layer(x))(x)
+        return torch.autograd.grad(y.float().pow(2).sum(), [x, layer.weight, layer.bias])
+
+    for found, expected in zip(gradients(again), gradients(once), strict=True):
+        torch.testing.assert_close(found, expected, rtol=0.02, atol=0.01 * expected.abs().max().item())
+
+
 def test_contexts_surround_the_two_runs() -> None:
     entered: list[str] = []
 
