@@ -3,14 +3,16 @@
 XLA's convolution is as fast in NCHW as in NHWC: it brings both to NHWC inside. Where it is slow, in milliseconds of
 the result, the input's gradient and the weight's (`python -m tests.benchmarks.convolutions`; 2 CPU cores, jax 0.10.2,
 float32), and what is done instead:
-    no padding           64x32x26x26, 64 of 3x3    27, 6, 30      one column padded and cut off       7.5, 5.6, 11
-    1x1                  16x256x14x14 to 64        0.8, 0.8, 2.3  a matrix product                    0.9, 0.8, 0.4
-    depthwise            16x32x32x32, 3x3          13, 11, 2.6    a sum over the taps                 0.2, 0.3, 1.5
-    depthwise, 7x7       8x96x28x28, all taps      1.3, 10, 34    row by row in a loop                3.9, 7.8, 7.7
-    groups=4             16x32x32x32, 3x3          5.6, 5.4, 242  a convolution for each group        2.3, 2.3, 2.8
-    three dimensions     4x16x16x16x16, 3x3x3      8, 8, 16       depth taps as channels of a 2-d one 1.4, 1.3, 2.3
-    result > input       16x128x16x16, 2x2, pad 1  4.7, 5.0, 405  padded beforehand                   4, 5, 8
-    transposed, step 2   16x128x16x16 to 64, 4x4   4.4, 3.5, 275  gradients of the other way          4.4, 3.5, 5.0
+    many channels        64x32x14x14, 64 of 3x3    2.4, 2.6, 4.2  images with gaps, so by Eigen       1.4, 1.6, 1.7
+    no padding           64x32x26x26, 64 of 3x3    28, 7, 31      likewise                            4.5, 6.0, 5.7
+    few channels         32x16x32x32, 16 of 3x3    0.8, 0.8, 1.3  likewise, the weight's alone        0.8, 0.8, 1.1
+    1x1                  16x256x14x14 to 64        0.7, 0.6, 2.0  a matrix product                    0.4, 0.4, 0.4
+    depthwise            16x32x32x32, 3x3          11, 10, 2.4    a sum over the taps                 0.1, 0.1, 0.7
+    depthwise, 7x7       8x96x28x28, all taps      1.0, 4.7, 25   row by row in a loop                3.3, 4.9, 5.1
+    groups=4             16x32x32x32, 3x3          4.6, 4.7, 116  a convolution for each group        1.1, 1.2, 1.4
+    three dimensions     4x16x16x16x16, 3x3x3      8, 7, 14       depth taps as channels of a 2-d one 1.2, 1.3, 1.3
+    result > input       16x128x16x16, 2x2, pad 1  1.5, 3.0, 159  padded beforehand                   1.9, 1.8, 2.0
+    transposed, step 2   16x128x16x16 to 64, 4x4   4.4, 3.3, 256  gradients of the other way          4.2, 2.9, 3.1
 """
 
 from __future__ import annotations
@@ -34,8 +36,7 @@ _MOST_TAPS = 64
 _MOST_SPLITS = 64
 _MOST_AT_ONCE = 16  # taps in one sum: XLA fuses two layers in a row into each other, 49 x 49 products to compile
 _MUCH = 256  # products that are added up for one number
-_MANY, _SOME = 32, 16  # channels
-_SMALL_PATCHES = 2**21  # elements of the unfolded input; below, an unpadded convolution is fast as it is
+_MANY = 32  # channels
 
 
 def correlate(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int) -> Array:
@@ -189,17 +190,8 @@ def _flat(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims)
         # and swap the two.
         input = lax.optimization_barrier(jnp.pad(input, ((0, 0), (0, 0), *pads)))
         pads = ((0, 0),) * len(pads)
-    patches = input.shape[0] * math.prod(results) * math.prod(weight.shape[1:])
-    if any(map(any, pads)) or not is_above(patches, _SMALL_PATCHES - 1):
-        return _in_one(input, weight, stride, pads, dilation)
-    pads = ((0, stride[0]), *pads[1:])
-    return _in_one(input, weight, stride, pads, dilation)[:, :, :-1]
-
-
-def _in_one(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    is_image = input.ndim == 4 and all(isinstance(n, int) for n in input.shape[2:])
-    convolved = _of_images if is_image and input.dtype == np.float32 else _undivided
-    return convolved(input, weight, stride, pads, dilation)
+    is_image = input.ndim == 4 and input.dtype == np.float32 and all(isinstance(n, int) for n in sizes)
+    return (_of_images if is_image else _undivided)(input, weight, stride, pads, dilation)
 
 
 def _undivided(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
@@ -220,7 +212,7 @@ def _with_gaps(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: 
 
 @with_own_vjp(2, 3, 4)
 def _of_images(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
-    """Convolve, and both gradients, each by whoever is quicker: Eigen where much is summed up for many channels."""
+    """Convolve by whoever is quicker, and for both gradients too: Eigen where much is summed up for many channels."""
     features, *summed = weight.shape
     by_eigen = math.prod(summed) >= _MUCH and features >= _MANY
     return (_with_gaps if by_eigen else _undivided)(input, weight, stride, pads, dilation)
@@ -239,9 +231,8 @@ def _of_images_backward(
     features, channels, *kernel = weight.shape
     by_eigen = max(stride) == 1 and features * math.prod(kernel) >= _MUCH and channels >= _MANY
     to_input = _with_gaps if by_eigen else _undivided
-    to_weight = _with_gaps if features >= _SOME else _undivided
     by_input = jax.vjp(lambda x: to_input(x, weight, stride, pads, dilation), input)[1](gradient)
-    by_weight = jax.vjp(lambda x: to_weight(input, x, stride, pads, dilation), weight)[1](gradient)
+    by_weight = jax.vjp(lambda x: _with_gaps(input, x, stride, pads, dilation), weight)[1](gradient)
     return *by_input, *by_weight
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jax
@@ -12,8 +12,9 @@ from funcgrad._program.line import Loop, Step, avals_of
 _MOST_DIMENSIONS = 6
 # By default sums go to a library, which has what they are of written to memory. It writes past its own where an array
 # has more dimensions than that: (x * y[..., None, None]).sum(4) of x (2, 12, 11, 10, 2, 2, 2) ends the process (jax
-# 0.10.2). And the gradient of a depthwise kernel is a sum for each of its taps, of as many shifted copies of the image:
-# a step of MobileNet's blocks takes 0.8 to 0.55 of the time without them (`python -m tests.benchmarks.options`).
+# 0.10.2). And the gradient of a depthwise kernel is a sum for each of its taps, of as many shifted copies of the image;
+# that of BatchNorm between convolutions sums products as large as images. Without the library a step of MobileNet's
+# blocks takes 0.8 to 0.55 of the time, one of a ResNet's 0.85 (`python -m tests.benchmarks.options`).
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT"}
 HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)  # they compile in half the time; XLA has lost them since
 # Without LLVM's optimisations, by the older emitters, in one thread: for what computes little.
@@ -27,14 +28,23 @@ def options_for(line: Iterable[Step | Loop]) -> dict[str, Any]:
     if jax.default_backend() != "cpu":
         return {}
     line = list(line)
+    steps = list(_steps_of(line))
     has_many = any(len(a.shape) > _MOST_DIMENSIONS for a in avals_of(line))
-    return _SUMS_BY_XLA if has_many or any(map(_is_depthwise, line)) else {}
+    kinds = [kind for step in steps for kind in ("conv", "batch_norm_train") if kind in step.op.name]
+    sums_images = len(set(kinds)) == 2 or any(map(_is_depthwise, steps))
+    return _SUMS_BY_XLA if has_many or sums_images else {}
 
 
-def _is_depthwise(step: Step | Loop) -> bool:
+def _steps_of(line: Iterable[Step | Loop]) -> Iterator[Step]:
+    for step in line:
+        if isinstance(step, Loop):
+            yield from _steps_of(step.body)
+        else:
+            yield step
+
+
+def _is_depthwise(step: Step) -> bool:
     """Tell whether an instruction is a convolution of each channel by itself, forward."""
-    if isinstance(step, Loop):
-        return any(map(_is_depthwise, step.body))
     if not step.op.name.startswith(("conv1d", "conv2d")) or len(step.statics) < 4:
         return False
     *_, groups = step.statics

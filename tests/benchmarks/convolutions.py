@@ -40,6 +40,8 @@ class Workload(NamedTuple):
 
 WORKLOADS = {
     "no-padding": Workload((64, 32, 26, 26), (64, 32, 3, 3)),
+    "many-channels": Workload((64, 32, 14, 14), (64, 32, 3, 3), pad=1),
+    "few-channels": Workload((32, 16, 32, 32), (16, 16, 3, 3), pad=1),
     "1x1": Workload((16, 256, 14, 14), (64, 256, 1, 1)),
     "depthwise": Workload((16, 32, 32, 32), (32, 1, 3, 3), pad=1, groups=32),
     "depthwise-7x7": Workload((8, 96, 28, 28), (96, 1, 7, 7), pad=3, groups=96, sums_taps=True),

@@ -1,6 +1,6 @@
-"""Measure what XLA's CPU compiler is asked for where a net has depthwise convolutions (`_program.compiling`).
+"""Measure what XLA's CPU compiler is asked for in nets of convolutions and BatchNorm (`_program.compiling`).
 
-    python -m tests.benchmarks.options     # two blocks of MobileNet, with and without, half a minute
+    python -m tests.benchmarks.options     # blocks of MobileNet and of a ResNet, with and without, half a minute
 
 Milliseconds of a training step by the clock, the least of many.
 """
@@ -17,18 +17,25 @@ from funcgrad._program.plan import forget_executables
 from funcgrad._program.trie import forest
 
 STEPS = 30
-BLOCKS = {"16 to 64 channels, 32x32": (8, 16, 64, 32), "24 to 144 channels, 16x16": (8, 24, 144, 16)}
+BLOCKS = {  # samples, channels, inner channels, size
+    "16 to 64 channels, 32x32": (8, 16, 64, 32), "24 to 144 channels, 16x16": (8, 24, 144, 16),
+    "16 channels, 32x32": (32, 16, 16, 32), "32 channels, 16x16": (32, 32, 32, 16),
+}  # fmt: skip
 
 
 class Block(nn.Module):
-    """An inverted residual: widen, convolve each channel by itself, narrow. Source: Sandler et al. 2018."""
+    """A residual of three convolutions: widen, each channel by itself, narrow; or, as wide as its input, of 3x3 each.
+
+    Source: Sandler et al. 2018; He et al. 2015.
+    """
 
     def __init__(self, channels: int, inner: int) -> None:
         super().__init__()
+        outer, groups = (1, inner) if inner > channels else (3, 1)
         self.branch = nn.Sequential(
-            nn.Conv2d(channels, inner, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
-            nn.Conv2d(inner, inner, 3, padding=1, groups=inner, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
-            nn.Conv2d(inner, channels, 1, bias=False), nn.BatchNorm2d(channels),
+            nn.Conv2d(channels, inner, outer, padding=outer // 2, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
+            nn.Conv2d(inner, inner, 3, padding=1, groups=groups, bias=False), nn.BatchNorm2d(inner), nn.ReLU6(),
+            nn.Conv2d(inner, channels, outer, padding=outer // 2, bias=False), nn.BatchNorm2d(channels),
         )  # fmt: skip
 
     def forward(self, x: Any) -> Any:

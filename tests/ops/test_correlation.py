@@ -29,12 +29,41 @@ def test_large_kernels_of_single_channels(kernel: tuple[int, ...], stride: int, 
     def plain(x: jax.Array, w: jax.Array) -> jax.Array:
         return lax.conv_general_dilated(x, w, steps, pads, rhs_dilation=gaps, feature_group_count=3)
 
-    def slopes(convolve: Callable[..., jax.Array]) -> Callable[..., tuple[jax.Array, ...]]:
-        return jax.grad(lambda x, w: (convolve(x, w) ** 2).mean(), (0, 1))
+    _assert_alike(ours, plain, x, w)
+    lowered = jax.jit(_slopes(ours)).lower(x, w).as_text()
+    assert lowered.count("stablehlo.while") >= 1  # rows in a loop: a sum over all taps at once compiles for seconds
 
-    for made, wanted in ((ours(x, w), plain(x, w)), *zip(slopes(ours)(x, w), slopes(plain)(x, w), strict=True)):
+
+@pytest.mark.parametrize(("stride", "pads", "gaps"), [(1, ((1, 1), (1, 1)), (1, 1)), (2, ((0, 0), (2, 1)), (2, 1))])
+@pytest.mark.parametrize(("channels", "features"), [(32, 32), (3, 16), (32, 3)])
+def test_images_with_gaps(
+    stride: int, pads: tuple[tuple[int, int], ...], gaps: tuple[int, int], channels: int, features: int
+) -> None:
+    random = np.random.default_rng(0)
+    x = jnp.asarray(random.standard_normal((2, channels, 9, 8)), jnp.float32)
+    w = jnp.asarray(random.standard_normal((features, channels, 3, 3)), jnp.float32)
+    steps = (stride, stride)
+
+    def ours(x: jax.Array, w: jax.Array) -> jax.Array:
+        return correlate(x, w, steps, pads, gaps, 1)
+
+    def plain(x: jax.Array, w: jax.Array) -> jax.Array:
+        return lax.conv_general_dilated(x, w, steps, pads, rhs_dilation=gaps)
+
+    _assert_alike(ours, plain, x, w)
+    assert "lhs_dilate = [1, 2]" in jax.jit(_slopes(ours)).lower(x, w).as_text()
+
+
+Function = Callable[[jax.Array, jax.Array], jax.Array]
+
+
+def _slopes(convolve: Function) -> Callable[..., tuple[jax.Array, ...]]:
+    return jax.grad(lambda x, w: (convolve(x, w) ** 2).mean(), (0, 1))
+
+
+def _assert_alike(ours: Function, plain: Function, x: jax.Array, w: jax.Array) -> None:
+    """Results, gradients and tangents are the same."""
+    for made, wanted in ((ours(x, w), plain(x, w)), *zip(_slopes(ours)(x, w), _slopes(plain)(x, w), strict=True)):
         np.testing.assert_allclose(made, wanted, rtol=1e-4, atol=1e-4)
     _, along = jax.jvp(ours, (x, w), (x, w))
     np.testing.assert_allclose(along, 2 * plain(x, w), rtol=1e-4, atol=1e-3)
-    lowered = jax.jit(slopes(ours)).lower(x, w).as_text()
-    assert lowered.count("stablehlo.while") >= 1  # rows in a loop: a sum over all taps at once compiles for seconds
