@@ -12,10 +12,13 @@ from funcgrad._program.line import Loop, Step, avals_of
 _MOST_DIMENSIONS = 6
 # By default sums go to a library, which has what they are of written to memory. It writes past its own where an array
 # has more dimensions than that: (x * y[..., None, None]).sum(4) of x (2, 12, 11, 10, 2, 2, 2) ends the process (jax
-# 0.10.2). And the gradient of a depthwise kernel is a sum for each of its taps, of as many shifted copies of the image;
-# that of BatchNorm between convolutions sums products as large as images. Without the library a step of MobileNet's
-# blocks takes 0.8 to 0.55 of the time, one of a ResNet's 0.85 (`python -m tests.benchmarks.options`).
+# 0.10.2). It does not round on the way: (x.bfloat16().float() - x).sum() is 0. And the gradient of a depthwise kernel
+# is a sum for each of its taps, of as many shifted copies of the image; that of BatchNorm between convolutions sums
+# products as large as images. Without the library a step of MobileNet's blocks takes 0.7 to 0.45 of the time, one of a
+# small ResNet's 0.8 to 1.05 (`python -m tests.benchmarks.options`).
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT"}
+# By default x.bfloat16() * 3 is not rounded where the next instruction reads it in float32.
+_ROUNDED = {"xla_allow_excess_precision": False}
 HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)  # they compile in half the time; XLA has lost them since
 # Without LLVM's optimisations, by the older emitters, in one thread: for what computes little.
 QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1} | (
@@ -29,10 +32,12 @@ def options_for(line: Iterable[Step | Loop]) -> dict[str, Any]:
         return {}
     line = list(line)
     steps = list(_steps_of(line))
+    is_short = any(a.dtype.is_floating_point and a.dtype.itemsize < 4 for a in avals_of(line))  # 16 bits, or 8
     has_many = any(len(a.shape) > _MOST_DIMENSIONS for a in avals_of(line))
     kinds = [kind for step in steps for kind in ("conv", "batch_norm_train") if kind in step.op.name]
     sums_images = len(set(kinds)) == 2 or any(map(_is_depthwise, steps))
-    return _SUMS_BY_XLA if has_many or sums_images else {}
+    options = _SUMS_BY_XLA if has_many or is_short or sums_images else {}
+    return options | _ROUNDED if is_short else options
 
 
 def _steps_of(line: Iterable[Step | Loop]) -> Iterator[Step]:
