@@ -37,6 +37,7 @@ _MOST_SPLITS = 64
 _MOST_AT_ONCE = 16  # taps in one sum: XLA fuses two layers in a row into each other, 49 x 49 products to compile
 _MUCH = 256  # products that are added up for one number
 _MANY = 32  # channels
+_WHOLE = 2**23  # products in all
 
 
 def correlate(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int) -> Array:
@@ -214,8 +215,17 @@ def _with_gaps(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: 
 def _of_images(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
     """Convolve by whoever is quicker, and for both gradients too: Eigen where much is summed up for many channels."""
     features, *summed = weight.shape
-    by_eigen = math.prod(summed) >= _MUCH and features >= _MANY
+    by_eigen = _is_for_eigen(math.prod(summed), features, _positions(input, stride))
     return (_with_gaps if by_eigen else _undivided)(input, weight, stride, pads, dilation)
+
+
+def _is_for_eigen(summed: int, channels: int, positions: int) -> bool:
+    return summed >= _MUCH and channels >= _MANY and is_above(positions * channels * summed, _WHOLE)
+
+
+def _positions(input: Array, stride: Dims) -> int:
+    """Return how many places of images a kernel is put at, but for the edges."""
+    return math.prod([input.shape[0], *[n // s for n, s in zip(input.shape[2:], stride, strict=True)]])
 
 
 def _of_images_forward(
@@ -229,7 +239,8 @@ def _of_images_backward(
 ) -> tuple[Array, Array]:
     input, weight = saved
     features, channels, *kernel = weight.shape
-    by_eigen = max(stride) == 1 and features * math.prod(kernel) >= _MUCH and channels >= _MANY
+    summed, is_dense = features * math.prod(kernel), max(stride) == 1
+    by_eigen = is_dense and _is_for_eigen(summed, channels, _positions(input, stride))
     to_input = _with_gaps if by_eigen else _undivided
     by_input = jax.vjp(lambda x: to_input(x, weight, stride, pads, dilation), input)[1](gradient)
     by_weight = jax.vjp(lambda x: _with_gaps(input, x, stride, pads, dilation), weight)[1](gradient)

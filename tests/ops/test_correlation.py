@@ -40,7 +40,7 @@ def test_images_with_gaps(
     stride: int, pads: tuple[tuple[int, int], ...], gaps: tuple[int, int], channels: int, features: int
 ) -> None:
     random = np.random.default_rng(0)
-    x = jnp.asarray(random.standard_normal((2, channels, 9, 8)), jnp.float32)
+    x = jnp.asarray(random.standard_normal((16, channels, 9, 8)), jnp.float32)
     w = jnp.asarray(random.standard_normal((features, channels, 3, 3)), jnp.float32)
     steps = (stride, stride)
 
