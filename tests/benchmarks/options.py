@@ -8,6 +8,8 @@ Milliseconds of a training step by the clock, the least of many.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import funcgrad as torch
@@ -15,6 +17,7 @@ from funcgrad import nn
 from funcgrad._program import compiling
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.trie import forest
+from tests.benchmarks import workloads
 
 STEPS = 30
 BLOCKS = {  # samples, channels, inner channels, size
@@ -43,21 +46,31 @@ class Block(nn.Module):
         return x + self.branch(x)
 
 
-def measure(batch: int, channels: int, inner: int, size: int) -> float:
-    """Return milliseconds of a step."""
-    forest._roots.clear()
-    forget_executables()
-    torch.manual_seed(0)
+def blocks(batch: int, channels: int, inner: int, size: int) -> Callable[[], float]:
+    """Return a training step of three blocks."""
     net = nn.Sequential(*[Block(channels, inner) for _ in range(3)])
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9)
-    x, seen = torch.randn(batch, channels, size, size), []
-    for _ in range(STEPS):
-        start = time.perf_counter()
+    x = torch.randn(batch, channels, size, size)
+
+    def step() -> float:
         loss = net(x).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        loss.item()
+        return loss.item()
+
+    return step
+
+
+def measure(build: Callable[[], Callable[[], float]]) -> float:
+    """Return milliseconds of a step."""
+    forest._roots.clear()
+    forget_executables()
+    torch.manual_seed(0)
+    step, seen = build(), []
+    for _ in range(STEPS):
+        start = time.perf_counter()
+        step()
         seen.append((time.perf_counter() - start) * 1e3)
     return min(seen)
 
@@ -66,11 +79,13 @@ def main() -> None:
     """Print one row per block: by default, as it is compiled, and the ratio."""
     chosen = compiling._SUMS_BY_XLA
     print(f"{'':28}{'by default':>12}{'as compiled':>14}{'ratio':>8}")
-    for name, sizes in BLOCKS.items():
+    steps = {name: partial(blocks, *sizes) for name, sizes in BLOCKS.items()}
+    steps["the ResNet of `steps`"] = partial(workloads.loop, torch, "resnet")
+    for name, build in steps.items():
         found = []
         for options in ({}, chosen):
             compiling._SUMS_BY_XLA = options
-            found.append(measure(*sizes))
+            found.append(measure(build))
         plain, ours = found
         print(f"{name:28}{plain:>12.2f}{ours:>14.2f}{ours / plain:>8.2f}", flush=True)
 
