@@ -147,6 +147,32 @@ def policy(torch: Any) -> Iterator[float]:
         yield loss.item()
 
 
+def episodes(torch: Any) -> Iterator[float]:
+    """Actor-critic: 100 episodes of 10 to 200 steps, an action drawn and read in each, an update after each episode."""
+    nn, functional, categorical = torch.nn, torch.nn.functional, torch.distributions.Categorical
+    body, actor, critic = nn.Linear(4, 64), nn.Linear(64, 2), nn.Linear(64, 1)
+    optimizer = torch.optim.Adam([*body.parameters(), *actor.parameters(), *critic.parameters()], lr=1e-2)
+    generator = np.random.default_rng(0)
+    for _ in range(100):
+        seen, actions = [], 0
+        for _ in range(int(generator.integers(10, 201))):
+            hidden = functional.relu(body(torch.from_numpy(generator.standard_normal(4).astype(np.float32))))
+            choice = categorical(functional.softmax(actor(hidden), dim=-1))
+            action = choice.sample()
+            seen.append((choice.log_prob(action), critic(hidden)))
+            actions += action.item()
+        returns = torch.linspace(1.0, -1.0, len(seen))
+        policy_losses, value_losses = [], []
+        for (likely, value), gain in zip(seen, returns, strict=True):
+            policy_losses.append(-likely * (gain - value.item()))
+            value_losses.append(functional.smooth_l1_loss(value, torch.tensor([gain.item()])))
+        optimizer.zero_grad()
+        loss = torch.stack(policy_losses).sum() + torch.stack(value_losses).sum()
+        loss.backward()
+        optimizer.step()
+        yield loss.item() + actions
+
+
 def generation(torch: Any) -> Iterator[float]:
     """A GPT of 2 layers, width 64, writes 120 characters one by one, each from all before it, without a cache."""
     nn, functional = torch.nn, torch.nn.functional
@@ -294,8 +320,8 @@ def boxes(torch: Any) -> Iterator[float]:
 
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
     "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "translation": translation, "policy": policy,
-    "generation": generation, "augmented": augmented, "trees": trees, "graphs": graphs, "experts": experts,
-    "boxes": boxes,
+    "episodes": episodes, "generation": generation, "augmented": augmented, "trees": trees, "graphs": graphs,
+    "experts": experts, "boxes": boxes,
 }  # fmt: skip
 
 
