@@ -15,8 +15,8 @@ _MOST_DIMENSIONS = 6
 # 0.10.2). It does not round on the way: (x.bfloat16().float() - x).sum() is 0. And the gradient of a depthwise kernel
 # is a sum for each of its taps, of as many shifted copies of the image; that of BatchNorm between convolutions sums
 # products as large as images. Without the library a step of MobileNet's blocks takes 0.7 to 0.5 of the time, one of a
-# small ResNet 0.7, of residual blocks alone 1 to 1.1 (`python -m tests.benchmarks.options`). Products of matrices stay the
-# library's one by one: together with what is around them it read memory that nobody wrote (`scaled_mm` to bfloat16).
+# small ResNet 0.7, of residual blocks alone 1 to 1.1 (`python -m tests.benchmarks.options`). Products of matrices stay
+# the library's one by one: with what is around them it read memory that nobody wrote (`scaled_mm` to bfloat16).
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 # By default x.bfloat16() * 3 is not rounded where the next instruction reads it in float32.
 _ROUNDED = {"xla_allow_excess_precision": False}
