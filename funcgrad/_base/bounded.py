@@ -33,6 +33,9 @@ class Bounded(Generic[T]):
         """Return the entry for this key, if there is one."""
         return self._entries.get(key)
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def __contains__(self, key: Any) -> bool:
         return key in self._entries
 

@@ -85,7 +85,7 @@ class Loop:
     names in the turn before), and stacks (`per_turn`: one argument for each turn). `arguments` is all of that in a row.
     """
 
-    __slots__ = ("arguments", "body", "body_token", "carries", "constants", "token", "turns", "updates")
+    __slots__ = ("_stacks", "arguments", "body", "body_token", "carries", "constants", "token", "turns", "updates")
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class Loop:
         self.body, self.turns, self.constants, self.updates = tuple(body), turns, constants, tuple(updates)
         self.carries = len(self.updates)
         self.arguments = tuple(arguments)
+        self._stacks: list[tuple[Argument, ...]] | None = None
         self.body_token = tuple([(step.token, step.arguments) for step in body])
         self.token = (self.body_token, turns, constants, self.updates, len(self.arguments))
 
@@ -111,8 +112,10 @@ class Loop:
 
     @property
     def stacks(self) -> list[tuple[Argument, ...]]:
-        first = self.constants + self.carries
-        return [self.arguments[i : i + self.turns] for i in range(first, len(self.arguments), self.turns)]
+        if self._stacks is None:
+            starts = range(self.constants + self.carries, len(self.arguments), self.turns)
+            self._stacks = [self.arguments[i : i + self.turns] for i in starts]
+        return self._stacks
 
     def aval_of(self, part: Any) -> Aval:
         """Return what is known of a result of one turn."""

@@ -2,10 +2,11 @@
 
 The length of an episode, of a sentence, of a search differs from step to step; a program of each length, compiled
 whole, would cost seconds each time. So what is between loops is compiled apart and found again by what it computes,
-whatever program it comes from; and a loop is compiled once for up to 16, 32, 64, ... turns: the number of turns is an
-input. The stacks that loops read and write pass through the host, where putting arrays together needs no compile. So
-does what puts the results of many turns together, or takes it apart (`torch.stack` of an episode's losses). What lies
-between and has the number of turns in its shape is a program with a length that varies: see `lengths`.
+whatever program it comes from; and a loop is compiled for up to 16, 32, 64, ... turns: the number of turns is an input,
+and where the arrays are small there is room for twice as many. The stacks that loops read and write pass through the
+host, where putting arrays together needs no compile. So does what puts the results of many turns together, or takes it
+apart (`torch.stack` of an episode's losses). What lies between and has the number of turns in its shape is a program
+with a length that varies: see `lengths`.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ from funcgrad._base.bounded import Bounded
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import on_host, struct_of, struct_of_numbers
-from funcgrad._program.lengths.family import Sample, family_of
+from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
-from funcgrad._program.tracing import Parts, Tracing, parts_read, stretch
+from funcgrad._program.tracing import Parts, Tracing, parts_read, stretches
 from funcgrad._program.trie import Constant, Signature, are_joined, is_open
 from funcgrad._program.value import Aval
 
 SMALLEST = 16  # turns that a loop is compiled for
+_LITTLE = 1 << 22  # bytes of stacks for which more room is no matter
 _KNOWN: Bounded[Callable[..., Any]] = Bounded(4096)  # by what they compute: pieces and loops
 
 
@@ -125,15 +127,6 @@ def _compiled_piece(
         tracing.run(lines)
         return [tracing.values[step][part] for step, part in returned]
 
-    execute = jax.jit(piece, compiler_options=options_for(lines))
-    family = family_of(Sample(calls, shapes), wanted, ())
-    if family is None or family.may_go_to_host:
-        hosted = on_host(execute, lines, shapes, *map(struct_of, shapes), struct_of_numbers(numbers))
-        if family is not None:
-            family.note_host(runs=hosted is not None)
-        if hosted is not None:
-            counters.parts -= 1
-            return lambda *arguments: hosted((), arguments[:-1], arguments[-1])
     served = for_many_lengths(Sample(calls, shapes), wanted, (), may_wait=lambda: False)
     if isinstance(served, Served):
         counters.parts -= not served.is_new
@@ -144,7 +137,12 @@ def _compiled_piece(
             return [results[i] for i in order]
 
         return for_its_length
-    return execute
+    execute = jax.jit(piece, compiler_options=options_for(lines))
+    hosted = on_host(execute, lines, shapes, *map(struct_of, shapes), struct_of_numbers(numbers))
+    if hosted is None:
+        return execute
+    counters.parts -= 1
+    return lambda *arguments: hosted((), arguments[:-1], arguments[-1])
 
 
 class _Run:
@@ -192,10 +190,8 @@ class _Run:
         initial = [*map(self.get, loop.initial)]
         parts = sorted(read.items(), key=repr)
         key = (loop.body_token, loop.constants, loop.updates, len(stacks), tuple(parts))
-        execute = found_or_made(key, lambda: _compiled_loop(loop, read))
-        size = max(SMALLEST, 1 << (loop.turns - 1).bit_length())
-        filled = [np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]), x.dtype)]) for x in stacks]
-        results = execute(constants, initial, filled, np.int32(loop.turns), np.zeros(size, np.bool_))
+        execute = found_or_made(key, lambda: _TurnedLoop(_compiled_loop(loop, read)))
+        results = execute(constants, initial, stacks, loop.turns)
         for (part, stacked), result in zip(parts, results, strict=True):
             self.values[place, part] = np.asarray(result) if stacked else result
 
@@ -230,19 +226,21 @@ class _Run:
 
     def _stacked(self, stack: Sequence[Argument]) -> np.ndarray[Any, Any]:
         """Return one array on the host with an element for each turn."""
-        pieces: list[np.ndarray[Any, Any]] = []
-        i = 0
-        while i < len(stack):
-            length, direction = stretch(stack, i)
+        pieces, singles = list[np.ndarray[Any, Any]](), list[np.ndarray[Any, Any]]()
+        for i, length, direction in stretches(stack):
             first = stack[i]
-            if length > 1 and type(first) is Ref and first.turn is not None:
-                whole, start = self.values[first[:2]], first.turn
-                pieces.append(whole[start : start + length] if direction > 0
-                              else whole[start - length + 1 : start + 1][::-1])  # fmt: skip
-            else:
-                length = next((k for k in range(1, len(stack) - i) if stretch(stack, i + k)[0] > 1), len(stack) - i)
-                pieces.append(np.stack([self._on_host(one) for one in stack[i : i + length]]))
-            i += length
+            if length == 1 or type(first) is not Ref:
+                singles += map(self._on_host, stack[i : i + length])
+                continue
+            if singles:
+                pieces.append(np.stack(singles))
+                singles = []
+            whole, start = self.values[first[:2]], first.turn
+            assert start is not None, "of a loop's results those of some turns are read"
+            forward = whole[start : start + length]
+            pieces.append(forward if direction > 0 else whole[start - length + 1 : start + 1][::-1])
+        if singles:
+            pieces.append(np.stack(singles))
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
@@ -273,6 +271,24 @@ def _end_to_end(stacked: np.ndarray[Any, Any], is_stack: bool, dim: int = 0) -> 
     shape = stacked.shape[1:]
     dim %= ndim
     return moved.reshape(*shape[:dim], -1, *shape[dim + 1 :])
+
+
+class _TurnedLoop:
+    """A loop with its executables, each for up to so many turns: the fewest that there is room for."""
+
+    def __init__(self, execute: Callable[..., Any]) -> None:
+        self.execute, self.rooms = execute, list[int]()
+
+    def __call__(self, constants: list[Any], initial: list[Any], stacks: list[Any], turns: int) -> list[Any]:
+        """Run it. stacks: with an element for each turn."""
+        tight = max(SMALLEST, 1 << (turns - 1).bit_length())
+        each = sum([x.nbytes // turns for x in stacks])
+        room = min([room for room in self.rooms if room >= tight and each * (room - tight) <= _LITTLE], default=0)
+        if not room:  # with room for more, or the next that has more is another compile
+            room = 2 * tight if each * tight <= _LITTLE else tight
+            self.rooms.append(room)
+        filled = [np.concatenate([x, np.zeros((room - turns, *x.shape[1:]), x.dtype)]) for x in stacks]
+        return self.execute(constants, initial, filled, np.int32(turns), np.zeros(room, np.bool_))
 
 
 def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
@@ -321,11 +337,24 @@ def turns_vary(line: Sequence[Step | Loop]) -> bool:
     turns = tuple([step.turns for step in line if isinstance(step, Loop)])
     if not turns:
         return False
-    kind = tuple([_kind(step) for step in line])
-    seen = _TURNS.found(kind, set)
+    seen = _TURNS.found(_kind_of(line), set)
     if len(seen) < 2:
         seen.add(turns)
     return len(seen) > 1
+
+
+def turns_varied(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether lines of this kind were planned with different numbers of turns."""
+    return len(_TURNS.get(_kind_of(line)) or ()) > 1
+
+
+def loops_were_seen() -> bool:
+    """Tell whether any line with loops was looked at for its numbers of turns."""
+    return len(_TURNS) > 0
+
+
+def _kind_of(line: Sequence[Step | Loop]) -> Any:
+    return tuple(map(_kind, line))
 
 
 def _kind(step: Step | Loop) -> Any:

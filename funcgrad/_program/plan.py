@@ -35,7 +35,7 @@ from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
-from funcgrad._program.parts import InParts, turns_vary
+from funcgrad._program.parts import InParts, loops_were_seen, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
@@ -210,6 +210,10 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
 def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -> Plan:
     """Return how to run these calls. read: a result that somebody waits for."""
     line, found = line_of(part.calls, part.wanted)
+    if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
+        in_parts = _in_parts(line, found, part)
+        if in_parts is not None:
+            return in_parts
     sources: Sources = None
     if len(line) > SHORT:
         line, sources = with_changing_numbers_open(line, found)
@@ -246,6 +250,19 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
     if served:
         made.note = f"each length is compiled: {served.reason}"
     return made
+
+
+def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part) -> Plan | None:
+    """Return how to run a line whose loops are known to turn another number of times each time; None for others."""
+    if len(line) <= FEW or not loops_were_seen() or are_known(line):
+        return None
+    parted, results = rolled(line, found, 3, LONG, fold=False)
+    if len(parted) > LOOP or not turns_varied(parted):
+        return None
+    compiled = counters.parts
+    execute = InParts(parted, results, part.avals)
+    leaves, order = range(len(part.avals)), range(len(part.wanted))
+    return Plan(execute, (), leaves, order, is_new=counters.parts > compiled)
 
 
 def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:

@@ -8,7 +8,8 @@ that changed since become inputs in one walk, and a loop with ten changing numbe
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from weakref import ref
 
@@ -92,6 +93,17 @@ def fresh_program() -> Program:
     recorded = thread.program
     thread.program = Program()
     return recorded
+
+
+@contextmanager
+def aside() -> Iterator[Program]:
+    """Record into another program, which is not to be run; if it had to be all the same, it is closed afterwards."""
+    outer, thread.program = thread.program, Program()
+    program = thread.program
+    try:
+        yield program
+    finally:
+        thread.program = outer
 
 
 class _Again(Exception):  # noqa: N818 - no error: it asks for another try

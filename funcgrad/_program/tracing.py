@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -96,15 +96,12 @@ class Tracing:
         if all(type(a) is Constant for a in stack):
             return jnp.asarray(np.array([a.number for a in stack], np.float64))
         pieces: list[jax.Array] = []
-        i = 0
-        while i < len(stack):
-            length, direction = stretch(stack, i)
+        for i, length, direction in stretches(stack):
             if length > 1:
                 pieces.append(self._slice(stack[i], length, direction))
             else:
                 found = self._array(stack[i])
                 pieces.append(jnp.asarray(found, np.float64 if isinstance(found, (int, float)) else None)[None])
-            i += length
         return pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
 
     def _slice(self, first: Argument, length: int, direction: int) -> jax.Array:
@@ -136,8 +133,16 @@ def _is_given(argument: Any) -> bool:
     return type(argument) is Number or hasattr(argument, "shape")
 
 
-def stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
-    """Return how many arguments from `i` on are of consecutive turns of one loop, and in which direction these go."""
+def stretches(stack: Sequence[Argument]) -> Iterator[tuple[int, int, int]]:
+    """Yield where there are arguments of consecutive turns of one loop, how many, and in which direction these go."""
+    i = 0
+    while i < len(stack):
+        length, direction = _stretch(stack, i) if type(stack[i]) in (Ref, Hole) else (1, 1)
+        yield i, length, direction
+        i += length
+
+
+def _stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
     place, direction = _place(stack[i]), 0
     if place is None:
         return 1, 1

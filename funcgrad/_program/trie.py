@@ -110,6 +110,7 @@ class Call:
 
 _SIGNATURES: OrderedDict[Any, Signature] = OrderedDict()
 _SIGNATURE_LIMIT = 20_000
+_RENTED = 1 << 14
 _MANY = 8  # tensors that are put together: fewer are traced as quickly
 NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels that is an input
 
@@ -238,13 +239,18 @@ def _is_from_jax(error: BaseException) -> bool:
 
 
 class Forest:
-    """The tries, one per setting that changes what an op means, and a bound on all their plans together."""
+    """The tries, one per setting that changes what an op means, and bounds on all their plans together.
 
-    __slots__ = ("_planned", "_roots")
+    An episode of another length each time is another path, a thousand instructions long. As it has no executable of
+    its own, little is lost with it: of such plans only those are kept that have so many instructions together.
+    """
+
+    __slots__ = ("_planned", "_rented", "_roots")
 
     def __init__(self) -> None:
         self._roots: dict[Any, Call] = {}
         self._planned: dict[Any, tuple[Call, Any]] = {}  # by plan: where it hangs
+        self._rented = 0  # instructions of those without an executable of their own
 
     def root(self, setting: Any) -> Call:
         """Return where a program begins under this setting."""
@@ -262,11 +268,28 @@ class Forest:
             for old in by_age[: len(by_age) - settings.programs * 3 // 4]:
                 if old is not plan:
                     self._drop(old)
+        self._rented += call.depth if plan.spare > 0 else 0
+        if self._rented > _RENTED:
+            self._drop_rented(plan)
+
+    def _drop_rented(self, latest: Any) -> None:
+        """Keep of the plans without executables of their own those that ran last."""
+        rented = [plan for plan in self._planned if plan.spare > 0 and plan is not latest]
+        kept = self._planned[latest][0].depth
+        for plan in sorted(rented, key=lambda plan: -plan.used):
+            kept += self._planned[plan][0].depth
+            if kept > _RENTED // 2:
+                self._drop(plan)
+        self._rented = sum([call.depth for plan, (call, _) in self._planned.items() if plan.spare > 0])
 
     def _drop(self, plan: Any) -> None:
         call, key = self._planned.pop(plan)
         if call.plans.get(key) is plan:  # not where a failed program was planned anew
             del call.plans[key]
+        _prune(call)
+
+    def forget(self, call: Call) -> None:
+        """Take away the instructions that lead to this one and nowhere else, unless a plan hangs there."""
         _prune(call)
 
     def last_used(self) -> tuple[Call, Any] | None:

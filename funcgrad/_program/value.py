@@ -107,6 +107,18 @@ class Seen(int):
         return self >= _OFTEN or value.aval.nbytes > _LITTLE or jax.default_backend() != "cpu"
 
 
+class _NotHere:
+    """The `array` of a Value that stands for others, whose numbers nobody may ask for."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotHere(name)
+
+
+class NotHere(Exception):  # noqa: N818 - no error: it asks for another way
+    """Somebody asked for the numbers of what stands for others."""
+
+
+NOT_HERE: Any = _NotHere()
 SHARED = object()  # the `slot` of a Value whose array others hold too
 _SMALL = 1 << 20  # bytes
 _OFTEN, _LITTLE = 16, 1 << 14  # programs; bytes

@@ -71,13 +71,14 @@ def donations(
     else from a later call. A result computed before the last reading would make
     XLA copy the leaf: an MLP step whose weights were paired with their gradients copied every one of them.
     """
+    is_wanted = set(wanted)
     last_reader = {-1 - a: i for i, call in enumerate(calls) for a in call.arguments if type(a) is int and a < 0}
     unclaimed: dict[Aval, list[tuple[int, int]]] = defaultdict(list)  # by shape: (producing call, slot)
     for i, call in enumerate(calls):
         for slot, aval in enumerate(call.avals, call.first):
-            if slot in wanted:
+            if slot in is_wanted:
                 unclaimed[aval].append((i, slot))
-    replaced = _replaced(calls, last_reader, set(wanted))
+    replaced = _replaced(calls, last_reader, is_wanted)
     partners = {leaf: slot for leaf, slot in replaced.items() if copies or leaf in free}
     for leaf, slot in partners.items():
         unclaimed[leaf_avals[leaf]].remove((last_reader[leaf], slot))

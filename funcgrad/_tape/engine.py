@@ -8,16 +8,21 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from weakref import ref
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE
 from funcgrad._program import record
+from funcgrad._program.composite import composed
+from funcgrad._program.record import Program, aside
+from funcgrad._program.value import NOT_HERE, NotHere, Value
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
+from funcgrad._tape.spans import SEEN, Passed, Span, span_of
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -50,12 +55,16 @@ class Pass:
         reached = _reached(edges)
         return reached if self.targets is None else reached & self._leading_to_targets(edges)
 
+    @property
+    def _is_told(self) -> bool:
+        """Whether somebody wants to know of each node."""
+        return bool(Anomalies.on or settings.strict or Observing.threads)
+
     def run(self, roots: Iterable[tuple[Edge, Variable]]) -> dict[Edge, Variable]:
         """Send the gradients of the roots backwards; return those of the targets."""
         with enable_grad() if self.history else no_grad(), self:
             self.roots = roots = list(roots)
-            told = Anomalies.on or settings.strict or Observing.threads
-            if self.history or len(roots) != 1 or told:
+            if self.history or len(roots) != 1 or self._is_told:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
@@ -104,8 +113,46 @@ class Pass:
         self.needed = needed
         for edge, gradient in roots:
             self._arrive(edge, gradient, needed)
+        one_by_one = self.history or self._is_told or self.targets is not None or not settings.turns
+        passing: Program | None = None  # in which what is being passed was recorded
+        met, kinds = set[Program](), set[Any]()
         while self.waiting:
-            self._pass(heapq.heappop(self.waiting)[1], needed)
+            node = heapq.heappop(self.waiting)[1]
+            program = node.program
+            if program is not passing:
+                passing = program
+                if not (one_by_one or program is None or program in met):
+                    met.add(program)
+                    if program.cursor in kinds and self._pass_span(node):
+                        continue
+                    kinds.add(program.cursor)
+            self._pass(node, needed)
+
+    def _pass_span(self, node: Any) -> bool:
+        """Pass all nodes of the program of a GradNode at once; return whether they could be."""
+        entries = [node]
+        while self.waiting and self.waiting[0][1].program is node.program:
+            entries.append(heapq.heappop(self.waiting)[1])
+        span = span_of(entries, self.pending, -self.waiting[0][0] if self.waiting else 0)
+        passed = span and SEEN.found(span.key, lambda: _recorded_aside(span))
+        if span is None or passed is None:
+            for entry in entries[1:]:
+                heapq.heappush(self.waiting, (-entry.order, entry))
+            return False
+        for entry in entries:
+            del self.pending[entry]
+        results = only_record(passed.op, [span.inputs[place] for place in passed.reads]) if passed.op.avals else []
+        ends = list(span.ends.items())
+        for end, source in passed.gives:
+            gradient = results[source] if source >= 0 else span.inputs[-1 - source]
+            edge, before = ends[end]
+            if before is None:
+                self._arrive(edge, gradient, None)
+            else:
+                self.pending[edge[0]][edge[1]] = gradient
+        if not self.retain:
+            span.release(passed.passed)
+        return True
 
     def _arrive(self, edge: Edge, gradient: Variable | None, needed: set[Node] | None) -> None:
         """Add a gradient to what its node has received."""
@@ -202,6 +249,56 @@ class Pass:
             if any(next_node in wanted for next_node, _ in node.edges):
                 wanted.add(node)
         return wanted
+
+
+def _recorded_aside(span: Span) -> Passed | None:
+    """Return how gradients go through a span, after passing its nodes one by one in a program that is not run.
+
+    None: they have to be passed one by one each time.
+    """
+    given = [
+        Variable(Value(NOT_HERE, None, None, variable.aval)) if place in span.arrived else variable
+        for place, variable in enumerate(span.inputs)
+    ]
+    walk, nodes, passed = Pass(retain=True, history=False), set(span.nodes), set[Node]()
+    for node, row in span.entries.items():
+        walk.pending[node] = [None if place is None else given[place] for place in row]
+        heapq.heappush(walk.waiting, (-node.order, node))
+    for (node, index), place in span.ends.items():
+        if place is not None:
+            walk.pending.setdefault(node, [None] * len(node.avals))[index] = given[place]
+    try:
+        with aside() as program:
+            while walk.waiting:
+                node = heapq.heappop(walk.waiting)[1]
+                if node in nodes:
+                    walk._pass(node, None)
+                    passed.add(node)
+    except NotHere:
+        return None
+    if program.closed or program.placement is not None:
+        return None
+    places = {ref(variable.value): place for place, variable in enumerate(span.inputs)}
+    places |= {ref(variable.value): place for place, variable in enumerate(given)}
+    gives, wanted = [], list[int]()
+    for end, ((node, index), before) in enumerate(span.ends.items()):
+        gradient = walk.pending[node][index] if node in walk.pending else None
+        if gradient is None or (before is not None and gradient is given[before]):
+            continue
+        if type(gradient) is not Variable:
+            return None
+        value = gradient.value
+        if value.program is program:
+            gives.append((end, len(wanted)))
+            wanted.append(value.slot)
+        elif ref(value) in places:
+            gives.append((end, -1 - places[ref(value)]))
+        else:
+            return None
+    if any(value not in places for _, value, _ in program.leaves):
+        return None
+    op, inputs = composed(program, wanted, places)
+    return Passed(op, [places[value] for value in inputs], gives, [node in passed for node in span.nodes])
 
 
 def _age(node: Node) -> int:

@@ -68,6 +68,7 @@ class Node:
     __slots__ = ("__weakref__", "hooks", "metadata_", "order", "pre_hooks", "retained")
     edges: tuple[tuple[Any, int], ...]
     avals: tuple[Aval, ...]
+    program: Any = None  # in which its call was recorded
 
     def __init__(self) -> None:
         self.order = _sequence()

@@ -9,12 +9,14 @@ from typing import Any
 from funcgrad._base import dtypes
 from funcgrad._base.info import finfo
 from funcgrad._base.size import Size
+from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.call import call
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.distribution import Distribution, checks_value
 from funcgrad.distributions.given_probs import GivenProbs, given_one
-from funcgrad.random.functions import multinomial
+from funcgrad.random.functions import drawn_places, multinomial
 
 __all__ = ["Categorical"]
 
@@ -70,8 +72,9 @@ class Categorical(GivenProbs):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw outcomes, int64. Shape: result sample_shape + batch_shape."""
         probs, count = self.probs, Size(sample_shape).numel()
-        rows = probs if probs.ndim == 2 else probs.reshape(-1, self._num_events)
-        drawn = multinomial(rows, count, replacement=True)
+        are_rows = probs.ndim == 2 or (probs.ndim == 1 and count == 1)
+        rows = probs if are_rows else probs.reshape(-1, self._num_events)
+        drawn = drawn_places(rows, count) if self._validate_args else multinomial(rows, count, replacement=True)
         return self._own((drawn if count == 1 else drawn.T).reshape(self._extended_shape(sample_shape)))
 
     @checks_value
@@ -81,7 +84,10 @@ class Categorical(GivenProbs):
         if value.shape != logits.shape[:-1]:
             shape = fg.broadcast_shapes(value.shape, logits.shape[:-1])
             value, logits = value.expand(shape), logits.expand((*shape, -1))
-        return logits.gather(-1, value.long().unsqueeze(-1)).squeeze(-1)
+        places = value.long().unsqueeze(-1)
+        if self._validate_args:  # they are places
+            return call(TABLE["gather"], (logits, places), (-1, False)).squeeze(-1)
+        return logits.gather(-1, places).squeeze(-1)
 
     def entropy(self) -> Tensor:
         """Return -sum(p log p)."""

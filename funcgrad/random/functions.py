@@ -182,11 +182,16 @@ def multinomial(
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type_name(out.dtype)}")
     _check_multinomial(input, num_samples, replacement)
-    with no_grad():
-        rows = input if input.ndim == 2 else input.unsqueeze(0)
-        drawn = draw.multinomial(rows, int(num_samples), replacement, generator)
-        drawn = drawn if input.ndim == 2 else drawn.squeeze(0)
+    drawn = drawn_places(input, int(num_samples), replacement, generator)
     return drawn if out is None else write_out(out, drawn)
+
+
+def drawn_places(weights: Tensor, count: int, replacement: bool = True, generator: Generator | None = None) -> Tensor:
+    """Return `count` places of each row, drawn with weights that are known to be good. Shape: as `multinomial`."""
+    with no_grad():
+        if weights.ndim == 2 or count == 1:
+            return draw.multinomial(weights, count, replacement, generator)
+        return draw.multinomial(weights.unsqueeze(0), count, replacement, generator).squeeze(0)
 
 
 def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> None:

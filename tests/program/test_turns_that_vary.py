@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from funcgrad._base.config import settings
 from funcgrad._program import parts, plan
 from funcgrad._program.counters import counted
 from funcgrad._program.trie import forest
+from tests.benchmarks import lengths as benchmark
 
 
 @pytest.fixture(autouse=True)
@@ -271,3 +274,24 @@ def require_same(
     for one, other in zip(found, Sentences().train(kind, lengths), strict=True):
         for x, y in zip(one, other, strict=True):
             np.testing.assert_allclose(x, y, rtol=2e-4, atol=2e-5)
+
+
+def test_after_ten_episodes_nothing_is_compiled() -> None:
+    """Episodes of 10 to 200 steps, an action drawn and read in each, an update after each: see the benchmark."""
+    compiled = list[str]()
+
+    def note(event: str, seconds: float, **_: Any) -> None:
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        torch.manual_seed(0)
+        with counted() as seen:
+            counts = [
+                (len(compiled), seen.compiles, seen.parts) for _ in itertools.islice(benchmark.episodes(torch), 30)
+            ]
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    assert 0 < counts[9][0] == counts[-1][0]
+    assert counts[9] == counts[-1]

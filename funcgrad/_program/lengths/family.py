@@ -245,8 +245,11 @@ def _opened(
 ) -> Signature:
     """Return the signature of a call with the lengths open: shapes follow from the leaves' where no line fits them."""
     _refuse_loose(fit, (_OPTIONS, place), tuple([call.statics for call in found]))
-    op, statics = fit.of(*[call.op for call in found]), fit.of(*[call.statics for call in found])
+    statics = fit.of(*[call.statics for call in found])
     taken = tuple([known[x] if type(x) is int else x.kind if type(x) is Hole else x for x in arguments])
+    if not lengths_in((taken, statics)):  # the pull-back of a sum is given one number
+        _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
+    op = fit.of(*[call.op for call in found])
     try:
         avals = fit.of(*[call.avals for call in found])
         if not lengths_in(avals) <= lengths_in((taken, statics)):
