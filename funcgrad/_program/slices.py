@@ -22,6 +22,8 @@ def with_slices_apart(
     line: Sequence[Step | Loop], results: Sequence[Argument]
 ) -> tuple[list[Step | Loop], list[Argument]]:
     """Return the same line with the slices of its loops in loops of their own, and where its results are found."""
+    if not any(isinstance(step, Loop) and any(map(_takes_or_puts, step.body)) for step in line):
+        return list(line), list(results)
     read = parts_read(line, results)
     made: list[Step | Loop] = []
     places: dict[Ref, Ref] = {}  # where a result is found: without its turn
@@ -41,6 +43,10 @@ def with_slices_apart(
         places.update((Ref(i, part), found) for part, found in parts.items())
         made += steps
     return made, [renamed(argument) for argument in results]
+
+
+def _takes_or_puts(step: Step | Loop) -> bool:
+    return isinstance(step, Step) and (step.op.name == "select" or getattr(step.op, "puts_at", None) is not None)
 
 
 class _Addition(NamedTuple):

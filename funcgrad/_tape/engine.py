@@ -134,7 +134,7 @@ class Pass:
         while self.waiting and self.waiting[0][1].program is node.program:
             entries.append(heapq.heappop(self.waiting)[1])
         span = span_of(entries, self.pending, -self.waiting[0][0] if self.waiting else 0)
-        passed = span and SEEN.found(span.key, lambda: _recorded_aside(span))
+        passed = span and (SEEN.get(span.key) or SEEN.found(span.key, lambda: _recorded_aside(span)))
         if span is None or passed is None:
             for entry in entries[1:]:
                 heapq.heappush(self.waiting, (-entry.order, entry))

@@ -44,36 +44,20 @@ class Span:
     what arrived there before, or None. key: equal for spans that are passed in the same way.
     """
 
-    __slots__ = ("_places", "arrived", "ends", "entries", "inputs", "key", "nodes")
+    __slots__ = ("arrived", "ends", "entries", "inputs", "key", "nodes")
 
-    def __init__(self) -> None:
-        self.nodes: list[GradNode] = []
+    def __init__(self, nodes: list[GradNode]) -> None:
+        self.nodes = nodes
         self.inputs: list[Variable] = []
         self.arrived: set[int] = set()
         self.entries: dict[GradNode, list[int | None]] = {}
         self.ends: dict[Edge, int | None] = {}
         self.key: tuple[Any, ...] = ()
-        self._places: dict[Value, int] = {}
 
     def release(self, passed: Sequence[bool]) -> None:
         """Let the nodes that were passed let go of what they saved."""
         for node in compress(self.nodes, passed):
             node.release()
-
-    def place(self, variable: Variable) -> int:
-        """Return the place among the inputs."""
-        place = self._places.setdefault(variable.value, len(self.inputs))
-        if place == len(self.inputs):
-            self.inputs.append(variable)
-        return place
-
-    def place_of_gradient(self, gradient: Variable | None) -> int | None:
-        """Return the place among the inputs of a gradient that arrived; None for none."""
-        if gradient is None:
-            return None
-        place = self.place(gradient)
-        self.arrived.add(place)
-        return place
 
 
 def span_of(entries: Sequence[GradNode], pending: Mapping[Any, Sequence[Any]], next_order: int) -> Span | None:
@@ -82,27 +66,67 @@ def span_of(entries: Sequence[GradNode], pending: Mapping[Any, Sequence[Any]], n
     entries: all nodes of a program at which gradients arrived. pending: these gradients. next_order: that of the newest
     node at which some arrived and that is of another program.
     """
-    program, span = entries[0].program, Span()
-    nodes, places = span.nodes, dict[GradNode, int]()
-    nodes += entries
-    places.update(zip(nodes, range(len(nodes)), strict=True))
-    key: list[Any] = [get_default_dtype(), len(entries)]
-    edges = dict[Edge, int]()
+    span = Span([*entries])
+    key, known = [get_default_dtype(), len(entries)], dict[Value, int]()
+    edges = _entered(span, key, known)
+    if edges is None:
+        return None
+    oldest = min([node.order for node in span.nodes])
+    if next_order > oldest or any(type(node) is not GradSlot and node.order > oldest for node, _ in edges):
+        return None
+    inputs = span.inputs
+    if any(variable.value.array is None and variable.value.program is not CONSTANT for variable in inputs):
+        return None
+
+    def place_of(gradient: Variable | None) -> int | None:
+        if gradient is None:
+            return None
+        place = known.setdefault(gradient.value, len(inputs))
+        if place == len(inputs):
+            inputs.append(gradient)
+        span.arrived.add(place)
+        key.append(gradient.value.aval)
+        return place
+
+    for node in entries:
+        span.entries[node] = row = [place_of(gradient) for gradient in pending[node]]
+        key += row
+    for edge in edges:
+        node, index = edge
+        span.ends[edge] = place = place_of(pending[node][index]) if node in pending else None
+        key.append(place)
+    span.key = tuple(key)
+    are_plain = all(type(x) is Variable and type(x.value) is Value and x.value.aval.placement is None for x in inputs)
+    return span if are_plain else None
+
+
+def _entered(span: Span, key: list[Any], known: dict[Value, int]) -> dict[Edge, int] | None:
+    """Enter all nodes behind the first ones and what they saved; return the edges to what is older.
+
+    None: some node has hooks, or what it saved is not here. key: what the way through them depends on is added. known:
+    the place of each input.
+    """
+    nodes, inputs = span.nodes, span.inputs
+    program = nodes[0].program
+    places: dict[GradNode, int] = dict(zip(nodes, range(len(nodes)), strict=True))
+    edges: dict[Edge, int] = {}
     for node in nodes:
         saved = node.saved
         if type(saved) is not tuple or node.hooks or node.pre_hooks or node.retained:
             return None
         key.append(node.pullback)
         for what in saved:
-            if type(what) is Variable:
-                key.append(span.place(what))
-            elif type(what) is tuple:
-                key += [span.place(x) if type(x) is Variable else (type(x), x) for x in what]
-            else:
-                key.append((type(what), what))
+            for x in what if type(what) is tuple else (what,):
+                if type(x) is Variable:
+                    place = known.setdefault(x.value, len(inputs))
+                    if place == len(inputs):
+                        inputs.append(x)
+                    key.append(place)
+                else:
+                    key.append((type(x), x))
         for edge in node.edges:
             following = edge[0]
-            if type(following) is not GradSlot and following.program is program:
+            if following.program is program:
                 place = places.get(following)
                 if place is None:
                     place = places[following] = len(nodes)
@@ -110,26 +134,7 @@ def span_of(entries: Sequence[GradNode], pending: Mapping[Any, Sequence[Any]], n
                 key.append((place, edge[1]))
             else:
                 key.append(edges.setdefault(edge, len(edges)))
-    oldest = min([node.order for node in nodes])
-    if next_order > oldest or any(type(node) is not GradSlot and node.order > oldest for node, _ in edges):
-        return None
-    if any(not _is_here(variable) for variable in span.inputs):
-        return None
-    for node in entries:
-        span.entries[node] = row = list(map(span.place_of_gradient, pending[node]))
-        key += row
-    for node, index in edges:
-        span.ends[node, index] = place = span.place_of_gradient(pending[node][index] if node in pending else None)
-        key.append(place)
-    if any(type(x) is not Variable or type(x.value) is not Value or x.aval.placement is not None for x in span.inputs):
-        return None
-    key += [span.inputs[place].aval for place in sorted(span.arrived)]
-    span.key = tuple(key)
-    return span
-
-
-def _is_here(saved: Variable) -> bool:
-    return saved.value.array is not None or saved.value.program is CONSTANT
+    return edges
 
 
 SEEN: Bounded[Passed | None] = Bounded(1024)  # by the spans' keys
