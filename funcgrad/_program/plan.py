@@ -27,6 +27,7 @@ from funcgrad._program.apart import (
     without_states,
 )
 from funcgrad._program.compiling import options_for
+from funcgrad._program.composite import Composite
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of, struct_of_numbers
 from funcgrad._program.host.running import OnHost
@@ -38,6 +39,7 @@ from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
 from funcgrad._program.parts import InParts, loops_were_seen, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import LONG, rolled
+from funcgrad._program.slices import only_selects
 from funcgrad._program.stepwise import (
     COMPILE,
     COSTLY,
@@ -253,16 +255,30 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
 
 
 def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part) -> Plan | None:
-    """Return how to run a line whose loops are known to turn another number of times each time; None for others."""
-    if len(line) <= FEW or not loops_were_seen() or are_known(line):
+    """Return how to run a line whose loops turn another number of times each time, or will; None for others.
+
+    They will where they go over steps that have run: episodes seldom are as long as the one before.
+    """
+    if len(line) <= FEW or not (loops_were_seen() or any(map(_may_be_of_episode, line))) or are_known(line):
         return None
     parted, results = rolled(line, found, 3, LONG, fold=False)
-    if len(parted) > LOOP or not turns_varied(parted):
+    if len(parted) > LOOP or not (turns_varied(parted) or _is_of_episode(parted)):
         return None
     compiled = counters.parts
     execute = InParts(parted, results, part.avals)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     return Plan(execute, (), leaves, order, is_new=counters.parts > compiled)
+
+
+def _may_be_of_episode(step: Step | Loop) -> bool:
+    return isinstance(step, Step) and (isinstance(step.op, Composite) or step.op.name == "select")
+
+
+def _is_of_episode(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line goes over steps that have run, or does nothing in its loops but take the rows of an array."""
+    loops = [step for step in line if isinstance(step, Loop)]
+    over_steps = any(isinstance(step.op, Composite) for loop in loops for step in loop.body if isinstance(step, Step))
+    return over_steps or (bool(loops) and all(map(only_selects, loops)))
 
 
 def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:

@@ -13,8 +13,9 @@ import pytest
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
-from funcgrad._program import parts, plan
+from funcgrad._program import parts, plan, stepwise
 from funcgrad._program.counters import counted
+from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
 from tests.benchmarks import lengths as benchmark
 
@@ -25,6 +26,9 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(forest, "_roots", {})
     parts._KNOWN.clear()
     parts._TURNS.clear()
+    plan.forget_executables()
+    stepwise.forget_plans()
+    forget_lengths()
     yield
 
 
