@@ -126,7 +126,7 @@ def parts_of(
     slots = {slot: aval for call in before for slot, aval in enumerate(call.avals, call.first)}
     names = _Names(slots)
     rest = [names.renamed(call) for call in after]
-    inputs, kept = names.inputs, set(wanted)
+    inputs, kept, given_up = names.inputs, set(wanted), set(free)
     handed_on = [slot for slot in slots if slot in kept or slot in inputs]
     numbers = range(1 + max([a.position for call in before for a in call.arguments if type(a) is Hole], default=-1))
     results = [slot for slot in wanted if slot not in slots]
@@ -139,7 +139,7 @@ def parts_of(
             list(names.numbers),
             [names.results[slot] for slot in results],
             results,
-            [place for a, place in inputs.items() if (a not in kept if a >= 0 else -1 - a in free)],
+            [place for a, place in inputs.items() if (a not in kept if a >= 0 else -1 - a in given_up)],
             [slots[a] if a >= 0 else leaf_avals[-1 - a] for a in inputs],
         ),
     )

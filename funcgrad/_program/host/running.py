@@ -63,7 +63,7 @@ def own(results: Sequence[Any], lent: Sequence[Any]) -> list[Any]:
     found = []
     for result in results:
         array = result
-        if not isinstance(result, jax.Array):
+        if type(result) is np.ndarray or not isinstance(result, jax.Array):
             array = np.asarray(result)
             if id(array) in seen or array.base is not None or not array.flags.c_contiguous:
                 array = array.copy()
