@@ -14,7 +14,7 @@ from funcgrad._program.line import Instruction, line_of, needed_calls
 from funcgrad._program.record import Program
 from funcgrad._program.tracing import Tracing
 from funcgrad._program.trie import Signature, forest
-from funcgrad._program.value import Value
+from funcgrad._program.value import Aval, Value
 
 _KNOWN: Bounded[Composite] = Bounded(1024)  # by what they compute
 
@@ -41,6 +41,16 @@ class Composite:
     def key(self) -> Any:
         """What is equal for those that compute the same."""
         return tuple([(call.signature, call.arguments, call.first) for call in self._calls]), self._wanted, self._own
+
+    @property
+    def instructions(self) -> int:
+        """How many calls it stands for."""
+        return len(self._calls)
+
+    @property
+    def written(self) -> list[Aval]:
+        """What is known of all arrays that they give."""
+        return [aval for call in self._calls for aval in call.avals]
 
     def made_of(self) -> tuple[Any, ...]:
         """Return the signatures of the calls, and a text that tells how these hang together."""

@@ -165,6 +165,11 @@ def token_of(signature: Any) -> Any:
     return signature.op, signature.statics, known, signature.avals
 
 
+def instructions_of(step: Step | Loop) -> int:
+    """Return how many calls an instruction stands for: a composite for those it is made of, a loop for one."""
+    return 1 if isinstance(step, Loop) else getattr(step.op, "instructions", 1)
+
+
 def arguments_of(steps: Sequence[Step | Loop]) -> Iterator[Argument]:
     """Yield all that a line reads."""
     for step in steps:
@@ -183,5 +188,5 @@ def avals_of(steps: Iterable[Step | Loop]) -> Iterator[Aval]:
 
 __all__ = [
     "Argument", "Carried", "Hole", "Instruction", "Loop", "Recorded", "Ref", "Step", "arguments_of", "avals_of",
-    "line_of", "needed_calls", "token_of",
+    "instructions_of", "line_of", "needed_calls", "token_of",
 ]  # fmt: skip

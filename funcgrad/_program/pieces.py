@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 
 from funcgrad._program.compiling import options_for
-from funcgrad._program.line import Argument, Loop, Ref, Step
+from funcgrad._program.line import Argument, Loop, Ref, Step, instructions_of
 from funcgrad._program.tracing import Parts, Tracing, parts_read
 
 Key = tuple[int, Any]  # an instruction and one of its results
@@ -21,8 +21,8 @@ class InPieces:
         self.wanted, self.read = wanted, parts_read(line, wanted)
         self.pieces: list[_Piece] = []
         late: dict[Argument, None] = dict.fromkeys(wanted)  # what is read after the piece at hand
-        for first in reversed(range(0, len(line), length)):
-            piece = _Piece(line[first : first + length], first, late, self.read)
+        for first, end in reversed([*_cuts(line, length)]):
+            piece = _Piece(line[first:end], first, late, self.read)
             late.update(dict.fromkeys(piece.inputs))
             self.pieces.append(piece)
         self.pieces.reverse()
@@ -41,6 +41,18 @@ class InPieces:
         value = values[argument[:2]]
         stacked = argument.turn is not None and self.read[argument.step][argument.part]
         return value[argument.turn] if stacked else value
+
+
+def _cuts(line: Sequence[Step | Loop], length: int) -> Iterator[tuple[int, int]]:
+    """Yield where pieces begin and end that stand for so many calls, or for more where their last instruction does."""
+    first = held = 0
+    for i, step in enumerate(line):
+        held += instructions_of(step)
+        if held >= length:
+            yield first, i + 1
+            first, held = i + 1, 0
+    if held:
+        yield first, len(line)
 
 
 class _Piece:

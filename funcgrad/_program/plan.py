@@ -35,10 +35,10 @@ from funcgrad._program.lengths.family import Sample, family_of
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
-from funcgrad._program.line import Argument, Loop, Step, line_of, needed_calls
+from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_of, needed_calls
 from funcgrad._program.parts import InParts, loops_were_seen, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
-from funcgrad._program.rolling import LONG, rolled
+from funcgrad._program.rolling import HEAVY, LONG, rolled
 from funcgrad._program.slices import only_selects
 from funcgrad._program.stepwise import (
     COMPILE,
@@ -221,7 +221,7 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
         line, sources = with_changing_numbers_open(line, found)
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
     whole, small = None, None
-    if len(short) <= settings.piece:
+    if sum(map(instructions_of, short)) <= settings.piece:
         donated = donations(part.calls, part.wanted, part.free, part.avals, copies=True)
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
@@ -275,10 +275,23 @@ def _may_be_of_episode(step: Step | Loop) -> bool:
 
 
 def _is_of_episode(line: Sequence[Step | Loop]) -> bool:
-    """Tell whether a line goes over steps that have run, or does nothing in its loops but take the rows of an array."""
+    """Tell whether a line goes over steps that have run, or does nothing in its loops but take the rows of an array.
+
+    The steps must be light: what they left goes through the host.
+    """
     loops = [step for step in line if isinstance(step, Loop)]
-    over_steps = any(isinstance(step.op, Composite) for loop in loops for step in loop.body if isinstance(step, Step))
-    return over_steps or (bool(loops) and all(map(only_selects, loops)))
+    spans = [(loop, step) for loop in loops for step in loop.body
+             if isinstance(step, Step) and isinstance(step.op, Composite)]  # fmt: skip
+    if spans:
+        return sum([_stacked_bytes(loop, step) for loop, step in spans]) < HEAVY
+    return bool(loops) and all(map(only_selects, loops))
+
+
+def _stacked_bytes(loop: Loop, step: Step) -> int:
+    """Return how many bytes an instruction reads in each turn of what lies ready for all turns."""
+    first = loop.constants + loop.carries
+    read = zip(step.arguments, step.token[2], strict=True)
+    return sum([known.nbytes for a, known in read if type(a) is int and -1 - a >= first])
 
 
 def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -44,6 +45,27 @@ def parts_of_scan(equation: Any) -> tuple[int, int]:
         return parameters["num_consts"], parameters["num_carry"]
     constants, carried, _ = parameters["ft_in"].unpack()  # since jax 0.11
     return len(constants), len(carried)
+
+
+def products_in(jaxpr: Any) -> int:
+    """Return how many products of two numbers the matrices and convolutions of a jaxpr take."""
+    total = 0
+    for equation in jaxpr.eqns:
+        name, parameters = equation.primitive.name, equation.params
+        size = math.prod(equation.outvars[0].aval.shape) if equation.outvars else 0
+        if name == "dot_general":
+            (summed, _), _ = parameters["dimension_numbers"]
+            total += size * math.prod(equation.invars[0].aval.shape[i] for i in summed)
+        elif name == "conv_general_dilated":
+            kernel = equation.invars[1].aval.shape
+            total += size * math.prod(kernel) // kernel[parameters["dimension_numbers"].rhs_spec[0]]
+        elif name == "scan":
+            total += parameters["length"] * products_in(parameters["jaxpr"].jaxpr)
+        elif name == "cond":
+            total += max(products_in(branch.jaxpr) for branch in parameters["branches"])
+        elif name in CALLS + REMADE:
+            total += products_in(called(equation)[0])
+    return total
 
 
 Rule = TypeVar("Rule")

@@ -9,10 +9,11 @@ its first turns are special (a backward pass adds to gradients from its second t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from math import inf
 from typing import Any
 
-from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step
+from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, instructions_of
 from funcgrad._program.trie import is_open
 
 LONG = 512  # instructions: a repeat of so many is rolled even if it has few turns
@@ -186,6 +187,7 @@ class _Candidate:
 def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: bool) -> Iterator[tuple[_Candidate, Loop]]:
     """Yield the loops of a line from left to right, none inside another."""
     numbers: dict[Any, int] = {}
+    before = [0, *accumulate(map(instructions_of, line))]
     tokens = [numbers.setdefault(step.token, len(numbers)) for step in line]
     distances = _distances(tokens)
     i = done = 0
@@ -196,7 +198,7 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: boo
             continue
         start, end = _run(tokens, i, period, done)
         count = (end - start) // period
-        if count < 3 or not _are_enough(count, end - start, turns, instructions):
+        if count < 3 or not _are_enough(count, before[end] - before[start], turns, instructions):
             i += 1
             continue
         found = _aligned(line, start, end, period, turns, instructions, fold)
@@ -241,9 +243,10 @@ def _run(tokens: Sequence[int], i: int, period: int, done: int) -> tuple[int, in
 def _aligned(
     line: Sequence[Step | Loop], start: int, end: int, period: int, turns: int, instructions: int, fold: bool
 ) -> tuple[_Candidate, Loop] | None:
+    body = sum(map(instructions_of, line[start : start + period]))
     for shift in range(min(2 * period, BEGINNINGS)):
         count = (end - start - shift) // period
-        if count < 3 or not _are_enough(count, count * period, turns, instructions):
+        if count < 3 or not _are_enough(count, count * body, turns, instructions):
             return None
         candidate = _Candidate(line, start + shift, period, count, fold)
         loop = candidate.loop()

@@ -23,7 +23,8 @@ from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
 from funcgrad._program.host.running import INSTRUCTION, own
 from funcgrad._program.joining import BY_NUMPY, Numbers
-from funcgrad._program.line import Argument, Loop, Recorded, Ref, Step
+from funcgrad._program.line import Argument, Loop, Recorded, Ref, Step, instructions_of
+from funcgrad._program.primitives import products_in
 from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, Hole, is_open
 from funcgrad._program.value import Aval
@@ -33,9 +34,11 @@ _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions t
 
 _TURNS = 4  # readings of the same leaf by instructions of a kind: then these are turns of a loop
 # A run that is not compiled whole costs _CALL seconds more for each instruction and ELEMENT for each element that is
-# written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`).
-_CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
-_SMALL = 1 << 16  # elements
+# written, and _PRODUCT for each product in matrices and convolutions; to compile it costs COMPILE for each instruction
+# (`python -m tests.benchmarks.first_sight`).
+_CALL, ELEMENT, _PRODUCT, COMPILE = 15e-6, 1e-9, 0.2e-9, 8e-3
+# What writes so few elements, for so few products, computes so little that how well it is compiled does not show.
+_SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
@@ -53,14 +56,21 @@ class Single:
     __slots__ = ("is_compiled", "run", "seconds")
 
     def __init__(self, step: Step, fixed: Any, kinds: Any) -> None:
-        options = options_for([step]) | (QUICKLY if _is_small(step) else {})
-        execute = jax.jit(function_of(step, fixed, kinds), compiler_options=options)
+        function = function_of(step, fixed, kinds)
         known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
         given = [aval if isinstance(aval, Aval) else None for aval in known]
-        hosted = on_host(execute, [step], filter(None, given), list(map(struct_of, given)), limits=INSTRUCTION)
+        structs = list(map(struct_of, given))
+        hosted = on_host(jax.jit(function), [step], filter(None, given), structs, limits=INSTRUCTION)
         self.is_compiled = hosted is not None
-        self.run: Callable[[list[Any]], Sequence[Any]] = execute if hosted is None else hosted.computed
-        self.seconds = _CALL + ELEMENT * _elements(step) if hosted is None else hosted.seconds
+        self.run: Callable[[list[Any]], Sequence[Any]]
+        if hosted is None:
+            elements, products = _elements(step), _products(function, structs)
+            is_small = jax.default_backend() == "cpu" and elements <= _SMALL and products <= _FEW
+            options = options_for([step]) | (QUICKLY if is_small else {})
+            self.run = jax.jit(function, compiler_options=options)
+            self.seconds = _CALL + ELEMENT * elements + _PRODUCT * products
+        else:
+            self.run, self.seconds = hosted.computed, hosted.seconds
 
     def used(self) -> Single:
         """Return it to be run: if XLA has to compile it, that is counted."""
@@ -141,7 +151,7 @@ def _single(step: Step) -> Single:
 def _worth(steps: Sequence[Step]) -> int:
     """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
     seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
-    return 1 + int(COMPILE * len(steps) / (_PAID * seconds))
+    return 1 + int(COMPILE * sum(map(instructions_of, steps)) / (_PAID * seconds))
 
 
 def _joins_on_host(step: Step) -> bool:
@@ -153,13 +163,15 @@ def _joined(step: Step, arrays: list[Any]) -> list[Numbers]:
     return [BY_NUMPY[step.op.name](list(map(np.asarray, arrays)), step.statics, step.avals[0])]
 
 
-def _is_small(step: Step) -> bool:
-    """Tell whether an instruction computes so little that how well it is compiled does not show. Only known of CPUs."""
-    return jax.default_backend() == "cpu" and _elements(step) <= _SMALL
-
-
 def _elements(step: Step) -> int:
-    return sum(math.prod(aval.shape) for aval in step.avals)
+    """Return how many elements an instruction writes, those that it only hands on inside included."""
+    avals = getattr(step.op, "written", step.avals)
+    return sum(math.prod(aval.shape) for aval in avals)
+
+
+def _products(function: Callable[..., Any], structs: list[Any]) -> int:
+    with jax.enable_x64(True):
+        return products_in(jax.jit(function).trace(structs).jaxpr.jaxpr)
 
 
 def _kind(step: Step) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import jax
 import pytest
 
 import funcgrad as torch
@@ -15,6 +16,7 @@ from funcgrad._program import parts, plan, stepwise
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
 from funcgrad._program.lengths.family import forget_lengths
+from funcgrad._program.primitives import products_in
 from funcgrad._program.trie import forest
 
 Tree = Any  # a pair of trees, or a number
@@ -273,3 +275,23 @@ def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight
     assert seen.parts == 0 and "an instruction at a time" in Journal.compiles[-1].reason
     monkeypatch.setattr(settings, "eager", True)
     assert found == pytest.approx(steps(1))
+
+
+def test_what_a_product_takes_is_part_of_a_run() -> None:
+    """The gradient of a kernel is small and takes long: it is compiled as well as any, and not run often one by one."""
+
+    def worth_of(size: int) -> tuple[int, float]:
+        x, kernel = torch.ones(8, 32, size, size), torch.ones(32, 32, 3, 3)
+        traced = jax.jit(lambda x, y: jax.vjp(lambda y: convolved(x, y), y)[1](x)).trace(x.jax(), kernel.jax())
+        return products_in(traced.jaxpr.jaxpr), 8 * 32 * size * size * 32 * 9
+
+    def convolved(x: jax.Array, kernel: jax.Array) -> jax.Array:
+        return jax.lax.conv_general_dilated(x, kernel, (1, 1), [(1, 1), (1, 1)])
+
+    for size in (8, 16):
+        found, forward = worth_of(size)
+        assert found == 2 * forward
+    looped = jax.make_jaxpr(lambda x: jax.lax.scan(lambda h, _: (h @ x, None), x, None, length=5)[0])(
+        jax.numpy.ones((4, 4))
+    )
+    assert products_in(looped.jaxpr) == 5 * 4**3

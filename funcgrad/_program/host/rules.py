@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from funcgrad._program.host.products import product
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost, rule
 
 NUMBERS = 512  # that a function of Python takes one by one
@@ -320,11 +321,11 @@ def dot_general(equation: Any) -> Function:
     a_order, b_order = (*left_batch, *left_kept, *left), (*right_batch, *right, *right_kept)
     a_shape = (*batch, math.prod(a.shape[i] for i in left_kept), inner)
     b_shape = (*batch, inner, math.prod(b.shape[i] for i in right_kept))
-    shape = result.shape
+    shape, multiply = result.shape, product(*a_shape[-2:], b_shape[-1])
     if not batch and len(left) == 1 and max(a.ndim, b.ndim) <= 2:
         if left[0] < a.ndim - 1:
-            return (lambda x, y: np.matmul(x.T, y.T)) if right[0] else lambda x, y: np.matmul(x.T, y)
-        return (lambda x, y: np.matmul(x, y.T)) if right[0] else np.matmul
-    return lambda x, y: np.matmul(x.transpose(a_order).reshape(a_shape), y.transpose(b_order).reshape(b_shape)).reshape(
+            return (lambda x, y: multiply(x.T, y.T)) if right[0] else lambda x, y: multiply(x.T, y)
+        return (lambda x, y: multiply(x, y.T)) if right[0] else multiply
+    return lambda x, y: multiply(x.transpose(a_order).reshape(a_shape), y.transpose(b_order).reshape(b_shape)).reshape(
         shape
     )

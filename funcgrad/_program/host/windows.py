@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._program.host.products import product
 from funcgrad._program.host.table import Array, Function, NotForHost, rule
 
 
@@ -65,6 +66,7 @@ def convolution(equation: Any) -> Function:
     padded = (groups, batch, channels, *sizes)
     inside = (groups, batch, *found.results, channels, *found.kernels)
     rows = math.prod(found.results) * batch, channels * math.prod(found.kernels)
+    multiply = product(*rows, found.features)
     strides, steps = found.params["window_strides"], found.params["rhs_dilation"]
     order = (1, 0, len(inside) - 1 - len(sizes), *range(2, 2 + len(sizes)))
 
@@ -79,7 +81,7 @@ def convolution(equation: Any) -> Function:
              channel, *[a * b for a, b in zip(along, steps, strict=True)]),
         )  # fmt: skip
         turned = kernels.transpose(found.right).reshape(groups, found.features, rows[1]).transpose(0, 2, 1)
-        result = np.matmul(windows.reshape(groups, *rows), turned)
+        result = multiply(windows.reshape(groups, *rows), turned)
         result = result.reshape(groups, batch, *found.results, found.features).transpose(order)
         return result.reshape(batch, groups * found.features, *found.results).transpose(found.back)
 
