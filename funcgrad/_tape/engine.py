@@ -15,6 +15,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._program.composite import composed
 from funcgrad._program.record import Program, aside
+from funcgrad._program.trie import can_be_input
 from funcgrad._program.value import NOT_HERE, NotHere, Value
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
@@ -141,7 +142,7 @@ class Pass:
             return False
         for entry in entries:
             del self.pending[entry]
-        results = only_record(passed.op, [span.inputs[place] for place in passed.reads]) if passed.op.avals else []
+        results = only_record(passed.op, span.read(passed.reads)) if passed.op.avals else []
         ends = list(span.ends.items())
         for end, source in passed.gives:
             gradient = results[source] if source >= 0 else span.inputs[-1 - source]
@@ -260,7 +261,7 @@ def _recorded_aside(span: Span) -> Passed | None:
         Variable(Value(NOT_HERE, None, None, variable.aval)) if place in span.arrived else variable
         for place, variable in enumerate(span.inputs)
     ]
-    walk, nodes, passed = Pass(retain=True, history=False), set(span.nodes), set[Node]()
+    walk, nodes, passed = _WalkAside(span), set(span.nodes), set[Node]()
     for node, row in span.entries.items():
         walk.pending[node] = [None if place is None else given[place] for place in row]
         heapq.heappush(walk.waiting, (-node.order, node))
@@ -297,8 +298,32 @@ def _recorded_aside(span: Span) -> Passed | None:
             return None
     if any(value not in places for _, value, _ in program.leaves):
         return None
-    op, inputs = composed(program, wanted, places)
-    return Passed(op, [places[value] for value in inputs], gives, [node in passed for node in span.nodes])
+    op, inputs = composed(program, wanted, places, walk.numbers)
+    reads = [-1 - known if isinstance(known, int) else places[known] for known in inputs]
+    return Passed(op, reads, gives, [node in passed for node in span.nodes])
+
+
+class _WalkAside(Pass):
+    """A pass through a span that notes which of its numbers each call reads.
+
+    numbers: these, by the call's first result. A pull-back reads its node's in the order in which they were saved, or
+    none of them.
+    """
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(retain=True, history=False)
+        self.numbers: dict[int, range] = {}
+
+        def noted(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
+            results = only_record(op, inputs, statics)
+            count = sum(map(can_be_input, inputs))
+            if count:
+                first = span.first_numbers[self.node]  # type: ignore[index]  # only nodes of a span have numbers
+                self.numbers[record.thread.program.cursor.first] = range(first, first + count)
+            return results
+
+        noted.keeps_history = False  # type: ignore[attr-defined]  # as `only_record` has it
+        self.apply = noted
 
 
 def _age(node: Node) -> int:
