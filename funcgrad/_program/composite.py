@@ -7,11 +7,15 @@ from typing import Any
 from weakref import ref
 
 import jax
+import jax.numpy as jnp
 
 from funcgrad._base.bounded import Bounded
+from funcgrad._base.config import settings
+from funcgrad._ops.table import Number
 from funcgrad._program.line import Hole, Instruction, line_of, needed_calls
 from funcgrad._program.record import Program
-from funcgrad._program.tracing import Tracing
+from funcgrad._program.rolling import LONG, rolled
+from funcgrad._program.tracing import Tracing, parts_read
 from funcgrad._program.trie import Call, Constant, Signature, forest, is_open, signature_of
 from funcgrad._program.value import Value
 
@@ -24,11 +28,10 @@ class Composite:
     calls: they read its inputs (-1, -2, ...), arrays and numbers, and each other. wanted: the results that it returns.
     """
 
-    __slots__ = ("_calls", "_line", "_results", "_wanted", "avals", "grad", "keep", "name", "numbers")
+    __slots__ = ("_calls", "_wanted", "avals", "grad", "keep", "name", "numbers")
 
     def __init__(self, calls: Sequence[Instruction], wanted: tuple[int, ...]) -> None:
         self._calls, self._wanted = tuple(calls), wanted
-        self._line, self._results = line_of(calls, wanted)
         known = {slot: aval for call in calls for slot, aval in enumerate(call.avals, call.first)}
         self.avals = tuple([known[slot] for slot in wanted])
         self.name = "_and_".join(dict.fromkeys(call.op.name for call in calls))
@@ -51,10 +54,19 @@ class Composite:
         return Composite(calls, self._wanted)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
-        """Compute the wanted results."""
-        tracing = Tracing(inputs, None, {})
-        tracing.run(self._line)
-        return tuple(map(tracing.get, self._results))
+        """Compute the wanted results. What repeats, the layers of a deep network, is rolled up as in a program."""
+        numbers = [x for x in inputs if type(x) is Number]
+        places = iter(range(len(numbers)))
+        known = [Hole(next(places), x.kind) if type(x) is Number else -1 - place if hasattr(x, "shape")
+                 else Constant.of(x) for place, x in enumerate(inputs)]  # fmt: skip
+        calls = [call._replace(arguments=tuple([known[-1 - a] if type(a) is int and a < 0 else a
+                                                for a in call.arguments])) for call in self._calls]  # fmt: skip
+        line, results = line_of(calls, self._wanted)
+        if settings.turns:
+            line, results = rolled(line, results, settings.turns, LONG)
+        tracing = Tracing(inputs, jnp.stack([x.value for x in numbers]) if numbers else None, parts_read(line, results))
+        tracing.run(line)
+        return tuple(map(tracing.get, results))
 
 
 def composed(

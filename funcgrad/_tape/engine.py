@@ -6,6 +6,7 @@ Iterative, since graphs are deep; a node comes after all that used its results, 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import ref
@@ -23,7 +24,7 @@ from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
-from funcgrad._tape.spans import SEEN, Passed, Span, span_of
+from funcgrad._tape.spans import SEEN, SMALL, Passed, Span, span_of
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -116,7 +117,7 @@ class Pass:
             self._arrive(edge, gradient, needed)
         one_by_one = self.history or self._is_told or self.targets is not None or not settings.turns
         passing: Program | None = None  # in which what is being passed was recorded
-        met, kinds = set[Program](), set[Any]()
+        met, kinds = set[Program](), Counter[Any]()
         while self.waiting:
             node = heapq.heappop(self.waiting)[1]
             program = node.program
@@ -124,17 +125,19 @@ class Pass:
                 passing = program
                 if not (one_by_one or program is None or program in met):
                     met.add(program)
-                    if program.cursor in kinds and self._pass_span(node):
+                    kinds[program.cursor] += 1
+                    if (before := kinds[program.cursor] - 1) and self._pass_span(node, most=SMALL * before):
                         continue
-                    kinds.add(program.cursor)
             self._pass(node, needed)
 
-    def _pass_span(self, node: Any) -> bool:
-        """Pass all nodes of the program of a GradNode at once; return whether they could be."""
+    def _pass_span(self, node: Any, most: int) -> bool:
+        """Pass all nodes of a GradNode's program at once unless they are more than that; return whether it was done."""
         entries = [node]
         while self.waiting and self.waiting[0][1].program is node.program:
             entries.append(heapq.heappop(self.waiting)[1])
         span = span_of(entries, self.pending, -self.waiting[0][0] if self.waiting else 0)
+        if span is not None and len(span.nodes) > most:
+            span = None
         passed = span and (SEEN.get(span.key) or SEEN.found(span.key, lambda: _recorded_aside(span)))
         if span is None or passed is None:
             for entry in entries[1:]:

@@ -23,6 +23,9 @@ from funcgrad._tape.variable import Variable
 
 Edge = tuple[Any, int]
 
+# To compile an instruction of so many nodes is worth it for a second program; one of twice as many for a third; ...
+SMALL = 64
+
 
 class Passed(NamedTuple):
     """How gradients go through a span of some shape.

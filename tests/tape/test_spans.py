@@ -139,6 +139,23 @@ def test_numbers_are_inputs_of_the_instruction(monkeypatch: pytest.MonkeyPatch, 
         np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-5)
 
 
+def test_deep_steps_are_passed_at_once_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layers of such a step are a loop within its instruction."""
+    model, recorded = nn.Sequential(*[nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(40)]), []
+
+    def run(count: int) -> list[Any]:
+        loss = torch.stack(steps(model, count)).sum()
+        recorded.append(recorded_by(loss.backward))
+        return gradients(model)
+
+    for count in (2, 9):
+        for one, other in zip(*both_ways(monkeypatch, lambda count=count: run(count)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
+    few, few_one_by_one, many, many_one_by_one = recorded
+    assert few == few_one_by_one
+    assert many < many_one_by_one / 3
+
+
 class Doubled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
