@@ -6,6 +6,7 @@ Iterative, since graphs are deep; a node comes after all that used its results, 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import ref
@@ -15,6 +16,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._program.composite import composed
 from funcgrad._program.record import Program, aside
+from funcgrad._program.trie import can_be_input
 from funcgrad._program.value import NOT_HERE, NotHere, Value
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
@@ -22,7 +24,7 @@ from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
-from funcgrad._tape.spans import SEEN, Passed, Span, span_of
+from funcgrad._tape.spans import SEEN, SMALL, Passed, Span, span_of
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -115,7 +117,7 @@ class Pass:
             self._arrive(edge, gradient, needed)
         one_by_one = self.history or self._is_told or self.targets is not None or not settings.turns
         passing: Program | None = None  # in which what is being passed was recorded
-        met, kinds = set[Program](), set[Any]()
+        met, kinds = set[Program](), Counter[Any]()
         while self.waiting:
             node = heapq.heappop(self.waiting)[1]
             program = node.program
@@ -123,17 +125,19 @@ class Pass:
                 passing = program
                 if not (one_by_one or program is None or program in met):
                     met.add(program)
-                    if program.cursor in kinds and self._pass_span(node):
+                    kinds[program.cursor] += 1
+                    if (before := kinds[program.cursor] - 1) and self._pass_span(node, most=SMALL * before):
                         continue
-                    kinds.add(program.cursor)
             self._pass(node, needed)
 
-    def _pass_span(self, node: Any) -> bool:
-        """Pass all nodes of the program of a GradNode at once; return whether they could be."""
+    def _pass_span(self, node: Any, most: int) -> bool:
+        """Pass all nodes of a GradNode's program at once unless they are more than that; return whether it was done."""
         entries = [node]
         while self.waiting and self.waiting[0][1].program is node.program:
             entries.append(heapq.heappop(self.waiting)[1])
         span = span_of(entries, self.pending, -self.waiting[0][0] if self.waiting else 0)
+        if span is not None and len(span.nodes) > most:
+            span = None
         passed = span and (SEEN.get(span.key) or SEEN.found(span.key, lambda: _recorded_aside(span)))
         if span is None or passed is None:
             for entry in entries[1:]:
@@ -141,7 +145,7 @@ class Pass:
             return False
         for entry in entries:
             del self.pending[entry]
-        results = only_record(passed.op, [span.inputs[place] for place in passed.reads]) if passed.op.avals else []
+        results = only_record(passed.op, span.read(passed.reads)) if passed.op.avals else []
         ends = list(span.ends.items())
         for end, source in passed.gives:
             gradient = results[source] if source >= 0 else span.inputs[-1 - source]
@@ -260,7 +264,7 @@ def _recorded_aside(span: Span) -> Passed | None:
         Variable(Value(NOT_HERE, None, None, variable.aval)) if place in span.arrived else variable
         for place, variable in enumerate(span.inputs)
     ]
-    walk, nodes, passed = Pass(retain=True, history=False), set(span.nodes), set[Node]()
+    walk, nodes, passed = _WalkAside(span), set(span.nodes), set[Node]()
     for node, row in span.entries.items():
         walk.pending[node] = [None if place is None else given[place] for place in row]
         heapq.heappush(walk.waiting, (-node.order, node))
@@ -297,8 +301,32 @@ def _recorded_aside(span: Span) -> Passed | None:
             return None
     if any(value not in places for _, value, _ in program.leaves):
         return None
-    op, inputs = composed(program, wanted, places)
-    return Passed(op, [places[value] for value in inputs], gives, [node in passed for node in span.nodes])
+    op, inputs = composed(program, wanted, places, walk.numbers)
+    reads = [-1 - known if isinstance(known, int) else places[known] for known in inputs]
+    return Passed(op, reads, gives, [node in passed for node in span.nodes])
+
+
+class _WalkAside(Pass):
+    """A pass through a span that notes which of its numbers each call reads.
+
+    numbers: these, by the call's first result. A pull-back reads its node's in the order in which they were saved, or
+    none of them.
+    """
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(retain=True, history=False)
+        self.numbers: dict[int, range] = {}
+
+        def noted(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
+            results = only_record(op, inputs, statics)
+            count = sum(map(can_be_input, inputs))
+            if count:
+                first = span.first_numbers[self.node]  # type: ignore[index]  # only nodes of a span have numbers
+                self.numbers[record.thread.program.cursor.first] = range(first, first + count)
+            return results
+
+        noted.keeps_history = False  # type: ignore[attr-defined]  # as `only_record` has it
+        self.apply = noted
 
 
 def _age(node: Node) -> int:

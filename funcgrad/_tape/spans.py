@@ -4,7 +4,7 @@ An agent reads an action in each step of an episode. So each step is a program t
 begins, and what it leaves is the same for all: nodes of the same kinds, joined in the same way, that saved as many
 arrays. From the second of such programs on that a pass meets, all its nodes are passed together: their pull-backs are
 recorded once, aside, and what these compute becomes an op (see `composite`) of the gradients that arrived, of what was
-saved, and of the sums so far of the gradients to which it adds.
+saved, numbers too, and of the sums so far of the gradients to which it adds.
 """
 
 from __future__ import annotations
@@ -16,18 +16,23 @@ from typing import Any, NamedTuple
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.composite import Composite
+from funcgrad._program.trie import can_be_input
 from funcgrad._program.value import CONSTANT, Value
 from funcgrad._tape.nodes import GradNode, GradSlot
 from funcgrad._tape.variable import Variable
 
 Edge = tuple[Any, int]
 
+# To compile an instruction of so many nodes is worth it for a second program; one of twice as many for a third; ...
+SMALL = 64
+
 
 class Passed(NamedTuple):
     """How gradients go through a span of some shape.
 
-    op, reads: the instruction, and the places of its inputs among the span's. gives: for each end that a gradient goes
-    to, its place, and that among the op's results; -1 - place: it is this input. passed: which nodes are passed.
+    op, reads: the instruction, and the places of its inputs among the span's; -1 - place: among its numbers. gives: for
+    each end that a gradient goes to, its place, and that among the op's results; -1 - place: it is this input. passed:
+    which nodes are passed.
     """
 
     op: Composite
@@ -39,20 +44,27 @@ class Passed(NamedTuple):
 class Span:
     """Nodes of one program that a pass goes through before all others: those at which gradients arrived, and behind.
 
-    inputs: what it reads, each array once. arrived: the places there of gradients. entries: for each node at which some
-    arrived, the place of each result's (None: of this none did). ends: for each edge to what is older, the place of
-    what arrived there before, or None. key: equal for spans that are passed in the same way.
+    inputs: what it reads, each array once. arrived: the places there of gradients. numbers: all that were saved and may
+    differ from span to span. first_numbers: for a node that saved some, the place of its first. entries: for each node
+    at which gradients arrived, the place of each result's (None: of this none did). ends: for each edge to what is
+    older, the place of what arrived there before, or None. key: equal for spans that are passed in the same way.
     """
 
-    __slots__ = ("arrived", "ends", "entries", "inputs", "key", "nodes")
+    __slots__ = ("arrived", "ends", "entries", "first_numbers", "inputs", "key", "nodes", "numbers")
 
     def __init__(self, nodes: list[GradNode]) -> None:
         self.nodes = nodes
         self.inputs: list[Variable] = []
         self.arrived: set[int] = set()
+        self.numbers: list[float] = []
+        self.first_numbers: dict[GradNode, int] = {}
         self.entries: dict[GradNode, list[int | None]] = {}
         self.ends: dict[Edge, int | None] = {}
         self.key: tuple[Any, ...] = ()
+
+    def read(self, places: Sequence[int]) -> list[Any]:
+        """Return inputs by their places, and numbers by -1 - theirs."""
+        return [self.inputs[place] if place >= 0 else self.numbers[-1 - place] for place in places]
 
     def release(self, passed: Sequence[bool]) -> None:
         """Let the nodes that were passed let go of what they saved."""
@@ -122,6 +134,10 @@ def _entered(span: Span, key: list[Any], known: dict[Value, int]) -> dict[Edge, 
                     if place == len(inputs):
                         inputs.append(x)
                     key.append(place)
+                elif can_be_input(x):
+                    span.first_numbers.setdefault(node, len(span.numbers))
+                    span.numbers.append(x)
+                    key.append(type(x))
                 else:
                     key.append((type(x), x))
         for edge in node.edges:

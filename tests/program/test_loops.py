@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
+from funcgrad._program import parts, rolling
 from funcgrad._program import plan as planning
-from funcgrad._program import rolling
 from funcgrad._program.counters import counted
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.trie import forest
@@ -274,6 +274,7 @@ def test_another_number_of_turns_is_another_program_only() -> None:
             x = torch.tanh(cell(x))
         return x.sum().item()
 
+    parts._TURNS.clear()  # other tests may have turned such a loop
     run(20)
     with counted() as seen:
         run(40)

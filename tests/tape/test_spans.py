@@ -13,6 +13,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
 from funcgrad._program.record import thread
+from funcgrad._tape.spans import SEEN
 
 STEPS = 20
 
@@ -111,6 +112,47 @@ def test_what_was_saved_is_let_go_or_kept() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-6)
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         loss.backward()
+
+
+@pytest.mark.parametrize("kind", [float, int])
+def test_numbers_are_inputs_of_the_instruction(monkeypatch: pytest.MonkeyPatch, kind: type) -> None:
+    model = cell()
+
+    def run(seed: int) -> list[Any]:
+        chance, losses, state = random.Random(seed), [], torch.ones(3)
+        for _ in range(STEPS):
+            first, second = (kind(chance.uniform(1, 4)) for _ in range(2))
+            state = model(state * first).tanh()[:2].repeat(2)[:3] ** second
+            losses.append((state.sum() * second - first) ** 2 + state[first % 2 if kind is int else 0])
+            losses[-1].item()
+        torch.stack(losses).sum().backward()
+        return gradients(model)
+
+    def run_twice() -> list[Any]:
+        return [*run(1), *run(2)]
+
+    before = len(SEEN)
+    found, expected = both_ways(monkeypatch, run_twice)
+    assert len(SEEN) <= before + 2  # where the rewards arrive, and where nothing has arrived yet
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-5)
+
+
+def test_deep_steps_are_passed_at_once_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layers of such a step are a loop within its instruction."""
+    model, recorded = nn.Sequential(*[nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(40)]), []
+
+    def run(count: int) -> list[Any]:
+        loss = torch.stack(steps(model, count)).sum()
+        recorded.append(recorded_by(loss.backward))
+        return gradients(model)
+
+    for count in (2, 9):
+        for one, other in zip(*both_ways(monkeypatch, lambda count=count: run(count)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
+    few, few_one_by_one, many, many_one_by_one = recorded
+    assert few == few_one_by_one
+    assert many < many_one_by_one / 3
 
 
 class Doubled(torch.autograd.Function):
