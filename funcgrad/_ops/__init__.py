@@ -21,6 +21,7 @@ from funcgrad._ops import embedding as embedding
 from funcgrad._ops import folding as folding
 from funcgrad._ops import fourier as fourier
 from funcgrad._ops import grid as grid
+from funcgrad._ops import half_gradients as half_gradients
 from funcgrad._ops import half_precision as half_precision
 from funcgrad._ops import histograms as histograms
 from funcgrad._ops import indexing as indexing
@@ -63,4 +64,5 @@ from funcgrad._ops import views as views
 from funcgrad._ops import memory_order as memory_order  # isort: skip # of the rows above
 
 half_precision.fill()
+half_gradients.fill()
 kernels.fill()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -51,8 +51,28 @@ def _scaled(other: Array, alpha: Scalar) -> Array:
         return other
     if isinstance(alpha, float) and is_integer(other):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if is_half(other):
+        return _scaled_in_float32(other, jnp.asarray(alpha, np.float32))
     factor = jnp.full(other.shape, alpha, other.dtype)
     return other & factor if is_bool(other) else lax.mul(other, factor)
+
+
+@jax.custom_jvp
+def _scaled_in_float32(other: Array, alpha: Array) -> Array:
+    return wide(other) * wide(alpha.astype(other.dtype))
+
+
+@_scaled_in_float32.defjvp
+def _scaled_in_float32_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """By alpha as it was given: torch's kernel rounds it, its gradient does not."""
+    return _scaled_in_float32(*primals), wide(tangents[0]) * primals[1]
+
+
+def _sum(function: Callable[[Array, Array], Array], input: Array, scaled: Array) -> Array:
+    """Add, or subtract, what was scaled; 16-bit floats are rounded after that."""
+    if scaled.dtype == input.dtype:
+        return function(*broadcast(input, scaled))
+    return function(*broadcast(wide(input), scaled)).astype(input.dtype)
 
 
 def _number_second(name: str) -> Any:
@@ -63,8 +83,7 @@ def _number_second(name: str) -> Any:
 @op(grad=_number_second("AddBackward0"), promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
 def add(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input + alpha * other; `or` for truth values. Shape: broadcast."""
-    input, other = broadcast(input, _scaled(other, alpha))
-    return jnp.add(input, other)
+    return _sum(jnp.add, input, _scaled(other, alpha))
 
 
 def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
@@ -92,7 +111,7 @@ def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtype
 @op(grad=_sub_node, promote=_without_truth_values, names=_SUB_NAMES)
 def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
-    return lax.sub(*broadcast(input, _scaled(other, alpha)))
+    return _sum(lax.sub, input, _scaled(other, alpha))
 
 
 def _rsub_node(shapes: Shapes, statics: Shapes) -> str:

@@ -20,7 +20,7 @@ from funcgrad._ops.table import TABLE, Array, Op
 
 EVERYWHERE = """
     celu elu gelu glu hardsigmoid hardswish leaky_relu logsigmoid mish selu silu softplus atanh deg2rad exp2 frexp hypot
-    i0 log10 log2 logaddexp2 rad2deg sinc special_i1 addcdiv addcmul lerp
+    i0 log10 log2 logaddexp2 rad2deg rsqrt sinc special_i1 addcdiv addcmul lerp
     cummax cummin cumprod cumsum prod trace
     broadcast_tensors cartesian_prod gather kron meshgrid outer repeat repeat_interleave
     take_along_dim tile index_add index_fill masked_scatter scatter_add scatter_reduce interpolate embedding_bag
@@ -34,8 +34,8 @@ ON_CPUS = """
 
 def in_float32(row: Op, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
     """Compute a row; where all its floats are of one half precision in float32, with results rounded to that."""
-    half = _half_precision(inputs)
-    if half is None or _other_dtype(row, statics):
+    half = half_precision_of(inputs)
+    if half is None or asks_for_dtype(row, statics):
         return row.compute(inputs, statics)
     try:
         results = row.compute([_converted(x, half, np.float32) for x in inputs], statics)
@@ -49,7 +49,7 @@ def on_cpus_in_float32(row: Op, inputs: Sequence[Any], statics: Sequence[Any]) -
     return (in_float32 if on_cpu() else Op.compute)(row, inputs, statics)
 
 
-def _half_precision(inputs: Sequence[Any]) -> np.dtype | None:
+def half_precision_of(inputs: Sequence[Any]) -> np.dtype | None:
     """Return the half precision of all floats among the arrays, or None."""
     flat = [x for given in inputs for x in (given if isinstance(given, list) else (given,))]
     kinds = {x.dtype for x in flat if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)}
@@ -57,7 +57,7 @@ def _half_precision(inputs: Sequence[Any]) -> np.dtype | None:
     return only if only is not None and only.itemsize == 2 else None
 
 
-def _other_dtype(row: Op, statics: Sequence[Any]) -> bool:
+def asks_for_dtype(row: Op, statics: Sequence[Any]) -> bool:
     """Tell whether the call asks for a dtype itself."""
     return any(p.name == "dtype" and given is not None for p, given in zip(row.statics, statics, strict=False))
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_integer, to_float
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.checks import require_floating, require_norm_dtypes, size_text, wide
+from funcgrad._ops.half_precision import half_precision_of
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
@@ -44,7 +48,8 @@ def batch_norm_train(
         )
     axes = (0, *range(2, input.ndim))
     given = wide(input)
-    result = _by_channel(given, *_columns(given, weight, bias), axes, eps).astype(input.dtype)
+    half = half_precision_of((input, running_mean, running_var, weight, bias))
+    result = _by_channel(given, *_columns(given, weight, bias), axes, eps, half).astype(input.dtype)
     if running_mean is None or running_var is None:
         return (result,)
     mean, variance, _ = _standardized(given, axes, eps)
@@ -96,7 +101,8 @@ def instance_norm_train(
     if count == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {size_text(input.shape)}")
     given, axes = wide(input), tuple(range(2, input.ndim))
-    result = _by_channel(given, *_columns(given, weight, bias), axes, eps).astype(input.dtype)
+    half = half_precision_of((input, running_mean, running_var, weight, bias))
+    result = _by_channel(given, *_columns(given, weight, bias), axes, eps, half).astype(input.dtype)
     if running_mean is None or running_var is None:
         return (result,)
     mean, variance, _ = _standardized(given, axes, eps)
@@ -211,34 +217,58 @@ def _standardized(input: Array, axes: Dims, eps: float) -> tuple[Array, Array, A
     return mean, variance, centred * lax.rsqrt(variance + eps)
 
 
-@with_own_vjp(3, 4)
-def _by_channel(input: Array, weight: Array | None, bias: Array | None, axes: Dims, eps: float) -> Array:
+def rounded_standard(
+    input: Array, axes: Dims, eps: float, half: Any, rounds_variance: bool = False
+) -> tuple[Array, Array]:
+    """Return the input brought to mean 0 and variance 1 over axes, and the factor; half: what both are rounded to.
+
+    torch keeps mean and factor for the gradient in the dtype of its arguments.
+    """
+    mean, variance, standard = _standardized(input, axes, eps)
+    if half is None or not on_cpu():
+        return standard, lax.rsqrt(variance + eps)
+    variance = variance.astype(half).astype(input.dtype) if rounds_variance else variance
+    mean, scale = (x.astype(half).astype(input.dtype) for x in (mean, lax.rsqrt(variance + eps)))
+    return (input - mean) * scale, scale
+
+
+def through_standard(gradient: Array, standard: Array, scale: Array, axes: Dims) -> Array:
+    """Return the gradient of what was brought to mean 0 and variance 1 over axes, from that of the outcome."""
+    along = (gradient * standard).mean(axes, keepdims=True)
+    return scale * (gradient - gradient.mean(axes, keepdims=True) - standard * along)
+
+
+@with_own_vjp(3, 4, 5)
+def _by_channel(input: Array, weight: Array | None, bias: Array | None, axes: Dims, eps: float, half: Any) -> Array:
     """Standardize over axes along which weight and bias, (1, C, 1, ...), are the same, then scale and shift.
 
-    Its gradients take two sums; JAX's, four.
+    Its gradients take two sums; JAX's, four. half: the half precision of all that was given, if it is one.
     """
-    return _affine(_standardized(input, axes, eps)[2], weight, bias)
+    return _affine(_standard_of_batch(input, axes, eps, half)[0], weight, bias)
+
+
+def _standard_of_batch(input: Array, axes: Dims, eps: float, half: Any) -> tuple[Array, Array]:
+    return rounded_standard(input, axes, eps, half, half is not None and half != np.float16)  # as torch's two kernels
 
 
 def _by_channel_forward(
-    input: Array, weight: Array | None, bias: Array | None, axes: Dims, eps: float
+    input: Array, weight: Array | None, bias: Array | None, axes: Dims, eps: float, half: Any
 ) -> tuple[Array, tuple[Array | None, ...]]:
-    return _by_channel.plain(input, weight, bias, axes, eps), (input, weight, bias)
+    return _by_channel.plain(input, weight, bias, axes, eps, half), (input, weight, bias)
 
 
 def _by_channel_backward(
-    axes: Dims, eps: float, saved: tuple[Array, Array | None, Array | None], gradient: Array
+    axes: Dims, eps: float, half: Any, saved: tuple[Array, Array | None, Array | None], gradient: Array
 ) -> tuple[Array | None, ...]:
     input, weight, bias = saved
-    _, variance, standard = _standardized(input, axes, eps)
+    standard, scale = _standard_of_batch(input, axes, eps, half)
     along = gradient * standard
-    scale = lax.rsqrt(variance + eps) if weight is None else lax.rsqrt(variance + eps) * weight
-    centred = gradient - gradient.mean(axes, keepdims=True) - standard * along.mean(axes, keepdims=True)
+    scale = scale if weight is None else scale * weight
     by_weight, by_bias = (
         None if x is None else of.sum((0, *range(2, input.ndim)), keepdims=True)
         for x, of in ((weight, along), (bias, gradient))
     )
-    return scale * centred, by_weight, by_bias
+    return through_standard(gradient, standard, scale, axes), by_weight, by_bias
 
 
 _by_channel.defvjp(_by_channel_forward, _by_channel_backward)

@@ -1,4 +1,4 @@
-"""Record what torch does under autocast and with a GradScaler: `python -m tests.amp.record`."""
+"""Record what torch does under autocast and in half precision, and with a GradScaler: `python -m tests.amp.record`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from tests.amp import cases
+from tests.amp import cases, gradients
 
 
 def main() -> None:
@@ -25,6 +25,11 @@ def main() -> None:
             f"{name}, {which}": cases.scaled(torch, name, steps)
             for name in cases.OPTIMIZERS
             for which, steps in cases.OVERFLOWS.items()
+        },
+        "gradients": {
+            f"{name}, {dtype}": gradients.written(gradients.pulled(torch, name, dtype), dtype)
+            for name in gradients.CALLS
+            for dtype in ("bfloat16", "float16")
         },
     }
     text = json.dumps(json.loads(json.dumps(found), parse_float=lambda x: float(f"{float(x):.7g}")))
