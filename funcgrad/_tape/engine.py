@@ -9,22 +9,19 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from weakref import ref
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE
 from funcgrad._program import record
-from funcgrad._program.composite import composed
-from funcgrad._program.record import Program, aside
-from funcgrad._program.trie import can_be_input
-from funcgrad._program.value import NOT_HERE, NotHere, Value
+from funcgrad._program.record import Program
 from funcgrad._tape.anomalies import Anomalies, search
 from funcgrad._tape.apply import apply, only_record
+from funcgrad._tape.aside import recorded_aside
 from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
-from funcgrad._tape.spans import SEEN, SMALL, Passed, Span, span_of
+from funcgrad._tape.spans import SEEN, SMALL, span_of
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -128,7 +125,7 @@ class Pass:
                     kinds[program.cursor] += 1
                     if (before := kinds[program.cursor] - 1) and self._pass_span(node, most=SMALL * before):
                         continue
-            self._pass(node, needed)
+            self.pass_through(node, needed)
 
     def _pass_span(self, node: Any, most: int) -> bool:
         """Pass all nodes of a GradNode's program at once unless they are more than that; return whether it was done."""
@@ -138,7 +135,9 @@ class Pass:
         span = span_of(entries, self.pending, -self.waiting[0][0] if self.waiting else 0)
         if span is not None and len(span.nodes) > most:
             span = None
-        passed = span and (SEEN.get(span.key) or SEEN.found(span.key, lambda: _recorded_aside(span)))
+        passed = span and (
+            SEEN.get(span.key) or SEEN.found(span.key, lambda: recorded_aside(span, Pass(retain=True, history=False)))
+        )
         if span is None or passed is None:
             for entry in entries[1:]:
                 heapq.heappush(self.waiting, (-entry.order, entry))
@@ -180,7 +179,7 @@ class Pass:
             return self.apply(TABLE["add"], (one, other))[0]
         return one.plus(other)
 
-    def _pass(self, node: Node, needed: set[Node] | None) -> None:
+    def pass_through(self, node: Node, needed: set[Node] | None) -> None:
         """Pull what the node received back to its inputs."""
         cotangents = self.pending.pop(node)
         self.node = node
@@ -253,80 +252,6 @@ class Pass:
             if any(next_node in wanted for next_node, _ in node.edges):
                 wanted.add(node)
         return wanted
-
-
-def _recorded_aside(span: Span) -> Passed | None:
-    """Return how gradients go through a span, after passing its nodes one by one in a program that is not run.
-
-    None: they have to be passed one by one each time.
-    """
-    given = [
-        Variable(Value(NOT_HERE, None, None, variable.aval)) if place in span.arrived else variable
-        for place, variable in enumerate(span.inputs)
-    ]
-    walk, nodes, passed = _WalkAside(span), set(span.nodes), set[Node]()
-    for node, row in span.entries.items():
-        walk.pending[node] = [None if place is None else given[place] for place in row]
-        heapq.heappush(walk.waiting, (-node.order, node))
-    for (node, index), place in span.ends.items():
-        if place is not None:
-            walk.pending.setdefault(node, [None] * len(node.avals))[index] = given[place]
-    try:
-        with aside() as program:
-            while walk.waiting:
-                node = heapq.heappop(walk.waiting)[1]
-                if node in nodes:
-                    walk._pass(node, None)
-                    passed.add(node)
-    except NotHere:
-        return None
-    if program.closed or program.placement is not None:
-        return None
-    places = {ref(variable.value): place for place, variable in enumerate(span.inputs)}
-    places |= {ref(variable.value): place for place, variable in enumerate(given)}
-    gives, wanted = [], list[int]()
-    for end, ((node, index), before) in enumerate(span.ends.items()):
-        gradient = walk.pending[node][index] if node in walk.pending else None
-        if gradient is None or (before is not None and gradient is given[before]):
-            continue
-        if type(gradient) is not Variable:
-            return None
-        value = gradient.value
-        if value.program is program:
-            gives.append((end, len(wanted)))
-            wanted.append(value.slot)
-        elif ref(value) in places:
-            gives.append((end, -1 - places[ref(value)]))
-        else:
-            return None
-    if any(value not in places for _, value, _ in program.leaves):
-        return None
-    op, inputs = composed(program, wanted, places, walk.numbers)
-    reads = [-1 - known if isinstance(known, int) else places[known] for known in inputs]
-    return Passed(op, reads, gives, [node in passed for node in span.nodes])
-
-
-class _WalkAside(Pass):
-    """A pass through a span that notes which of its numbers each call reads.
-
-    numbers: these, by the call's first result. A pull-back reads its node's in the order in which they were saved, or
-    none of them.
-    """
-
-    def __init__(self, span: Span) -> None:
-        super().__init__(retain=True, history=False)
-        self.numbers: dict[int, range] = {}
-
-        def noted(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
-            results = only_record(op, inputs, statics)
-            count = sum(map(can_be_input, inputs))
-            if count:
-                first = span.first_numbers[self.node]  # type: ignore[index]  # only nodes of a span have numbers
-                self.numbers[record.thread.program.cursor.first] = range(first, first + count)
-            return results
-
-        noted.keeps_history = False  # type: ignore[attr-defined]  # as `only_record` has it
-        self.apply = noted
 
 
 def _age(node: Node) -> int:
