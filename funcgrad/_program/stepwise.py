@@ -21,7 +21,7 @@ from funcgrad._base.config import settings
 from funcgrad._program.compiling import QUICKLY, options_for
 from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of
-from funcgrad._program.host.running import INSTRUCTION, own
+from funcgrad._program.host.running import INSTRUCTION, PRODUCT, own
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Recorded, Ref, Step, instructions_of
 from funcgrad._program.primitives import products_in
@@ -34,9 +34,9 @@ _ENOUGH = 4, 1024  # likewise so many plans, if they have so many instructions t
 
 _TURNS = 4  # readings of the same leaf by instructions of a kind: then these are turns of a loop
 # A run that is not compiled whole costs _CALL seconds more for each instruction and ELEMENT for each element that is
-# written, and _PRODUCT for each product in matrices and convolutions; to compile it costs COMPILE for each instruction
-# (`python -m tests.benchmarks.first_sight`).
-_CALL, ELEMENT, _PRODUCT, COMPILE = 15e-6, 1e-9, 0.2e-9, 8e-3
+# written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`). A product of two
+# numbers, in matrices and convolutions, is taken to cost what it costs numpy.
+_CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 # What writes so few elements, for so few products, computes so little that how well it is compiled does not show.
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
@@ -68,7 +68,7 @@ class Single:
             is_small = jax.default_backend() == "cpu" and elements <= _SMALL and products <= _FEW
             options = options_for([step]) | (QUICKLY if is_small else {})
             self.run = jax.jit(function, compiler_options=options)
-            self.seconds = _CALL + ELEMENT * elements + _PRODUCT * products
+            self.seconds = _CALL + ELEMENT * elements + PRODUCT * products
         else:
             self.run, self.seconds = hosted.computed, hosted.seconds
 
