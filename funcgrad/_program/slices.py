@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from funcgrad._program.line import Argument, Carried, Loop, Ref, Step
 from funcgrad._program.tracing import parts_read
@@ -98,7 +98,7 @@ class _Split:
     def _addition(self, total: Argument, given: Argument) -> tuple[_Addition, Argument] | None:
         """Return how a sum that nothing else reads gathers a slice, and the sum before that, which may be `given`."""
         addition = self.loop.body[total.step] if type(total) is Ref else None
-        if not isinstance(addition, Step) or addition.op.name != "add" or self.uses[total] != 1:
+        if not _is_plain_sum(addition) or self.uses[total] != 1:
             return None
         for before, added in (addition.arguments, addition.arguments[::-1]):
             part = self._slice_put(added)
@@ -203,6 +203,11 @@ def only_puts(loop: Loop) -> bool:
         return False
     put, add = loop.body
     return (
-        isinstance(put, Step) and isinstance(add, Step) and getattr(put.op, "puts_at", None) is not None
-        and add.op.name == "add" and add.arguments == (-1, _RESULT) and put.arguments[-1] == -3
+        isinstance(put, Step) and _is_plain_sum(add) and getattr(put.op, "puts_at", None) is not None
+        and add.arguments == (-1, _RESULT) and put.arguments[-1] == -3
     )  # fmt: skip
+
+
+def _is_plain_sum(step: Step | Loop | None) -> TypeGuard[Step]:
+    """Tell whether it adds two arrays as they are: a third argument, `alpha`, would scale the second."""
+    return isinstance(step, Step) and step.op.name == "add" and len(step.arguments) == 2

@@ -70,6 +70,26 @@ def test_episodes_of_many_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_allclose(x, y, rtol=2e-4, atol=1e-5)
 
 
+def test_a_sum_that_is_scaled_on_the_way_is_no_sum_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, weight = torch.randn(40, 3, 4), torch.randn(4, 4).requires_grad_()
+
+    def trained(turns: int) -> list[np.ndarray[Any, Any]]:
+        total, h, weight.grad = torch.zeros(3, 4), torch.zeros(3, 4), None
+        for t in range(turns):
+            h = torch.tanh(h @ weight + x[t])
+            total = torch.add(total, h, alpha=0.5)
+        total.sum().backward()
+        return [total.detach().numpy().copy(), weight.grad.numpy().copy()]
+
+    lengths = [20, 31, 27, 35, 22]
+    found = [trained(turns) for turns in lengths]
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for one, turns in zip(found, lengths, strict=True):
+        for seen, expected in zip(one, trained(turns), strict=True):
+            np.testing.assert_allclose(seen, expected, rtol=2e-4, atol=1e-4)
+
+
 def recurrent(x: torch.Tensor, cell: nn.Module) -> torch.Tensor:
     h = torch.zeros(2, 4)
     for t in range(x.shape[1]):
