@@ -16,9 +16,13 @@ Step = tuple[int, int, int, int]  # what, to which register, with which other, a
 
 
 class Loop(NamedTuple):
-    """A training loop. turns, batches: of each iteration, over and over. cut: detach after so many turns (0: never)."""
+    """A training loop. body: what a turn does; after: what is done with what all turns gave.
+
+    turns, batches: of each iteration, over and over. cut: detach after so many turns (0: never).
+    """
 
     body: list[Step]
+    after: list[int]
     loss: int
     cut: int
     rule: int
@@ -37,7 +41,11 @@ class Trainer:
         self.data = torch.tensor(rng.standard_normal((LONGEST, WIDEST, WIDTH)))
         self.weights = [torch.tensor(rng.standard_normal((WIDTH, WIDTH)) * 0.5).requires_grad_() for _ in range(3)]
         self.biases = [torch.tensor(rng.standard_normal(WIDTH) * 0.1).requires_grad_() for _ in range(2)]
-        self.parameters = self.weights + self.biases
+        self.sequence = torch.tensor(rng.standard_normal((LONGEST, WIDTH)) * 0.1).requires_grad_()
+        torch.manual_seed(0)
+        self.cell = torch.nn.GRUCell(WIDTH, WIDTH, dtype=torch.float64)
+        self.squashed = _squashing(torch)
+        self.parameters = [*self.weights, *self.biases, self.sequence, *self.cell.parameters()]
         self.optimizer = [
             lambda: torch.optim.SGD(self.parameters, 0.05, momentum=0.9),
             lambda: torch.optim.Adam(self.parameters, 0.01),
@@ -80,6 +88,7 @@ class Trainer:
         self.memory, self.rewards = [], []
         self.buffer = torch.zeros(KEPT, WIDTH, dtype=torch.float64)
         losses: list[Any] = []
+        states: list[Any] = []
         for self.turn in range(turns):
             registers = [hidden, cell, self.data[self.turn][:batch]]
             for what, which, other, number in loop.body:
@@ -87,16 +96,21 @@ class Trainer:
                 registers.append(STEPS[what % len(STEPS)](self, one, two, number))
             hidden, cell = torch.tanh(registers[-1]), registers[-2] * 0.5
             losses.append(self._loss_of_turn(hidden))
+            states.append(hidden)
             if loop.cut and self.turn % loop.cut == loop.cut - 1 and self.turn + 1 < turns:
                 loss = self._gathered(losses)
                 if loss.requires_grad:
                     loss.backward()
                 losses.clear()
+                states.clear()
                 self.rewards.clear()
                 hidden, cell = hidden.detach(), cell.detach()
                 self.buffer = self.buffer.detach()
                 self.memory = [kept.detach() for kept in self.memory]
-        return self._gathered(losses)
+        loss = self._gathered(losses)
+        for what in loop.after:
+            loss = loss + AFTER[what % len(AFTER)](self, states)
+        return loss
 
     def _loss_of_turn(self, hidden: Any) -> Any:
         if self.loop.loss % 4 == 3:
@@ -224,9 +238,137 @@ def _rectified(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
     return one.relu() + two
 
 
+def _of_sequence(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return one + trainer.sequence[trainer.turn]
+
+
+def _looked_up(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return two + trainer.torch.nn.functional.embedding(one.argmax(1), trainer.weights[number % 3])
+
+
+def _by_cell(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return trainer.cell(one, two)
+
+
+def _with_holes(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return trainer.torch.nn.functional.dropout(one, 0.1 * number)
+
+
+def _squashing(torch: Any) -> Any:
+    """Return a function with a backward of its own."""
+
+    class Squashing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, scale: float) -> Any:
+            result = torch.tanh(x * scale)
+            ctx.save_for_backward(result)
+            ctx.scale = scale
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (result,) = ctx.saved_tensors
+            return grad * (1 - result * result) * ctx.scale, None
+
+    return Squashing.apply
+
+
+def _squashed(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return trainer.squashed(one, 0.5 + 0.1 * number)
+
+
+def _hooked(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    made = one * 1.0
+    if made.requires_grad:
+        made.register_hook(lambda grad: grad.clamp(-0.1 * number, 1.0))
+    return made
+
+
+def _adapted(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    """Take a step of gradient descent on the way, through which the gradient flows."""
+    weight = trainer.weights[number % 3]
+    inner = (one.detach() @ weight - two).square().mean()
+    (grad,) = trainer.torch.autograd.grad(inner, weight, create_graph=True)
+    return one @ (weight - 0.1 * grad)
+
+
+def _sorted(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return one.sort(1, descending=number % 2 == 0)[0] * 0.5 + two
+
+
+def _spread(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    return (one - one.mean(1, keepdim=True)) / (one.std(1, keepdim=True) + 0.5)
+
+
+def _recomputed(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    weight = trainer.weights[number % 3]
+    checkpoint = trainer.torch.utils.checkpoint.checkpoint
+    return checkpoint(lambda x, y: trainer.torch.tanh(x @ weight) * y, one, two, use_reentrant=False)
+
+
 STEPS: list[Callable[[Trainer, Any, Any, int], Any]] = [
     _linear, _gated, _linear, lambda trainer, one, two, number: one * two, lambda trainer, one, two, number: one.tanh(),
     lambda trainer, one, two, number: one - 0.1 * number * two, _scaled_by_turn, _chosen, _joined, _normed, _written,
     _added, _detached, _remembered, _kept, _read, _branched, _picked, _sampled, _layer_normed, _masked, _sometimes,
     _without_history, _summed, lambda trainer, one, two, number: one.softmax(1), _rectified,
+    _of_sequence, _looked_up, _by_cell, _with_holes, _squashed, _hooked, _adapted, _sorted, _spread, _recomputed,
+]  # fmt: skip
+
+
+def _ends(trainer: Trainer, states: list[Any]) -> Any:
+    whole = trainer.torch.stack(states, 1)
+    return whole[:, -1].square().mean() + whole[:, 0].sin().mean()
+
+
+def _same_places(trainer: Trainer, states: list[Any]) -> Any:
+    whole = trainer.torch.stack(states, 1)
+    one, two, three = [x[:, -1] for x in (whole.exp(), whole.sin(), whole.tanh())]
+    return (one - two * three).mean()
+
+
+def _attended(trainer: Trainer, states: list[Any]) -> Any:
+    torch, whole = trainer.torch, trainer.torch.stack(states, 1)
+    queries, keys, values = [whole @ weight for weight in trainer.weights]
+    later = torch.ones(len(states), len(states), dtype=torch.bool).triu(1)
+    scores = (queries @ keys.transpose(1, 2)).masked_fill(later, float("-inf"))
+    return (scores.softmax(-1) @ values).square().mean()
+
+
+def _masked_mean(trainer: Trainer, states: list[Any]) -> Any:
+    torch, whole = trainer.torch, trainer.torch.stack(states, 1)
+    lengths = torch.tensor([1 + (3 * i) % len(states) for i in range(len(whole))])
+    mask = (torch.arange(len(states))[None] < lengths[:, None]).to(whole.dtype)
+    return ((whole.sum(-1) * mask).sum(1) / lengths).square().mean()
+
+
+def _told_apart(trainer: Trainer, states: list[Any]) -> Any:
+    torch, whole = trainer.torch, trainer.torch.cat(states)
+    targets = torch.arange(len(whole)) % WIDTH
+    targets[::3] = -100
+    targets[1 % len(whole)] = 0
+    return torch.nn.functional.cross_entropy(whole @ trainer.weights[0], targets)
+
+
+def _convolved(trainer: Trainer, states: list[Any]) -> Any:
+    torch, whole = trainer.torch, trainer.torch.stack(states, 2)
+    return torch.nn.functional.conv1d(whole, trainer.weights[1][..., None].expand(-1, -1, 3), padding=1).tanh().mean()
+
+
+def _highest(trainer: Trainer, states: list[Any]) -> Any:
+    values, places = trainer.torch.stack(states).max(0)
+    return (values * (places + 1)).mean()
+
+
+def _padded(trainer: Trainer, states: list[Any]) -> Any:
+    cut = [state[: 1 + i % len(state)] for i, state in enumerate(states)]
+    return trainer.torch.nn.utils.rnn.pad_sequence(cut, batch_first=True).cumsum(0).square().mean()
+
+
+def _differences(trainer: Trainer, states: list[Any]) -> Any:
+    whole = trainer.torch.stack(states)
+    return (whole[1:] - whole[:-1]).abs().sum() + whole.flip(0)[0].mean()
+
+
+AFTER: list[Callable[[Trainer, list[Any]], Any]] = [
+    _ends, _same_places, _attended, _masked_mean, _told_apart, _convolved, _highest, _padded, _differences,
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from funcgrad._base.config import settings as funcgrad_settings
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.stepwise import forget_plans
-from tests.fuzz.loops import LONGEST, STEPS, WIDEST, Loop, Trainer
+from tests.fuzz.loops import AFTER, LONGEST, STEPS, WIDEST, Loop, Trainer
 
 EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10")) // 2  # each is many programs
 small = st.integers(0, 9)
@@ -27,6 +27,7 @@ steps = st.tuples(st.integers(0, len(STEPS) - 1), small, small, st.integers(0, 3
 loops = st.builds(
     Loop,
     body=st.lists(steps, min_size=2, max_size=7),
+    after=st.lists(st.integers(0, len(AFTER) - 1), max_size=2),
     loss=st.integers(0, 3),
     cut=st.sampled_from([0, 0, 0, 3, 5]),
     rule=st.integers(0, 4),
