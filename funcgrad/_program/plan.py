@@ -386,7 +386,7 @@ def _not_as_a_whole(
     """
     if len(line) <= FEW:
         return None
-    is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(short)
+    is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(_with_few_turns_written_out(line, short))
     if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
@@ -403,7 +403,19 @@ def _not_as_a_whole(
         why = "it came at another length before"
     else:
         return None
-    return InSteps(line, found, len(part.avals)), f"run an instruction at a time, since {why}"
+    execute = InSteps(line, found, len(part.avals), size=_size(short))
+    return execute, f"run an instruction at a time, since {why}"
+
+
+def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Step | Loop]) -> Sequence[Step | Loop]:
+    """Return the line as it was recorded if its loops are of few turns, rolled since these are long; else as it is."""
+    turns = [step.turns for step in short if isinstance(step, Loop)]
+    return line if max(turns, default=0) < settings.turns else short
+
+
+def _size(line: Sequence[Step | Loop]) -> int:
+    """Return how many instructions XLA is given: those of a loop's body once."""
+    return sum(_size(step.body) if isinstance(step, Loop) else instructions_of(step) for step in line)
 
 
 def _is_another_length(part: Part) -> bool:

@@ -107,7 +107,7 @@ def aside() -> Iterator[Program]:
 
 
 class _Again(Exception):  # noqa: N818 - no error: it asks for another try
-    """Recording cannot go on in this program: run what is named, or begin a fresh one, and record again."""
+    """Recording cannot go on in this program: run what is named, record it, or begin a fresh one, and record again."""
 
 
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tuple[Signature, list[Value]]:
@@ -169,7 +169,9 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
 
 
 def _make_way(program: Program, again: _Again) -> None:
-    if again.args:
+    if again.args and again.args[0].program is CONSTANT:
+        _record_constant(again.args[0])
+    elif again.args:
         force(again.args[0], is_read=False)
     elif program.closed:
         thread.program = Program()
@@ -273,15 +275,14 @@ def note_growth(kind: Any, whole: Aval) -> None:
 def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], inputs: Sequence[Any]) -> None:
     """Make `value` a leaf of the program, or an instruction where it is a constant."""
     if value.array is None:
-        if value.program is not CONSTANT:
+        # its instruction comes before this one, whose key alone would say what is known of the leaves that it brought
+        if value.program is not CONSTANT or any(type(known) is Aval for known in key):
             _withdraw(program, key)
             raise _Again(value)
-        recipe = value.slot
-        (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]
+        _record_constant(value)
         if program.closed:  # that was the last instruction it had room for
             raise _Again
-        program.leaf_slots[place] = made.slot
-        key.append(made.slot)
+        key.append(program.leaf_slots[place])
         return
     if value.aval.placement is not None:
         _keep_to_one_placement(program, value, inputs)
@@ -300,6 +301,14 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     program.leaf_slots[place] = slot = -len(leaves)
     key.append(slot)
     key.append(value.aval)
+
+
+def _record_constant(value: Value) -> None:
+    """Make a constant an instruction of the present program."""
+    recipe = value.slot
+    (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]
+    if made.program is thread.program:
+        thread.program.leaf_slots[ref(value)] = made.slot
 
 
 def _withdraw(program: Program, key: list[Any]) -> None:

@@ -190,11 +190,15 @@ def _parts(step: Step | Loop) -> Iterator[Any]:
 
 
 def only_selects(loop: Loop) -> bool:
-    """Tell whether all that a loop does is to take one slice after another of something outside."""
+    """Tell whether all that a loop does is to take one slice after another of something outside.
+
+    Not one that takes the same slice of another thing in each turn (`[x[:, -1] for x in several]`).
+    """
     (first, *others) = loop.body
     return (
-        not others and isinstance(first, Step) and first.op.name == "select" and loop.constants == len(loop.stacks) == 1
-    )
+        not others and isinstance(first, Step) and first.op.name == "select" and first.arguments[0] == -1
+        and loop.constants == len(loop.stacks) == 1
+    )  # fmt: skip
 
 
 def only_puts(loop: Loop) -> bool:

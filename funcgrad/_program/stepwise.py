@@ -87,10 +87,11 @@ class InSteps:
 
     Everything that is read lies in one list: the leaves, the numbers that stay the same, the numbers that change, the
     results. `turns` says for each instruction what it reads there, where its results begin, and what nobody reads
-    afterwards. spare: how often it may run until a compile of the whole is worth it.
+    afterwards. size: how many instructions there are to compile, as a whole. spare: how often it may run until that is
+    worth it.
     """
 
-    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int) -> None:
+    def __init__(self, line: Sequence[Step | Loop], wanted: Sequence[Argument], leaves: int, *, size: int) -> None:
         steps = [step for step in line if isinstance(step, Step)]
         assert len(steps) == len(line), "a line with loops is run as a whole"
         read = {a: None for step in steps for a in step.arguments if _is_given(a)}
@@ -117,7 +118,7 @@ class InSteps:
         ]
         self.wanted = [places[argument] for argument in wanted]
         self.size = len(places)
-        self.spare = _worth(steps)
+        self.spare = _worth(steps, size)
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the instructions in order; what nobody reads any more is let go at once."""
@@ -129,7 +130,15 @@ class InSteps:
                 values[begin : begin + len(results)] = results
                 for place in unread:
                     values[place] = None
-            return own([values[i] for i in self.wanted], [*leaves, *self.fixed])
+            return list(map(_as_of_xla, own([values[i] for i in self.wanted], [*leaves, *self.fixed])))
+
+
+def _as_of_xla(result: Any) -> Any:
+    """Return whole numbers as an array of XLA's, as the whole program will give them once it is compiled.
+
+    What numpy has is moved about and looked at by numpy (see `_tensor/near.py`): the next program would become another.
+    """
+    return jax.device_put(result) if type(result) is np.ndarray and result.dtype.kind in "iub" else result
 
 
 def _is_given(argument: Argument) -> bool:
@@ -148,10 +157,10 @@ def _single(step: Step) -> Single:
     return _SINGLES.found(key, lambda: Single(step, *key[1:]))
 
 
-def _worth(steps: Sequence[Step]) -> int:
+def _worth(steps: Sequence[Step], size: int) -> int:
     """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
     seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
-    return 1 + int(COMPILE * sum(map(instructions_of, steps)) / (_PAID * seconds))
+    return 1 + int(COMPILE * size / (_PAID * seconds))
 
 
 def _joins_on_host(step: Step) -> bool:
@@ -201,7 +210,7 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
         return False
     new = {_kind(step): step for step in steps if not (_joins_on_host(step) or _single(step).is_compiled)}
     compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
-    return compiled <= len(steps) and _worth(steps) >= _RUNS
+    return compiled <= len(steps) and _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
 
 
 def is_costly(call: Recorded | Step) -> bool:

@@ -67,6 +67,15 @@ def test_a_refused_call_leaves_nothing_in_the_program() -> None:
     assert shifted(weight) == shifted() == [2, 3]
 
 
+def test_a_part_of_a_tensor_that_meets_the_whole_of_it_knows_how_long_that_is() -> None:
+    for length in (2, 6, 3, 5):
+        x = torch.randint(0, 9, (length,))
+        differences = x - x[length - 1]
+        first = record.thread.program.cursor.path()[0]
+        assert (first.op.name, first.signature.arguments[0].shape) == ("select", (length,))
+        assert differences[-1].item() == 0
+
+
 def test_an_error_while_compiling_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(3)
     y = x * 3

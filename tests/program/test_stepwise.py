@@ -156,6 +156,53 @@ def test_a_few_turns_of_a_loop_are_not_compiled_whole_while_others_come(monkeypa
     assert found == pytest.approx([turned(count) for count in turns] * 4, rel=1e-5)
 
 
+@pytest.mark.usefixtures("hosted")
+def test_long_turns_of_a_loop_are_turns_too_if_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    inward, onward = nn.Linear(3, 4), nn.Linear(4, 4)
+    monkeypatch.setattr(plan, "LONG", 64)  # as if these turns of a dozen instructions were long
+
+    def written_out(turns: int) -> float:
+        """Run two loops, of which one turns as often and one less often, with other things in between."""
+        h, x = torch.zeros(2, 4), torch.ones(2, 3)
+        for turn in range(turns):
+            h = torch.tanh(inward(x * turn) + onward(h)).sigmoid().exp().sin() + h
+        for row in range(2):
+            for name in ("sin", "cos", "tanh", "sigmoid", "exp", "neg", "abs", "relu", "erf", "atan", "sinh", "cosh"):
+                h = getattr(h.roll(row, 1), name)() + h.flip(0) / (2 + row)
+        for turn in range(turns - 1):
+            h = onward(h).cos().tanh().square().neg() - inward(x / (1 + turn)).relu().exp().log1p()
+        return h.square().mean().item()
+
+    Journal.compiles.clear()
+    found = [written_out(turns) for turns in (5, 7, 6, 5, 7)]
+    whys = [compile.reason for compile in Journal.compiles]
+    assert all("it is a few turns of a loop" in why for why in whys), whys
+    monkeypatch.setattr(settings, "eager", True)
+    assert found == pytest.approx([written_out(turns) for turns in (5, 7, 6, 5, 7)], rel=1e-5)
+
+
+@pytest.mark.usefixtures("hosted")
+def test_whole_numbers_of_a_step_are_where_its_compiled_program_will_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepwise, "COMPILE", 2.5 * stepwise._PAID * stepwise._CALL)
+    torch.manual_seed(0)
+    lookup, text = nn.Embedding(9, 4), torch.randint(0, 9, (27000,))
+    optimizer = torch.optim.SGD(lookup.parameters(), lr=0.1)
+    words = torch.stack([text[i : i + 3] for i in range(8)])
+    compiles = []
+    for _ in range(32):
+        for _ in range(4):
+            mean = lookup(words.view(-1)).sigmoid().mean().exp()
+            out = lookup(words).sum(1).tanh().cos().sin().exp().sigmoid() + mean
+            words = torch.stack([text[i : i + 3] for i in torch.randint(0, 27000 - 3, (8,))])
+            out.square().mean().backward()
+        with counted() as seen:
+            optimizer.step()
+            optimizer.zero_grad()
+        compiles.append(seen.compiles)
+    assert sum(compiles[1:]) == 1, compiles  # once it was run often; not again for words that XLA gave
+
+
 def test_the_layers_of_a_deep_net_are_no_turns() -> None:
     layers = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.LayerNorm(4)) for _ in range(12)])
     with counted() as seen:
@@ -251,7 +298,7 @@ def test_numbers_that_change_are_no_lengths() -> None:
 
 @pytest.mark.usefixtures("hosted")
 def test_a_length_that_comes_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stepwise, "_worth", lambda steps: stepwise._RUNS)
+    monkeypatch.setattr(stepwise, "_worth", lambda steps, size: stepwise._RUNS)
     losses, reasons = trained_on([18, 7] * 6)
     assert len(reasons) == 3 and "came at another length" in reasons[1] and reasons[2] == "it is run often"
     monkeypatch.setattr(settings, "eager", True)

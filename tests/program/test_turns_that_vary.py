@@ -189,6 +189,14 @@ def test_after_a_few_episodes_a_new_length_compiles_nothing() -> None:
     assert seen.parts == 0
 
 
+def test_the_same_place_of_several_tensors_is_no_loop_over_the_rows_of_one() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(3, 5, 4)
+    powers, sines, tangents = x.exp(), x.sin(), x.tanh()
+    last, others, factors = powers[:, -1], sines[:, -1], tangents[:, -1]
+    assert (last - others * factors).sum().item() == pytest.approx(7.6937217)
+
+
 class Sentences:
     """A recurrent model of words, written out as loops in the ways that scripts have."""
 
