@@ -14,6 +14,7 @@ import pytest
 import funcgrad
 from funcgrad._program.compiling import HAS_OLDER_EMITTERS
 from funcgrad._program.lengths.family import forget_lengths
+from funcgrad._program.parts import forget_parts
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program
 from funcgrad._program.stepwise import forget_plans
@@ -37,6 +38,7 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     funcgrad.manual_seed(0)
     forget_lengths()
     forget_plans()
+    forget_parts()
     forget_executables()
     fresh_program()  # the last one may have begun in a forest of the test before
     yield

@@ -27,13 +27,15 @@ from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
+from funcgrad._program.stepwise import RECENT
 from funcgrad._program.tracing import Parts, Tracing, parts_read, stretches
 from funcgrad._program.trie import Constant, Signature, are_joined, is_open
 from funcgrad._program.value import Aval
 
 SMALLEST = 16  # turns that a loop is compiled for
 _LITTLE = 1 << 22  # bytes of stacks for which more room is no matter
-_KNOWN: Bounded[Callable[..., Any]] = Bounded(4096)  # by what they compute: pieces and loops
+# pieces and loops by what they compute, and whether XLA compiled them
+_KNOWN: Bounded[tuple[Callable[..., Any], bool]] = Bounded(4096)
 
 
 class InParts:
@@ -43,6 +45,7 @@ class InParts:
         line, wanted = with_slices_apart(line, wanted)
         self.line, self.wanted, self.read = line, wanted, parts_read(line, wanted)
         self.parts: list[_Piece | int] = []
+        compiled, found = counters.parts, _Lately.found
         read_late = {a[:2] for a in wanted if type(a) is Ref}
         first_puts = {loop.initial[0].step for loop in line if isinstance(loop, Loop) and only_puts(loop)
                       and type(loop.initial[0]) is Ref and _puts(line[loop.initial[0].step])}  # fmt: skip
@@ -56,6 +59,7 @@ class InParts:
                 read_late |= {a[:2] for step in line[max(i - 1, 0) : end] for a in step.arguments if type(a) is Ref}
                 end = i - 1
         self.parts.reverse()
+        _Lately.new = 0 if _Lately.found > found else _Lately.new + (counters.parts > compiled)
 
     def __call__(self, given: list[Any], leaves: list[Any], numbers: Any) -> list[Any]:
         """Run the parts in order."""
@@ -190,7 +194,10 @@ class _Run:
         initial = [*map(self.get, loop.initial)]
         parts = sorted(read.items(), key=repr)
         key = (loop.body_token, loop.constants, loop.updates, len(stacks), tuple(parts))
+        found = _Lately.found
         execute = found_or_made(key, lambda: _TurnedLoop(_compiled_loop(loop, read)))
+        if _Lately.found > found:
+            _Lately.new = 0
         results = execute(constants, initial, stacks, loop.turns)
         for (part, stacked), result in zip(parts, results, strict=True):
             self.values[place, part] = np.asarray(result) if stacked else result
@@ -321,12 +328,34 @@ def _compiled_loop(loop: Loop, read: Parts) -> Callable[..., Any]:
 
 def found_or_made(key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     """Return what was compiled for this key, making it the first time."""
+    compiled = counters.parts
 
-    def made() -> Callable[..., Any]:
+    def made() -> tuple[Callable[..., Any], bool]:
         counters.parts += 1
-        return make()
+        return make(), counters.parts > compiled
 
-    return _KNOWN.found(key, made)
+    execute, is_compiled = _KNOWN.found(key, made)
+    _Lately.found += is_compiled and counters.parts == compiled
+    return execute
+
+
+class _Lately:
+    """What became of lines in parts. found: parts that came back. new: lines in a row that had none, but new ones."""
+
+    found = 0
+    new = 0
+
+
+def parts_seldom_come_back() -> bool:
+    """Tell whether the last lines in parts had to compile some, and had none that was compiled before."""
+    return _Lately.new >= RECENT
+
+
+def forget_parts() -> None:
+    """Begin anew: no line was run in parts."""
+    _KNOWN.clear()
+    _TURNS.clear()
+    _Lately.new = 0
 
 
 _TURNS: Bounded[set[tuple[int, ...]]] = Bounded(512)  # by the kind of a line: how often its loops turned

@@ -36,7 +36,7 @@ from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_of, needed_calls
-from funcgrad._program.parts import InParts, loops_were_seen, turns_varied, turns_vary
+from funcgrad._program.parts import InParts, loops_were_seen, parts_seldom_come_back, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.rolling import HEAVY, LONG, rolled
 from funcgrad._program.slices import only_selects
@@ -65,6 +65,7 @@ LOOP = 48  # instructions: a line of more that is turns of a loop is not compile
 CALL = 60e-6  # seconds that a program more is taken to cost each run
 SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
+_OTHER_PARTS = "its parts hardly ever came back of late"
 # runs of one program, then it is compiled whole, as it is
 _OFTEN = {InParts: 64, AtLength: 1024}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
@@ -264,14 +265,27 @@ def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part
     parted, results = rolled(line, found, 3, LONG, fold=False)
     if len(parted) > LOOP or not (turns_varied(parted) or _is_of_episode(parted)):
         return None
-    compiled = counters.parts
+    compiled, leaves, order = counters.parts, range(len(part.avals)), range(len(part.wanted))
+    if _parts_cost_more(line):
+        execute, note = _in_steps(line, found, part, _size(parted), _OTHER_PARTS)
+        return Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note)
     execute = InParts(parted, results, part.avals)
-    leaves, order = range(len(part.avals)), range(len(part.wanted))
     made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled)
     if not turns_varied(parted):  # in parts an episode takes hardly longer than whole: the calls of the parts
         each = [step for whole in parted for step in (whole.body if isinstance(whole, Loop) else (whole,))]
         made.spare = max(made.spare, int(COMPILE * sum(map(instructions_of, each)) / (CALL * len(execute.parts))))
     return made
+
+
+def _parts_cost_more(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line had better be run an instruction at a time than in parts, which would be others each time."""
+    return parts_seldom_come_back() and costs_little(line)
+
+
+def _in_steps(
+    line: Sequence[Step | Loop], found: Sequence[Argument], part: Part, size: int, why: str
+) -> tuple[InSteps, str]:
+    return InSteps(line, found, len(part.avals), size=size), f"run an instruction at a time, since {why}"
 
 
 def _may_be_of_episode(step: Step | Loop) -> bool:
@@ -390,6 +404,8 @@ def _not_as_a_whole(
     if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
+            if _parts_cost_more(line):
+                return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
     if is_loop:
         why = "it is a few turns of a loop"
@@ -403,8 +419,7 @@ def _not_as_a_whole(
         why = "it came at another length before"
     else:
         return None
-    execute = InSteps(line, found, len(part.avals), size=_size(short))
-    return execute, f"run an instruction at a time, since {why}"
+    return _in_steps(line, found, part, _size(short), why)
 
 
 def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Step | Loop]) -> Sequence[Step | Loop]:

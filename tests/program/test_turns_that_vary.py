@@ -24,8 +24,7 @@ from tests.benchmarks import lengths as benchmark
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Begin without any program, part or number of turns seen before."""
     monkeypatch.setattr(forest, "_roots", {})
-    parts._KNOWN.clear()
-    parts._TURNS.clear()
+    parts.forget_parts()
     plan.forget_executables()
     stepwise.forget_plans()
     forget_lengths()
@@ -327,3 +326,32 @@ def test_after_ten_episodes_nothing_is_compiled() -> None:
         jax.monitoring.unregister_event_duration_listener(note)
     assert 0 < counts[9][0] == counts[-1][0]
     assert counts[9] == counts[-1]
+
+
+def painted(count: int) -> list[np.ndarray[Any, Any]]:
+    """Return so many images of random sizes, with one to three random boxes painted into each."""
+    torch.manual_seed(0)
+    images = []
+    for _ in range(count):
+        height, width = [8 * int(v) for v in torch.randint(5, 8, (2,))]
+        image, boxes = torch.randn(3, height, width) * 0.1, int(torch.randint(1, 4, ()))
+        labels = torch.randint(0, 3, (boxes,))
+        x, y, w, h = torch.cat([torch.rand(boxes, 2) * 0.5 + 0.25, torch.rand(boxes, 2) * 0.3 + 0.1], 1).unbind(-1)
+        corners = torch.stack([x - 0.5 * w, y - 0.5 * h, x + 0.5 * w, y + 0.5 * h], -1)
+        places = (corners * torch.tensor([width, height, width, height])).long().tolist()
+        for label, (left, top, right, bottom) in zip(labels, places, strict=True):
+            image[label, max(top, 0) : bottom, max(left, 0) : right] += 1
+        images.append(image)
+    return [image.numpy() for image in images]
+
+
+def test_parts_that_are_others_each_time_are_not_compiled_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies between two loops over the boxes of an image is never the same: it is run an instruction at a time."""
+    monkeypatch.setattr(settings, "host", True)
+    with counted() as seen:
+        found = painted(24)
+    assert seen.compiles <= 8
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for image, whole in zip(found, painted(24), strict=True):
+        np.testing.assert_allclose(image, whole, rtol=1e-6, atol=1e-6)
