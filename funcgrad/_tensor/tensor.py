@@ -194,10 +194,13 @@ class Tensor(metaclass=_Methods):
                 raise RuntimeError(_CHANGED_LEAF)
         elif not requires_grad:
             self._variable = variable.detached()
+            if self._slot is not None:
+                self._slot.frozen = True
         elif not variable.aval.differentiable:
             raise RuntimeError(refusal)
         elif variable.node is None:
             self._variable = Variable(variable.value, self._gather_in(variable))
+            self._variable.node.frozen = False
         return self
 
     def _gather_in(self, variable: Variable) -> GradSlot:
