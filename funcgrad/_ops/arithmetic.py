@@ -93,7 +93,7 @@ def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
 _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ .__isub__"
 
 
-def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+def without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
     are_bool = [kind is dtypes.bool_ for _, kind in operands]
     if all(are_bool):
         raise RuntimeError(
@@ -108,7 +108,7 @@ def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtype
     return promotion.result_type(operands)
 
 
-@op(grad=_sub_node, promote=_without_truth_values, names=_SUB_NAMES)
+@op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES)
 def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     return _sum(lax.sub, input, _scaled(other, alpha))
@@ -118,7 +118,7 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
     return "RsubBackward1" if is_number(shapes[1]) else "RsubBackward0"
 
 
-@op(grad=_rsub_node, promote=_without_truth_values, names="rsub")
+@op(grad=_rsub_node, promote=without_truth_values, names="rsub")
 def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
     """other - alpha * input. Shape: broadcast. Raises RuntimeError for truth values."""
     return sub(other, input, alpha=alpha)

@@ -42,7 +42,8 @@ def require_elements(input: Array, dims: tuple[int, ...], name: str) -> None:
         for dim in dims or (None,):
             if dim is None or (input.ndim and input.shape[dim] == 0):
                 where = "" if dim is None else f" {dim}"
-                raise IndexError(f"{name}(): Expected reduction dim{where} to have non-zero size.")
+                called = name if name == "aminmax" and dim is not None else f"{name}()"
+                raise IndexError(f"{called}: Expected reduction dim{where} to have non-zero size.")
 
 
 @op(grad=by_dim("SumBackward0", "SumBackward1"))

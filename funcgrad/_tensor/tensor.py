@@ -183,6 +183,9 @@ class Tensor(metaclass=_Methods):
         Raises RuntimeError for a tensor that is no leaf (False), or (True) whose dtype has no gradients, or that was
         made in inference mode.
         """
+        if type(requires_grad) is not bool:
+            kind = typename(requires_grad)
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         return self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
 
     def _set_requires_grad(self, requires_grad: bool, refusal: str) -> Tensor:
