@@ -146,8 +146,7 @@ class Tensor(metaclass=_Methods):
     @property
     def _base(self) -> Tensor | None:
         base = found = self
-        while type(base._alias) is View:
-            view = base._alias
+        while type(view := base._alias) is View and not view.is_detached:
             base = view.base
             if not view.is_renaming:
                 found = base
