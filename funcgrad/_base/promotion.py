@@ -6,7 +6,7 @@ dtype where its category (bool < integer < float < complex) is higher than that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import BOOL, COMPLEX, FLOAT, dtype
@@ -37,6 +37,11 @@ def result_type(ranked: Iterable[tuple[int, dtype]]) -> dtype:
         by_rank[rank] = kind if seen is None else promote_types(seen, kind)
     number, zero_dim, dimensioned = by_rank
     return _outranked(dimensioned, _outranked(zero_dim, number)) or dtypes.get_default_dtype()
+
+
+def of_the_first(ranked: Sequence[tuple[int, dtype]]) -> dtype:
+    """Return the dtype of the first argument, to which the others are cast."""
+    return ranked[0][1]
 
 
 def as_float(kind: dtype) -> dtype:

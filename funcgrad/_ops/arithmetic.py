@@ -93,7 +93,7 @@ def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
 _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ .__isub__"
 
 
-def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+def without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
     are_bool = [kind is dtypes.bool_ for _, kind in operands]
     if all(are_bool):
         raise RuntimeError(
@@ -108,7 +108,7 @@ def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtype
     return promotion.result_type(operands)
 
 
-@op(grad=_sub_node, promote=_without_truth_values, names=_SUB_NAMES)
+@op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES)
 def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     return _sum(lax.sub, input, _scaled(other, alpha))
@@ -118,7 +118,7 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
     return "RsubBackward1" if is_number(shapes[1]) else "RsubBackward0"
 
 
-@op(grad=_rsub_node, promote=_without_truth_values, names="rsub")
+@op(grad=_rsub_node, promote=without_truth_values, names="rsub")
 def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
     """other - alpha * input. Shape: broadcast. Raises RuntimeError for truth values."""
     return sub(other, input, alpha=alpha)
@@ -151,7 +151,7 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:
         return _quotient(input, other)
-    input, other = broadcast(input, other)
+    input, other = map(lax.stop_gradient, broadcast(input, other))
     if rounding_mode == "trunc":
         require_number(input, "div_trunc_cpu")
         return lax.div(input, other) if is_integer(input) else jnp.trunc(lax.div(input, other))
@@ -265,7 +265,7 @@ def magnitude(input: Array) -> Array:
 def _magnitude_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     (x,), (dx,) = primals, tangents
     if x.dtype.kind != "c":
-        return magnitude(x), lax.sign(x) * dx
+        return magnitude(x), jnp.where(jnp.isnan(x), 0, lax.sign(x)) * dx
     return magnitude(x), lax.real(lax.conj(direction(x)) * dx)
 
 
@@ -345,16 +345,42 @@ def lerp(input: Array, end: Array, weight: Operand) -> Array:
 
 @op(grad="MaximumBackward0", promote="common", names="maximum .maximum")
 def maximum(input: Array, other: Array) -> Array:
-    """The larger of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    """The larger of each pair, NaN where either is. Ties share the gradient; both get it for NaN. Shape: broadcast."""
     require_order(input, "maximum")
-    return lax.max(*broadcast(input, other))
+    return _larger(*broadcast(input, other))
+
+
+@jax.custom_jvp
+def _larger(input: Array, other: Array) -> Array:
+    return lax.max(input, other)
+
+
+@_larger.defjvp
+def _larger_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, y), (dx, dy) = primals, tangents
+    return _larger(x, y), _share(x < y, x == y, dx) + _share(y < x, x == y, dy)
+
+
+def _share(loses: Array, ties: Array, tangent: Array) -> Array:
+    return jnp.where(loses, 0, jnp.where(ties, tangent / 2, tangent))
 
 
 @op(grad="MinimumBackward0", promote="common", names="minimum .minimum")
 def minimum(input: Array, other: Array) -> Array:
-    """The smaller of each pair, NaN where either is. Ties share the gradient. Shape: broadcast."""
+    """The smaller of each pair, NaN where either is. Ties share the gradient; both get it for NaN. Shape: broadcast."""
     require_order(input, "minimum")
-    return lax.min(*broadcast(input, other))
+    return _smaller(*broadcast(input, other))
+
+
+@jax.custom_jvp
+def _smaller(input: Array, other: Array) -> Array:
+    return lax.min(input, other)
+
+
+@_smaller.defjvp
+def _smaller_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, y), (dx, dy) = primals, tangents
+    return _smaller(x, y), _share(x > y, x == y, dx) + _share(y > x, x == y, dy)
 
 
 @op(grad="FmaxBackward0", promote="common", names="fmax .fmax")
@@ -386,13 +412,53 @@ def clamp(input: Array, min: Operand | None = None, max: Operand | None = None) 
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     require_bounds(input)
-    if min is not None:
-        input, min = broadcast(input, min)
-        input = jnp.where((input < min) | jnp.isnan(min), min, input)
-    if max is not None:
-        input, max = broadcast(input, max)
-        input = jnp.where((input > max) | jnp.isnan(max), max, input)
-    return input
+    if min is None:
+        return _at_most(*broadcast(input, max))
+    if max is None:
+        return _at_least(*broadcast(input, min))
+    input, low = broadcast(input, min)
+    return _between(*broadcast(input, low, max))
+
+
+# A gradient goes to the input where it is within the bounds, to a bound where the input is beyond it: to none for NaN.
+
+
+@jax.custom_jvp
+def _at_least(input: Array, low: Array) -> Array:
+    return jnp.where((input < low) | jnp.isnan(low), low, input)
+
+
+@_at_least.defjvp
+def _at_least_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, low), (dx, dlow) = primals, tangents
+    return _at_least(x, low), _kept(x >= low, dx) + _kept(x < low, dlow)
+
+
+@jax.custom_jvp
+def _at_most(input: Array, high: Array) -> Array:
+    return jnp.where((input > high) | jnp.isnan(high), high, input)
+
+
+@_at_most.defjvp
+def _at_most_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (x, high), (dx, dhigh) = primals, tangents
+    return _at_most(x, high), _kept(x <= high, dx) + _kept(x > high, dhigh)
+
+
+@jax.custom_jvp
+def _between(input: Array, low: Array, high: Array) -> Array:
+    return _at_most(_at_least(input, low), high)
+
+
+@_between.defjvp
+def _between_jvp(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
+    (x, low, high), (dx, dlow, dhigh) = primals, tangents
+    to_low, to_high = (x < low) & (low < high), (x > high) | (high < low)
+    return _between(x, low, high), _kept((x >= low) & (x <= high), dx) + _kept(to_low, dlow) + _kept(to_high, dhigh)
+
+
+def _kept(mask: Array, tangent: Array) -> Array:
+    return jnp.where(mask, tangent, jnp.zeros_like(tangent))
 
 
 def _clamp_min_node(shapes: Shapes, statics: Shapes) -> str:
@@ -434,11 +500,25 @@ def hypot(input: Array, other: Array) -> Array:
     return _hypot(*broadcast(input, other))
 
 
+@jax.custom_jvp
+def _angle(input: Array, other: Array) -> Array:
+    return lax.atan2(input, other)
+
+
+@_angle.defjvp
+def _angle_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The gradient at the origin, which has no angle, is 0."""
+    (y, x), (dy, dx) = primals, tangents
+    square = x * x + y * y
+    divisor = jnp.where(square == 0, np.inf, square)
+    return _angle(y, x), (x / divisor) * dy - (y / divisor) * dx
+
+
 @op(grad="Atan2Backward0", promote="float", names="atan2 .atan2 .atan2_ arctan2 .arctan2 .arctan2_")
 def atan2(input: Array, other: Array) -> Array:
     """The angle of the point (other, input) in (-pi, pi]. Shape: broadcast."""
     require_real(input, "atan2_cpu")
-    return lax.atan2(*broadcast(input, other))
+    return _angle(*broadcast(input, other))
 
 
 def _copysign_node(shapes: Shapes, statics: Shapes) -> str:

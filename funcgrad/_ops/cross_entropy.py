@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.arithmetic import is_half
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.checks import (
     as_one_float,
     require_floating,
@@ -17,6 +22,7 @@ from funcgrad._ops.checks import (
 )
 from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.loss_reduction import completed, reduction_of
+from funcgrad._ops.softmax import log_softmax_of
 from funcgrad._ops.table import Array, Dims, op
 
 
@@ -98,6 +104,8 @@ def cross_entropy(
             share = jnp.asarray(loss.size, loss.dtype)
     else:
         loss, share = losses_and_shares(input, target, weight, ignore_index, label_smoothing)
+        if is_half(input) and on_cpu() and not label_smoothing and kind != "none":
+            return _added_in_turn(loss, share, weight is not None, kind, result)
     return reduced_by_share(loss, share, kind).astype(result)
 
 
@@ -122,6 +130,8 @@ def nll_loss(
     at_target = _at_target(input, target)
     share = _share(input, target, weight, ignore_index)
     loss = jnp.where(target == ignore_index, 0, -at_target * share)
+    if is_half(input) and on_cpu() and kind != "none":
+        return _added_in_turn(loss, share, weight is not None, kind, input.dtype)
     return reduced_by_share(loss, share, kind)
 
 
@@ -135,9 +145,12 @@ def losses_and_shares(
     """
     target = _checked_indices(input, target, weight)
     axis = min(input.ndim - 1, 1)
-    logits = wide(input)
-    logits = logits - lax.stop_gradient(logits.max(axis, keepdims=True))
-    log_total = jnp.log(jnp.exp(logits).sum(axis))
+    if is_half(input) and on_cpu():  # as two kernels of torch's
+        logits, log_total = wide(log_softmax_of(input, axis, input.dtype)), jnp.zeros((), np.float32)
+    else:
+        logits = wide(input)
+        logits = logits - lax.stop_gradient(logits.max(axis, keepdims=True))
+        log_total = jnp.log(jnp.exp(logits).sum(axis))
     share = _share(logits, target, weight, ignore_index)
     loss = (log_total - _at_target(logits, target)) * share
     if smoothing:
@@ -190,6 +203,33 @@ def reduced_by_share(loss: Array, share: Array | None, kind: str) -> Array:
         return loss
     total = loss.sum()
     return total / share.sum() if kind == "mean" and share is not None else total
+
+
+def _added_in_turn(loss: Array, share: Array, is_weighted: bool, kind: str, half: Any) -> Array:
+    """Reduce losses of 16 bits as torch's kernel for CPUs does, which adds them up in that precision."""
+    total = sum_in_turn(loss, half)
+    if kind == "sum":
+        return total.astype(half)
+    shares = sum_in_turn(share, half) if is_weighted else share.astype(np.float32).sum().astype(half)
+    return (total / shares.astype(np.float32)).astype(half)
+
+
+def sum_in_turn(numbers: Array, half: Any) -> Array:
+    """Add numbers one by one, each sum rounded: the first alone, then 16 at a time; so the sums, and their sums again.
+
+    What makes no 16 is added last, the smallest sums first.
+    """
+
+    def add(total: Array, number: Array) -> Array:
+        return (total + number).astype(half).astype(np.float32)
+
+    numbers, rests = numbers.reshape(-1).astype(half).astype(np.float32), []
+    while numbers.size > 1:
+        whole = 1 + (numbers.size - 1) // 16 * 16
+        sixteens = numbers[1:whole].reshape(-1, 16)
+        rests.append(functools.reduce(add, numbers[whole:], jnp.zeros((), np.float32)))
+        numbers = jnp.concatenate([numbers[:1], functools.reduce(add, sixteens.T)])
+    return functools.reduce(add, [*rests, *numbers], jnp.zeros((), np.float32))
 
 
 def _column(values: Array, input: Array) -> Array:

@@ -147,10 +147,11 @@ def _check_table(input: Array, weight: Array) -> None:
 
 def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array | None) -> None:
     if mode not in ("sum", "mean", "max"):
-        raise ValueError(f"mode has to be one of sum, mean or max, but got {mode!r}")
+        raise ValueError("mode has to be one of sum, mean or max")
     if weights is not None and mode != "sum":
         raise NotImplementedError(
-            f"embedding_bag: per_sample_weights was not None, only mode='sum' takes it (got {mode!r})"
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
         )
     if weights is not None and weights.shape != input.shape:
         raise ValueError(

@@ -10,16 +10,16 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.cross_entropy import sum_in_turn
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.loss_reduction import reduction_of
 from funcgrad._ops.normalization import rounded_standard, through_standard
 from funcgrad._ops.reductions import element_count
-from funcgrad._ops.softmax import softmax_of
+from funcgrad._ops.softmax import log_softmax_of, softmax_of
 from funcgrad._ops.table import Array
 
 Gradients: TypeAlias = dict[str, Array] | None  # by the names of inputs; None: as JAX derives them
@@ -147,7 +147,7 @@ def _cross_entropy(
     target = target.reshape(y.shape if y.ndim else target.shape if input.ndim > 1 else ())
     counts = target != ignore_index
     share = jnp.where(counts, 1.0 if weight is None else jnp.take(weight, target, mode="clip"), 0)
-    total = r(share.sum())
+    total = r(share.sum()) if weight is None else sum_in_turn(share, r.half)
     picked = r(g * (1 - label_smoothing)) if label_smoothing else g
     picked = r(r(-picked / total) * share) if is_mean else r(-picked * share)
     is_target = jnp.expand_dims(target, axis) == jnp.arange(classes).reshape(column)
@@ -157,7 +157,7 @@ def _cross_entropy(
         spread = jnp.where(counts, -r(spread / total) if is_mean else -spread, 0)
         spread = jnp.expand_dims(spread, axis)
         by_score = r(by_score + (spread if weight is None else r(spread * weight.reshape(column))))
-    found = {"input": _through_logarithms(by_score, r(jax.nn.log_softmax(input, axis)), axis)}
+    found = {"input": _through_logarithms(by_score, log_softmax_of(input, axis, r.half).astype(np.float32), axis)}
     return found if weight is None else found | {"weight": jnp.zeros_like(weight)}
 
 

@@ -141,9 +141,9 @@ def _is_vector(index: Array, name: str) -> Array:
 @op(grad="IndexSelectBackward0", demands=(are_rows.of("index", "input", "dim"),))
 def index_select(input: Array, dim: int, index: Indices) -> Array:
     """Return the parts of one dimension that a vector of places names."""
+    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_select")
     if index.dtype not in (np.int32, np.int64):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_select")
     if input.ndim == 0:
         return read_at(input.reshape(1), not_negative(index, 1)).reshape(())
     return read_at(input, _at_dim(input, dim, not_negative(index, input.shape[dim])))

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.special import xlogy
 
+from funcgrad._base.promotion import of_the_first
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import magnitude, to_float
+from funcgrad._ops.arithmetic import magnitude, to_float, without_truth_values
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_real_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
@@ -48,7 +49,7 @@ def _l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     return _weighted_nodes(inner, *_reduction_statics(statics))
 
 
-@op(grad=_l1_loss_grad, promote="common", names="nn.functional.l1_loss")
+@op(grad=_l1_loss_grad, promote=without_truth_values, names="nn.functional.l1_loss")
 def l1_loss(
     input: Array,
     target: Array,
@@ -97,7 +98,7 @@ def _huber_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     return inner if shapes[2] is None else last_node(reduction, None, None, "MulBackward0", inner, "weight")
 
 
-@op(grad=_huber_loss_grad, promote="common", names="nn.functional.huber_loss")
+@op(grad=_huber_loss_grad, promote=of_the_first, names="nn.functional.huber_loss")
 def huber_loss(
     input: Array, target: Array, reduction: str = "mean", delta: float = 1.0, weight: Array | None = None
 ) -> Array:

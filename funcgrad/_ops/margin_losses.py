@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._base.promotion import of_the_first
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import to_float
 from funcgrad._ops.broadcasting import broadcast_shape
@@ -20,7 +21,7 @@ from funcgrad._ops.checks import (
 from funcgrad._ops.conditions import are_several_targets, are_targets
 from funcgrad._ops.distances import pairwise_distance
 from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
-from funcgrad._ops.table import Array, Indices, op
+from funcgrad._ops.table import Array, Indices, Mask, op
 
 
 def _reduced_node(statics: tuple, place: int, *inner: object) -> tuple:
@@ -37,7 +38,7 @@ def _hinge_grad(shapes: tuple, statics: tuple) -> tuple:
 @op(grad=_hinge_grad, promote="common", names="hinge_embedding_loss nn.functional.hinge_embedding_loss")
 def hinge_embedding_loss(
     input: Array,
-    target: Array,
+    target: Mask,
     margin: float = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
@@ -89,7 +90,7 @@ def _cosine_grad(shapes: tuple, statics: tuple) -> tuple:
 def cosine_embedding_loss(
     input1: Array,
     input2: Array,
-    target: Array,
+    target: Mask,
     margin: float = 0.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
@@ -159,7 +160,7 @@ def triplet_margin_loss(
     return reduced(_at_least_zero(margin + near - far), reduction, size_average, reduce)
 
 
-@op(grad="SoftMarginLossBackward0", promote="common", names="nn.functional.soft_margin_loss")
+@op(grad=("SoftMarginLossBackward0", "input"), promote=of_the_first, names="nn.functional.soft_margin_loss")
 def soft_margin_loss(
     input: Array,
     target: Array,

@@ -272,6 +272,7 @@ def sgn(input: Array) -> Array:
 def angle(input: Array) -> Array:
     """The angle of a complex number; 0 or pi for a real one."""
     if input.dtype.kind != "c":
+        input = lax.stop_gradient(input)
         return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, np.asarray(math.pi, input.dtype), 0))
     is_zero = input == 0
     safe, still = jnp.where(is_zero, 1, input), lax.stop_gradient(input)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -42,7 +44,8 @@ def require_elements(input: Array, dims: tuple[int, ...], name: str) -> None:
         for dim in dims or (None,):
             if dim is None or (input.ndim and input.shape[dim] == 0):
                 where = "" if dim is None else f" {dim}"
-                raise IndexError(f"{name}(): Expected reduction dim{where} to have non-zero size.")
+                called = name if name == "aminmax" and dim is not None else f"{name}()"
+                raise IndexError(f"{called}: Expected reduction dim{where} to have non-zero size.")
 
 
 @op(grad=by_dim("SumBackward0", "SumBackward1"))
@@ -146,18 +149,31 @@ def amin(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
 
 @op(grad="MaxBackward1", names="")
 def max_all(input: Array) -> Array:
-    """The largest of all; equal ones share the gradient. Shape: result ()."""
+    """The largest of all; equal ones share the gradient, and so do several NaN. Shape: result ()."""
     _require_any(input, "max")
     require_real(input, "max_all")
-    return jnp.max(input)
+    return _extreme(input, jnp.max)
 
 
 @op(grad="MinBackward1", names="")
 def min_all(input: Array) -> Array:
-    """The smallest of all; equal ones share the gradient. Shape: result ()."""
+    """The smallest of all; equal ones share the gradient, and so do several NaN. Shape: result ()."""
     _require_any(input, "min")
     require_real(input, "min_all")
-    return jnp.min(input)
+    return _extreme(input, jnp.min)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _extreme(input: Array, reduce: Callable[[Array], Array]) -> Array:
+    return reduce(input)
+
+
+@_extreme.defjvp
+def _extreme_jvp(reduce: Any, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (x,), (dx,) = primals, tangents
+    result = _extreme(x, reduce)
+    is_it = (x == result) | (jnp.isnan(x) & jnp.isnan(result))
+    return result, jnp.sum(jnp.where(is_it, dx, 0)) / jnp.sum(is_it).astype(dx.dtype)
 
 
 def picked(input: Array, index: Array, dim: int) -> Array:

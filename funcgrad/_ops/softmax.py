@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._ops.arithmetic import is_half
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.checks import require_floating, require_real, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
@@ -55,11 +57,31 @@ def softmin(input: Array, dim: int | None = None, dtype: DType | None = None) ->
     return softmax(-input, dim, dtype)
 
 
+def log_softmax_of(input: Array, axis: int, kind: Any) -> Array:
+    """log(softmax(input)) in the dtype `kind`: 16 bits in float32, then rounded.
+
+    Along the last dimension torch's kernel for CPUs rounds the sum, too, and its logarithm.
+    """
+    if np.dtype(kind).itemsize != 2 or axis != input.ndim - 1 or not on_cpu():
+        return jax.nn.log_softmax(wide(input), axis).astype(kind)
+    below = _below_highest(wide(input), axis)
+    total = _rounded(jnp.sum(lax.exp(below), axis, keepdims=True), kind)
+    return (below - _rounded(lax.log(total), kind)).astype(kind)
+
+
+def _below_highest(input: Array, axis: int) -> Array:
+    return input - lax.stop_gradient(jnp.max(input, axis, keepdims=True, initial=-np.inf))
+
+
+def _rounded(wide: Array, kind: Any) -> Array:
+    return wide.astype(kind).astype(wide.dtype)
+
+
 @op(grad="LogSoftmaxBackward0", names="log_softmax .log_softmax special.log_softmax nn.functional.log_softmax")
 def log_softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """log(softmax(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
     input, axis = _prepared(input, dim, dtype, "log_softmax_lastdim_kernel_impl")
-    return jax.nn.log_softmax(wide(input), axis).astype(input.dtype) if input.ndim else jnp.zeros_like(input)
+    return log_softmax_of(input, axis, input.dtype) if input.ndim else jnp.zeros_like(input)
 
 
 @op(grad="SoftmaxBackwardDataBackward0", names="_softmax_backward_data")
@@ -84,7 +106,14 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
     dims = dims_of(input, dim)
     if input.size == 0:
         return lax.log(jnp.sum(lax.exp(input), dims, keepdims=keepdim))
-    return jax.nn.logsumexp(wide(input), dims, keepdims=keepdim).astype(input.dtype)
+    if not is_half(input) or not on_cpu():
+        return jax.nn.logsumexp(wide(input), dims, keepdims=keepdim).astype(input.dtype)
+    kind, highest = input.dtype, lax.stop_gradient(jnp.max(input, dims, keepdims=True)).astype(np.float32)
+    highest = jnp.where(jnp.isinf(highest), 0, highest)
+    powers = _rounded(lax.exp(_rounded(wide(input) - highest, kind)), kind)  # each of torch's functions rounds
+    total = _rounded(jnp.sum(powers, dims, keepdims=True), kind)
+    result = (_rounded(lax.log(total), kind) + highest).astype(kind)
+    return result if keepdim else jnp.squeeze(result, dims)
 
 
 def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:

@@ -22,6 +22,7 @@ from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
 from funcgrad._tape.spans import SEEN, SMALL, span_of
+from funcgrad._tape.turns import turns_of
 from funcgrad._tape.variable import Names, Variable
 
 Edge = tuple[Any, int]
@@ -41,6 +42,7 @@ class Pass:
         self.roots: list[tuple[Edge, Variable]] = []
         self.node: Node | None = None  # which is being passed
         self.needed: set[Node] | None = None  # those that lead to targets
+        self.turns: dict[Node | None, list[GradSlot]] | None = None  # of leaves, where hooks could see them
 
     def __enter__(self) -> None:
         self.outer, thread.running = thread.running, self
@@ -67,14 +69,29 @@ class Pass:
                 self._walk(roots)
             else:
                 self._walk_or_replay(*roots[0])
-            for slot in self.slots:
-                gradient = self.pending.pop(slot)[0]
-                hooked = slot.pre_hooks or slot.post_hooks or slot.hooks
-                if slot.grad is not None or hooked or slot.retained or self.targets:
-                    self._gather(slot, gradient)
-                elif gradient is not None:
-                    slot.grad = Names.wrap(gradient)
+            self._settle_in_turn()
+            self._settle(self.slots)
         return self.found
+
+    def _settle_in_turn(self) -> None:
+        """Give leaves their gradients in the order of torch's, if there are hooks on some."""
+        if self.turns is None and any(slot.pre_hooks or slot.post_hooks or slot.hooks for slot in self.slots):
+            self.turns = turns_of([node for (node, _), _ in self.roots], self.needed)
+        for slots in (self.turns or {}).values():
+            self._settle(slots)
+
+    def _settle(self, slots: Iterable[GradSlot]) -> None:
+        """Give leaves what has arrived for them."""
+        for slot in slots:
+            received = self.pending.pop(slot, None)
+            if received is None:
+                continue
+            (gradient,) = received
+            hooked = slot.pre_hooks or slot.post_hooks or slot.hooks
+            if slot.grad is not None or hooked or slot.frozen or slot.retained or self.targets:
+                self._gather(slot, gradient)
+            elif gradient is not None:
+                slot.grad = Names.wrap(gradient)
 
     def _walk_or_replay(self, edge: Edge, gradient: Variable) -> None:
         """Pass through the graph, or take the end of such a pass from memory."""
@@ -125,7 +142,17 @@ class Pass:
                     kinds[program.cursor] += 1
                     if (before := kinds[program.cursor] - 1) and self._pass_span(node, most=SMALL * before):
                         continue
+            if self.turns is None and (node.hooks or node.pre_hooks):
+                self._begin_turns(node)
             self.pass_through(node, needed)
+            if self.turns:
+                self._settle(self.turns.pop(node, ()))
+
+    def _begin_turns(self, node: Node) -> None:
+        """Find out the turns of leaves before the hooks of a node run; give those theirs that had them."""
+        self.turns = turns_of([root for (root, _), _ in self.roots], self.needed)
+        for passed in [passed for passed in self.turns if passed is None or passed.order > node.order]:
+            self._settle(self.turns.pop(passed))
 
     def _pass_span(self, node: Any, most: int) -> bool:
         """Pass all nodes of a GradNode's program at once unless they are more than that; return whether it was done."""
@@ -220,7 +247,8 @@ class Pass:
             return
         _call_hooks_of_node(slot, received)
         (gradient,) = received
-        self._accumulate(slot, gradient)
+        if not slot.frozen:
+            self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
             hook(slot.variable)
         if slot.hooks:

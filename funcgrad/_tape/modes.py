@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from funcgrad._base.naming import typename
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -142,8 +144,11 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - torch's own spelling
     """Set the mode at once; as a block or decorator, for its duration."""
 
     def __init__(self, mode: bool) -> None:
+        if type(mode) is not bool:
+            kind = typename(mode)
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {kind}")
         super().__init__()
-        self._mode = bool(mode)
+        self._mode = mode
         self._before = thread.grad
         thread.grad = self._mode and not thread.inference
 

@@ -127,9 +127,12 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """Where a leaf's gradient gathers; GradSlot in this house. `owner` is the leaf (a Tensor), held weakly."""
+    """Where a leaf's gradient gathers; GradSlot in this house. `owner` is the leaf (a Tensor), held weakly.
 
-    __slots__ = ("aval", "grad", "owner", "post_hooks")
+    frozen: the leaf has said since that it wants no gradient, so that none gathers.
+    """
+
+    __slots__ = ("aval", "frozen", "grad", "owner", "post_hooks")
     edges = ()
 
     def __init__(self, owner: Any, aval: Aval) -> None:
@@ -137,6 +140,7 @@ class AccumulateGrad(Node):
         self.owner = None if owner is None else ref(owner)
         self.aval = aval
         self.grad: Any = None
+        self.frozen = False
         self.post_hooks: dict[int, Any] | None = None
 
     @property

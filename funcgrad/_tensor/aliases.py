@@ -35,15 +35,17 @@ class View:
     """How a view reads its base: one view op. `seen`: what the base was when it was last read (None: it was not).
 
     since: the alias that the base had when the view was made; a Former for a tensor that took its shape in place.
+    is_detached: whether it is what a view was detached to, which is no view in torch's eyes.
     """
 
-    __slots__ = ("holder", "inputs", "op", "seen", "since", "statics")
+    __slots__ = ("holder", "inputs", "is_detached", "op", "seen", "since", "statics")
 
     def __init__(
         self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable | None
     ) -> None:
         self.holder, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
         self.since: View | Cell | Former | None = base._alias
+        self.is_detached = False
 
     @property
     def base(self) -> Tensor:
@@ -68,12 +70,15 @@ class View:
     def detached(self) -> View:
         """Return the same view of the detached base."""
         base = self.base.detach()
-        return self._of(base, base._variable)
+        view = self._of(base, base._variable)
+        view.is_detached = True
+        return view
 
     def _of(self, base: Tensor, seen: Variable | None) -> View:
         view = View(base, self.op, self.inputs, self.statics, seen)
         if self.is_renaming:
             view.since = Former(base)
+        view.is_detached = self.is_detached
         return view
 
     def refresh(self, tensor: Tensor) -> None:

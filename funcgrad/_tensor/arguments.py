@@ -12,7 +12,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn_once
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.refused_sizes import refused_size
+from funcgrad._tensor.refused_sizes import refused_absence, refused_size
 from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 
@@ -40,6 +40,8 @@ def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
         return int(given)
     if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
         return int(given)
+    if isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "iu":
+        return int(given)
     raise TypeError(f"{label} must be int, not {type(given).__name__}")
 
 
@@ -56,7 +58,7 @@ def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | Non
         return given  # type: ignore[return-value]  # what a bool means, the row says
     if isinstance(given, (tuple, list)):
         return tuple([x if type(x) is int else _as_size(x, label, given) for x in given])
-    if isinstance(given, (range, np.ndarray)) or (isinstance(given, Tensor) and given.ndim == 1):
+    if isinstance(given, range) or (isinstance(given, (np.ndarray, Tensor)) and given.ndim == 1):
         return tuple(int(x) for x in given)
     return (_as_size(given, label),)
 
@@ -76,6 +78,8 @@ def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tu
     for x in given:
         if type(x) is not int:
             return _as_spread(given, label)
+    if not given:
+        raise refused_absence(label)
     return given
 
 

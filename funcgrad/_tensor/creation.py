@@ -18,7 +18,7 @@ from funcgrad._program.trie import Constant, signature_of
 from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
-from funcgrad._tensor.arguments import as_dims, as_dtype, as_int, as_spread_dims
+from funcgrad._tensor.arguments import as_bool, as_dims, as_dtype, as_int, as_spread_dims
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.global_settings import is_emptiness_filled
@@ -43,7 +43,8 @@ def tensor(
     torch.Size([1, 2])
     """
     warn_of_copy(data, "torch.tensor")
-    return from_data(data, as_dtype(dtype, "tensor(): argument 'dtype'"), device, requires_grad)
+    wants = as_bool(requires_grad, "tensor(): argument 'requires_grad'")
+    return from_data(data, as_dtype(dtype, "tensor(): argument 'dtype'"), device, wants)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -130,8 +131,9 @@ def _of_number(name: str, number: int | None, says: str) -> Any:
             raise RuntimeError("zeros: Dimension size must be non-negative.")
         if memory_format is not None:
             require_format(memory_format, name, len(sizes))
-        kind = _float_by_default(dtype)
-        result = _filled(sizes, meaningless(kind) if number is None else number, kind, device, requires_grad)
+        kind = _float_by_default(dtype, f"{name}(): argument 'dtype'")
+        wants = as_bool(requires_grad, f"{name}(): argument 'requires_grad'")
+        result = _filled(sizes, meaningless(kind) if number is None else number, kind, device, wants)
         result = result if memory_format is None else in_format(result, memory_format)
         return result if out is None else write_out(out, result)
 
@@ -174,12 +176,13 @@ def full(
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
     sizes = as_dims(size, "full(): argument 'size' (position 1)") or ()
-    made = _filled(sizes, number, as_dtype(dtype) or dtypes.of_number(number), device, requires_grad)
+    kind = as_dtype(dtype, "full(): argument 'dtype'") or dtypes.of_number(number)
+    made = _filled(sizes, number, kind, device, as_bool(requires_grad, "full(): argument 'requires_grad'"))
     return made if out is None else write_out(out, made)
 
 
-def _float_by_default(dtype: Any) -> DType:
-    return as_dtype(dtype) or dtypes.get_default_dtype()
+def _float_by_default(dtype: Any, label: str = "argument 'dtype'") -> DType:
+    return as_dtype(dtype, label) or dtypes.get_default_dtype()
 
 
 def _like(name: str, number: complex | None) -> Callable[..., Tensor]:
@@ -286,7 +289,8 @@ def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: boo
     (known,) = signature_of(op, tuple(Constant.of(x) for x in inputs), fixed).avals
 
     recipe = Recipe(op, inputs, fixed, None)
-    return _constant(recipe, tuple(known.shape), known.dtype, device, requires_grad)
+    wants = as_bool(requires_grad, f"{row}(): argument 'requires_grad'")
+    return _constant(recipe, tuple(known.shape), known.dtype, device, wants)
 
 
 def linspace(

@@ -10,7 +10,6 @@ from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Edge, InputsPass, Pass
-from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.tensor import Tensor
 
@@ -75,12 +74,13 @@ def _fill(
     listed = [inputs] if isinstance(inputs, (Tensor, GradientEdge)) else list(inputs)
     if not listed:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    targets = [_target(t) for t in listed]
-    found = InputsPass(retain=retain, history=create_graph, targets=targets).run(roots)
-    for tensor, edge in zip(listed, targets, strict=True):
-        if isinstance(tensor, Tensor) and type(edge[0]) is not GradSlot and edge in found:
-            slot = tensor._gather_in(tensor._current())
-            slot.grad = Names.wrap(found[edge])
+    for given in listed:
+        if isinstance(given, Tensor):
+            given.retain_grad()
+        elif not isinstance(given, GradientEdge):
+            kind = type(given).__name__
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {kind}")
+    InputsPass(retain=retain, history=create_graph, targets=map(_target, listed)).run(roots)
 
 
 def gradients_of(

@@ -14,7 +14,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
-from funcgrad._tensor import arguments, refused_numbers, warned
+from funcgrad._tensor import arguments, refused_gradients, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.call import call, call_in_place, tensor_of_array, write_out
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
@@ -37,6 +37,13 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "segment_reduce": "if lengths is not None and not unsafe: check_runs(data, lengths, axis)",
     **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"), "warn_of_sizes(input, target)"),
     "kl_div": "warn_of_mean(reduction)",
+    **dict.fromkeys(("hinge_embedding_loss", "cosine_embedding_loss"), "target = without_history(target)"),
+    "soft_margin_loss": "check_constant(target, 'target', 'soft_margin_loss')",
+    "multi_margin_loss": "check_constant(weight, 'weight', 'multi_margin_loss')",
+    "binary_cross_entropy": "check_constant(weight, 'weight', 'binary_cross_entropy')",
+    "binary_cross_entropy_with_logits": "check_constant(weight, 'weight', 'binary_cross_entropy_with_logits'); "
+    "check_constant(pos_weight, 'pos_weight', 'binary_cross_entropy_with_logits')",
+    **dict.fromkeys(("cross_entropy", "nll_loss"), "check_class_weights(input, target, weight)"),
     **dict.fromkeys(("grid_sample", "affine_grid"), "warn_of_corners(align_corners)"),
     **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
        for name in ("std", "var", "std_mean", "var_mean")},
@@ -301,7 +308,7 @@ def made(place: str) -> Any:
 
 def _checks_and_converters() -> dict[str, Any]:
     """Return, by name, what the functions' sources call on arguments."""
-    modules = arguments, refused_numbers, warned
+    modules = arguments, refused_gradients, refused_numbers, warned
     own = ((name, found, module) for module in modules for name, found in vars(module).items())
     return {name: found for name, found, module in own if getattr(found, "__module__", "") == module.__name__}
 

@@ -43,8 +43,17 @@ def refused_size(given: Any, label: str, among: Sequence[Any] = (), *, is_spread
     return TypeError(f"{label} must be tuple of ints, but found element of type {_kind(given)} at pos 0")
 
 
+def refused_absence(label: str) -> TypeError:
+    """Return the error for a call without any sizes. label: as for `refused_size`."""
+    name, _, argument = label.partition("(): argument ")
+    if name == "view":
+        return TypeError(_no_form(name, (), None))
+    argument = argument.partition(" (position")[0].strip("'")
+    return TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
+
+
 def _no_form(name: str, among: Sequence[Any], given: Any) -> str:
-    arguments = among or (given,)
+    arguments = among or (() if given is None else (given,))
     got = ", ".join(map(_kind, arguments))
     forms = [f" * {form}\n" for form in _FORMS[name]]
     if len(arguments) == 1:

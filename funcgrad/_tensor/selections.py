@@ -10,7 +10,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
-from funcgrad._tensor.arguments import as_int
+from funcgrad._tensor.arguments import as_bool, as_int
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, lying_as, to_host
 from funcgrad._tensor.registry import both, function
@@ -74,14 +74,21 @@ def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """Return the different elements in order; optionally where each element went, and how often each occurs."""
+    """Return the different elements in order; optionally where each element went, and how often each occurs.
+
+    A NaN is equal to no other.
+    """
+    kernel = "_unique2" if dim is None else "unique_dim"
+    options = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts}
+    for name, given in options.items():
+        as_bool(given, f"{kernel}(): argument '{name}'")
     if dim is not None and not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = None if dim is None else dim_of(input.ndim, as_int(dim, _UNIQUE_DIM) or 0)
     _refuse_complex(input, dim)
     if dim is not None and input.shape[dim] and 0 in input.shape:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim)
+    found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim, equal_nan=dim is not None)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]
     return _chosen(parts, input, return_inverse, return_counts)

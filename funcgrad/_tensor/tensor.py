@@ -146,8 +146,7 @@ class Tensor(metaclass=_Methods):
     @property
     def _base(self) -> Tensor | None:
         base = found = self
-        while type(base._alias) is View:
-            view = base._alias
+        while type(view := base._alias) is View and not view.is_detached:
             base = view.base
             if not view.is_renaming:
                 found = base
@@ -183,6 +182,9 @@ class Tensor(metaclass=_Methods):
         Raises RuntimeError for a tensor that is no leaf (False), or (True) whose dtype has no gradients, or that was
         made in inference mode.
         """
+        if type(requires_grad) is not bool:
+            kind = typename(requires_grad)
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         return self._set_requires_grad(requires_grad, "only Tensors of floating point dtype can require gradients")
 
     def _set_requires_grad(self, requires_grad: bool, refusal: str) -> Tensor:
@@ -194,10 +196,13 @@ class Tensor(metaclass=_Methods):
                 raise RuntimeError(_CHANGED_LEAF)
         elif not requires_grad:
             self._variable = variable.detached()
+            if self._slot is not None:
+                self._slot.frozen = True
         elif not variable.aval.differentiable:
             raise RuntimeError(refusal)
         elif variable.node is None:
             self._variable = Variable(variable.value, self._gather_in(variable))
+            self._variable.node.frozen = False
         return self
 
     def _gather_in(self, variable: Variable) -> GradSlot:

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad._base.warning import warn
 from funcgrad._tape.nodes import RemovableHandle
+from funcgrad._tensor import functions as fg
 from funcgrad._tensor.module_calls import (
     Hook,
     Hooks,
@@ -212,21 +213,20 @@ def _backward_hooks_of(module: Any) -> tuple[list[Hook], list[Hook]]:
 
 
 class BackwardHookFunction(Function):
-    """The identity on several tensors, whose backward shows all their gradients at once to `seen`."""
+    """The identity on several tensors, on whose node hooks see all their gradients at once."""
 
     @staticmethod
-    def forward(ctx: Any, seen: Callable[..., Any], zeros: bool, *tensors: Tensor) -> Any:
-        """Return the tensors. zeros: `seen` is shown zeros, not None, where no gradient comes."""
-        ctx.seen = seen
-        ctx.set_materialize_grads(zeros)
+    def forward(ctx: Any, *tensors: Tensor) -> Any:
+        """Return the tensors."""
+        ctx.set_materialize_grads(False)
         copies = tuple(tensor.clone() for tensor in tensors)
         ctx.mark_non_differentiable(*(c for c, t in zip(copies, tensors, strict=True) if not t.requires_grad))
         return copies
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> Any:
-        """Return the gradients as `seen` leaves them."""
-        return (None, None, *ctx.seen(grads))
+        """Return the gradients."""
+        return grads
 
 
 class _Around:
@@ -241,7 +241,9 @@ class _Around:
     def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments, whose gradients will be seen."""
         self.inputs = len(args)
-        args, self.places = _watch(args, self._inputs_known, zeros=True)
+        args, self.places, node = _watch(args)
+        if node is not None:
+            node.register_prehook(lambda grads: self._inputs_known(_with_zeros(grads, node.avals)))
         return args
 
     def watch_results(self, results: Any) -> Any:
@@ -255,7 +257,9 @@ class _Around:
         listed = results if isinstance(results, tuple) else (results,)
         self.results = len(listed)
         places: list[int] = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        listed, _ = _watch(listed, lambda grads: self._results_known(grads, places), zeros=False)
+        listed, _, node = _watch(listed)
+        if node is not None:
+            node.register_prehook(lambda grads: self._results_known(grads, places))
         if not isinstance(results, tuple):
             return listed[0]
         return results._make(listed) if hasattr(results, "_make") else listed  # type: ignore[attr-defined]  # named tuple
@@ -297,14 +301,22 @@ class _Around:
         return tuple(grad_inputs[i] for i in self.places)
 
 
-def _watch(values: tuple[Any, ...], seen: Callable[..., Any], zeros: bool) -> tuple[tuple[Any, ...], Any]:
+def _watch(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any, Any]:
+    """Return the values, each tensor the result of one node; the places of tensors, and the node (None: of none)."""
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not any(values[i].requires_grad for i in places):
-        return values, None
-    watched = list(values)
-    for i, tensor in zip(places, BackwardHookFunction.apply(seen, zeros, *(values[i] for i in places)), strict=True):
+        return values, None, None
+    watched, results = list(values), BackwardHookFunction.apply(*(values[i] for i in places))
+    for i, tensor in zip(places, results, strict=True):
         watched[i] = values[i]._like(tensor) if values[i].is_nested else tensor  # type: ignore[attr-defined]  # it has one
-    return tuple(watched), places
+    return tuple(watched), places, next((r.grad_fn for r in results if r.grad_fn is not None), None)
+
+
+def _with_zeros(grads: tuple[Any, ...], avals: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(
+        fg.zeros(aval.shape, dtype=aval.dtype) if grad is None else grad
+        for grad, aval in zip(grads, avals, strict=True)
+    )
 
 
 def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:

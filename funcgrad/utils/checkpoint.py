@@ -28,6 +28,7 @@ __all__ = [
     "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
+_CHECKS = ["default", "none"]
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 _RECOMMENDED = (
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
@@ -37,6 +38,9 @@ _RECOMMENDED = (
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the inputs, of which tensors have no history but say as before whether they require gradients."""
+    if not isinstance(inputs, tuple):
+        kind = type(inputs).__name__
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: " + kind)
     return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
 
 
@@ -103,8 +107,7 @@ def checkpoint(
 
     preserve_rng_state: the second run draws the same random numbers. context_fn: returns contexts for the two runs.
     use_reentrant=True: nothing is differentiated unless one of `args` requires grad. Within a function that `func`
-    transforms all is kept. Raises CheckpointError, in
-    backward, where the function does not do the same again.
+    transforms all is kept. Raises CheckpointError, in backward, where the function does not do the same again.
     """
     if use_reentrant is None:
         warnings.warn(
@@ -118,6 +121,8 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    elif determinism_check not in _CHECKS:
+        raise ValueError(f"determinism_check should be one of {_CHECKS}, but got {determinism_check}")
     forward, again = context_fn()
     is_transformed = _is_transformed((args, kwargs))
     if not is_grad_enabled() or (use_reentrant and not is_transformed and not _any_requires_grad(args)):

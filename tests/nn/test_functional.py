@@ -90,3 +90,55 @@ def test_masks_of_another_shape_are_refused() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"module 'torch.nn.functional' has no attribute 'soft_sign'"):
         _ = F.soft_sign
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_targets_that_are_only_compared_get_no_gradient(reduction: str) -> None:
+    x, y = torch.ones(3, 2, requires_grad=True), torch.randn(3, 2, requires_grad=True)
+    target = torch.tensor([1.0, -1.0, 1.0], requires_grad=True)
+    losses = (
+        F.hinge_embedding_loss(x[:, 0], target, reduction=reduction),
+        F.cosine_embedding_loss(x, y, target, reduction=reduction),
+    )
+    for loss in losses:
+        given = torch.autograd.grad(loss.sum(), [x, target], allow_unused=True)
+        assert given[0] is not None and given[1] is None
+    assert not F.hinge_embedding_loss(torch.ones(3), target).requires_grad
+    assert F.cosine_embedding_loss(x, y, target.double()).dtype is torch.float32
+
+
+def test_losses_refuse_gradients_of_what_torchs_kernels_have_none_for() -> None:
+    scores, weight = torch.rand(3, 4, requires_grad=True), torch.rand(4, requires_grad=True)
+    classes, shares = torch.tensor([0, 1, 2]), torch.rand(3, 4)
+    cases = {
+        "soft_margin_loss target": lambda: F.soft_margin_loss(scores, shares.requires_grad_()),
+        "multi_margin_loss weight": lambda: F.multi_margin_loss(scores, classes, weight=weight),
+        "binary_cross_entropy weight": lambda: F.binary_cross_entropy(scores, shares, weight),
+        "binary_cross_entropy_with_logits pos_weight": lambda: F.binary_cross_entropy_with_logits(
+            scores, shares, pos_weight=weight
+        ),
+        "nll_loss_forward weight": lambda: F.cross_entropy(scores, classes, weight, label_smoothing=0.1),
+        "nll_loss2d_forward weight": lambda: F.nll_loss(
+            scores[..., None, None], classes[:, None, None], nn.Parameter(weight)
+        ),
+    }
+    for case, loss in cases.items():
+        function, argument = case.split()
+        with pytest.raises(RuntimeError) as caught:
+            loss()
+        assert str(caught.value) == (
+            f"The function '{function}' is not differentiable with respect to argument '{argument}'. This input cannot "
+            "have requires_grad True."
+        )
+        with torch.no_grad():
+            loss()
+    F.cross_entropy(scores, shares, weight).backward()
+    assert weight.grad is not None
+
+
+def test_some_losses_have_the_dtype_of_their_input() -> None:
+    x, target = torch.rand(3), torch.ones(3, dtype=torch.float64)
+    for loss in (F.hinge_embedding_loss, F.soft_margin_loss, F.huber_loss):
+        assert loss(x, target).dtype is torch.float32 and loss(x.double(), target.float()).dtype is torch.float64
+    with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
+        F.l1_loss(x, target > 0)

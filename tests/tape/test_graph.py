@@ -455,3 +455,33 @@ def test_what_a_node_did_not_save_is_no_attribute() -> None:
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(AttributeError, match="'MulBackward0' object has no attribute '_saved_foo'"):
         _ = (x * x).grad_fn._saved_foo
+
+
+def test_a_leaf_that_is_frozen_before_the_backward_pass_gathers_nothing() -> None:
+    frozen, kept = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    seen = []
+    frozen.register_hook(lambda grad: seen.append(grad.tolist()))
+    frozen.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
+    loss = (frozen * kept * 3).sum()
+    frozen.requires_grad_(False)
+    loss.backward(retain_graph=True)
+    assert frozen.grad is None and kept.grad.tolist() == [3, 3] and seen == [[3, 3], None]
+    frozen.grad = torch.ones(2)
+    loss.backward(retain_graph=True)
+    assert frozen.grad.tolist() == [1, 1]
+    frozen.requires_grad_()
+    loss.backward()
+    assert frozen.grad.tolist() == [4, 4]
+
+
+def test_backward_with_inputs_keeps_gradients_as_retain_grad_does() -> None:
+    x = torch.ones(2, requires_grad=True)
+    inner = x * 2
+    y = (inner * inner).sum()
+    for total in (4.0, 8.0):
+        y.backward(inputs=[inner], retain_graph=True)
+        assert inner.retains_grad and inner.grad.tolist() == [total, total] and x.grad is None
+    with pytest.raises(RuntimeError, match=r"^can't retain_grad on Tensor that has requires_grad=False$"):
+        y.backward(inputs=[x, torch.ones(2)])
+    with pytest.raises(RuntimeError, match=r"^all inputs have to be Tensors or GradientEdges, but got int$"):
+        y.backward(inputs=[3])

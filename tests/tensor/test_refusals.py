@@ -217,6 +217,29 @@ OF_WRONG_KINDS: list[tuple[Callable[[], object], str]] = [
         "cross_entropy_loss(): argument 'target' (position 2) must be Tensor, not list",
     ),
     (lambda: F.embedding(NUMBERS, MATRIX), "embedding(): argument 'indices' (position 2) must be Tensor, not list"),
+    (lambda: torch.zeros(2, requires_grad=ONE), "zeros(): argument 'requires_grad' must be bool, not int"),
+    (lambda: torch.tensor(1.0, requires_grad=ONE), "tensor(): argument 'requires_grad' must be bool, not int"),
+    (lambda: torch.ones(2, dtype=ARRAY.dtype.type), "ones(): argument 'dtype' must be torch.dtype, not type"),
+    (
+        lambda: torch.ones(2).requires_grad_(ONE),
+        "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not int",
+    ),
+    (
+        lambda: torch.set_grad_enabled(ONE),
+        "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not int",
+    ),
+    (lambda: torch.unique(MATRIX, ONE), "_unique2(): argument 'sorted' must be bool, not int"),
+    (lambda: torch.unique(MATRIX, ONE, dim=0), "unique_dim(): argument 'sorted' must be bool, not int"),
+    (lambda: MATRIX.flip(), 'flip() missing 1 required positional arguments: "dims"'),
+    (lambda: MATRIX.permute(), 'permute() missing 1 required positional arguments: "dims"'),
+    (lambda: MATRIX.reshape(), 'reshape() missing 1 required positional arguments: "shape"'),
+    (lambda: MATRIX.expand(), 'expand() missing 1 required positional arguments: "size"'),
+    (lambda: MATRIX.repeat(), 'repeat() missing 1 required positional arguments: "repeats"'),
+    (
+        lambda: MATRIX.view(),
+        "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype dtype)\n"
+        " * (tuple of ints size)\n",
+    ),
 ]
 
 
@@ -239,3 +262,16 @@ def test_rows_without_a_place_have_no_different_ones() -> None:
     with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
         torch.unique(torch.tensor(3.0), dim=0)
     assert torch.unique(torch.zeros(0, 3), dim=0).shape == (0, 3)
+
+
+def test_numbers_of_numpy_are_sizes() -> None:
+    two: Any = np.array(2)
+    assert torch.zeros(two, np.int32(3)).shape == torch.zeros(2, 3).shape
+    assert torch.zeros(two).shape == (2,) and torch.ones(4).view(two, 2).shape == (2, 2)
+
+
+def test_no_nan_is_the_same_as_another() -> None:
+    x = torch.tensor([1.0, float("nan"), 2.0, float("nan"), 1.0])
+    found, places, counts = torch.unique(x, return_inverse=True, return_counts=True)
+    assert str(found) == "tensor([1., 2., nan, nan])"
+    assert places.tolist() == [0, 2, 1, 3, 0] and counts.tolist() == [2, 1, 1, 1]

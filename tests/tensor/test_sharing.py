@@ -175,3 +175,15 @@ def test_a_number_can_be_turned_and_flattened() -> None:
     assert number.flatten(-1, -1).tolist() == [3]
     with pytest.raises(RuntimeError, match="split expects at least a 1-dimensional tensor"):
         number.split(1)
+
+
+def test_what_a_view_is_detached_to_is_no_view_and_shares_its_storage() -> None:
+    x = torch.zeros(4)
+    part = x[1:].detach()
+    assert part._base is None and not part._is_view()
+    part[0] = 9
+    assert x.tolist() == [0, 9, 0, 0]
+    inner = part[1:]
+    assert inner._base is part and inner._is_view()
+    inner[0] = 7
+    assert x.tolist() == [0, 9, 7, 0] and part.tolist() == [9, 7, 0]

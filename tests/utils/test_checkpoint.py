@@ -13,7 +13,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.config import settings
-from funcgrad.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from funcgrad.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, detach_variable
 
 
 def blocks(width: int = 8, count: int = 4) -> nn.Sequential:
@@ -262,3 +262,12 @@ def test_a_policy_for_single_ops_and_torchs_switches_change_no_numbers() -> None
     assert torch.equal(torch.autograd.grad(result.sum(), x)[0], wanted)
     with pytest.raises(TypeError, match="either a function or a list of ops"):
         kit.create_selective_checkpoint_contexts(3)
+
+
+def test_options_that_torch_refuses_are_refused() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(ValueError, match=r"^determinism_check should be one of \['default', 'none'\], but got all$"):
+        checkpoint(torch.sin, x, use_reentrant=False, determinism_check="all")
+    given: Any = [x]
+    with pytest.raises(RuntimeError, match="Got Unsupported input type: list"):
+        detach_variable(given)

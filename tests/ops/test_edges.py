@@ -1,0 +1,71 @@
+"""Where functions have corners and numbers are undefined, gradients are torch's: as torch 2.13 gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf, nan
+
+import pytest
+
+import funcgrad as torch
+from funcgrad import Tensor
+
+Numbers = list[float]
+LINE = [nan, -2.0, -1.0, 0.0, 1.0, 2.0, 5.0]
+
+
+def constant(number: float) -> Numbers:
+    return [float(number)] * 7
+
+
+def gradients(function: Callable[..., Tensor], *given: Numbers) -> list[Numbers]:
+    leaves = [torch.tensor(numbers, requires_grad=True) for numbers in given]
+    return [found.tolist() for found in torch.autograd.grad(function(*leaves).sum(), leaves)]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((constant(-1), constant(1)), ([0, 0, 1, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 1])),
+        ((constant(1), constant(1)), ([0, 0, 0, 0, 1, 0, 0], constant(0), [0, 0, 0, 0, 0, 1, 1])),
+        ((constant(2), constant(1)), (constant(0), constant(0), constant(1))),
+        (([-1, nan, nan, 0, 1, 2, 5], constant(1)), ([0, 0, 0, 1, 1, 0, 0], constant(0), [0, 0, 0, 0, 0, 1, 1])),
+    ],
+)
+def test_bounds_of_clamp_share_its_gradient_as_in_torch(
+    given: tuple[Numbers, ...], expected: tuple[Numbers, ...]
+) -> None:
+    bounds = [[float(number) for number in numbers] for numbers in given]
+    assert gradients(torch.clamp, LINE, *bounds) == [*expected]
+
+
+def test_a_clamp_between_numbers_passes_nothing_for_nan() -> None:
+    assert gradients(lambda x: x.clamp(-1, 1), LINE) == [[0, 0, 1, 1, 1, 0, 0]]
+    assert gradients(lambda x: x.clamp(min=0), LINE) == [[0, 0, 0, 1, 1, 1, 1]]
+    assert gradients(lambda x: x.clamp(2, -2), LINE) == [constant(0)]
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    (first,) = torch.autograd.grad(x.clamp(-1, 3).pow(3).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert first.tolist() == [3, 0] and second.tolist() == [6, 0]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "expected"),
+    [
+        (torch.maximum, ([nan, 1, 1, 2], [1, nan, 1, 3]), ([1, 1, 0.5, 0], [1, 1, 0.5, 1])),
+        (torch.minimum, ([nan, 1, 1, 2], [1, nan, 1, 3]), ([1, 1, 0.5, 1], [1, 1, 0.5, 0])),
+        (torch.max, ([1, nan, 2, nan],), ([0, 0.5, 0, 0.5],)),
+        (torch.min, ([1, nan, 2, nan],), ([0, 0.5, 0, 0.5],)),
+        (torch.max, ([1, 2, 2, -inf],), ([0, 0.5, 0.5, 0],)),
+        (torch.abs, ([nan, 0, -1, inf],), ([0, 0, -1, 1],)),
+        (torch.atan2, ([0, 0, 1], [0, -1, 0]), ([0, -1, 0], [0, 0, -1])),
+        (partial(torch.div, rounding_mode="floor"), ([1, 0, 5], [0, 0, 2]), ([0, 0, 0], [0, 0, 0])),
+        (partial(torch.div, rounding_mode="trunc"), ([1, 0, 5], [0, 0, 2]), ([0, 0, 0], [0, 0, 0])),
+    ],
+)
+def test_gradients_at_corners_are_torchs(
+    function: Callable[..., Tensor], given: tuple[Numbers, ...], expected: tuple[Numbers, ...]
+) -> None:
+    floats = [[float(number) for number in numbers] for numbers in given]
+    assert gradients(function, *floats) == [*expected]
