@@ -100,7 +100,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.data.backward_compatibility": ("funcgrad.utils.data",),
     "torch.utils.data.datapipes": ("funcgrad.utils.data",),
     "torch.utils.model_zoo": ("funcgrad.hub",),
-    "safetensors.torch": ("funcgrad.serialization.safetensors",),
+    "safetensors.torch": ("funcgrad.serialization.safetensors", "safetensors"),
     "torchvision.datasets.utils": ("funcgrad.hub",),
     "torchvision.models._utils": ("funcgrad.vision.models.feature_extraction",),
     "torchvision.models._api": ("funcgrad.vision.models",),
