@@ -168,6 +168,17 @@ def test_no_history_is_kept_under_no_grad_and_buffers_change_under_grad() -> Non
     assert norm.running_mean is not None and norm.running_mean.abs().sum().item() > 0
 
 
+def test_running_statistics_take_no_batches_of_vmap_and_stay_as_they_were() -> None:
+    norm, x = torch.nn.BatchNorm1d(3), torch.randn(2, 8, 3)
+    for attempt in (func.vmap(norm), func.vmap(func.grad(lambda x: (norm(x) ** 3).sum()))):
+        with pytest.raises(RuntimeError, match="Batch norm got a batched tensor as input while the running_mean"):
+            attempt(x)
+    assert norm.running_mean is not None and norm.running_mean.tolist() == [0, 0, 0]
+    state = {name: torch.stack([buffer] * 2) for name, buffer in norm.named_buffers()}
+    func.vmap(lambda state, x: func.functional_call(norm, state, (x,)))(state, x)
+    assert state["running_mean"][1].tolist() == pytest.approx((0.1 * x[1].mean(0)).tolist())
+
+
 def test_randomness_is_different_where_that_is_asked() -> None:
     x = torch.ones(64, 4)
     drawn = func.vmap(lambda x: torch.rand(2) + 0 * x.sum(), randomness="different")(x)
