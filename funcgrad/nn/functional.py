@@ -24,6 +24,12 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import grad as grad
 from funcgrad.nn import reduction_numbers as _Reduction  # noqa: F401 - `F._Reduction`, as loss code asks for it
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
+from funcgrad.nn.attention_parts import (  # noqa: F401 - `F._canonical_mask`, as copies of torch's layers ask for it
+    _canonical_mask,
+    _in_projection,
+    _in_projection_packed,
+    _none_or_dtype,
+)
 from funcgrad.nn.fractional_pooling import (
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,

@@ -49,6 +49,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.distributed._functional_collectives": ("funcgrad.distributed.functional_collectives",),
     "torch.distributed._tensor": ("funcgrad.distributed.tensor",),
     "torch.distributed._tensor.experimental": ("funcgrad.distributed.tensor.experimental",),
+    "torch.distributed.algorithms._checkpoint": ("funcgrad.distributed.algorithms",),
+    "torch.distributed.algorithms._checkpoint.checkpoint_wrapper": ("funcgrad.distributed.checkpoint_wrapper",),
     "torch.distributed.algorithms.join": ("funcgrad.distributed.algorithms",),
     "torch.distributed.checkpoint.filesystem": ("funcgrad.distributed.checkpoint",),
     "torch.distributed.checkpoint.state_dict_loader": ("funcgrad.distributed.checkpoint",),

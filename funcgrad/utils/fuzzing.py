@@ -95,14 +95,14 @@ class FuzzedTensor:
         made: Tensor = rand(size, dtype=dtype) if dtype.is_differentiable else randint(1, 127, size, dtype=dtype)
         return made
 
-    def satisfies_constraints(self, params: dict[str, Any]) -> bool:
+    def satisfies_constraints(self, params: dict[Any, Any]) -> bool:
         """Tell whether it would be as large as it may be."""
         size, steps = self._sizes(params)
         fewest, most = self._elements
         bytes_taken = math.prod(map(int, (*size, *steps))) * self._dtype.itemsize
         return fewest <= math.prod(map(int, size)) <= most and bytes_taken <= self._most_bytes
 
-    def make(self, params: dict[str, Any], state: np.random.RandomState) -> tuple[Tensor, dict[str, Any]]:
+    def make(self, params: dict[Any, Any], state: np.random.RandomState) -> tuple[Tensor, dict[str, Any]]:
         """Return the tensor, and what one wants to know of it."""
         size, steps = self._sizes(params)
         lengths = tuple(length * step for length, step in zip(size, steps, strict=True))
@@ -118,7 +118,7 @@ class FuzzedTensor:
         about = {"numel": tensor.numel(), "order": order, "steps": steps, "is_contiguous": is_contiguous(tensor)}
         return tensor, {**about, "dtype": str(self._dtype)}
 
-    def _sizes(self, params: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _sizes(self, params: dict[Any, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return its lengths, and its steps, of this set of parameters: 1 where nothing is said."""
         count = len(self._size) if self._dim_parameter is None else params[self._dim_parameter]
         size, steps = ([params.get(name, name) for name in names] + [1] * count for names in (self._size, self._steps))
@@ -152,8 +152,8 @@ class Fuzzer:
         for _ in range(n):
             params = self._generate(state)
             made = {each.name: each.make(params, state) for each in self._tensors}
-            tensors, about = ({name: pair[part] for name, pair in made.items()} for part in (0, 1))
-            yield tensors, about, params
+            about = {name: about for name, (_, about) in made.items()}
+            yield {name: tensor for name, (tensor, _) in made.items()}, about, params
 
     @property
     def rejection_rate(self) -> float:
