@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from funcgrad._tensor.names import synchronize as synchronize
 from funcgrad.random.generator import get_rng_state as get_rng_state
-from funcgrad.random.generator import manual_seed as manual_seed
-from funcgrad.random.generator import seed as seed
 from funcgrad.random.generator import set_rng_state as set_rng_state
 
 __all__ = [
@@ -23,6 +21,14 @@ def is_available() -> bool:
 def device_count() -> int:
     """Return 0."""
     return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Accepted: no GPU has a generator, and the CPU's goes on."""
+
+
+def seed() -> None:
+    """Accepted: no GPU has a generator, and the CPU's goes on."""
 
 
 def empty_cache() -> None:

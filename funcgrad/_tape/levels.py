@@ -281,6 +281,15 @@ def still_lifted(variable: Variable) -> Variable:
     return variable
 
 
+def is_batched(variable: Variable) -> bool:
+    """Tell whether a Variable stands, at some level, for one entry of a batch."""
+    while type(variable.value) is Lifted:
+        if type(variable.value.level) is BatchLevel:
+            return True
+        variable = variable.value.below
+    return False
+
+
 def wrapped_in(variable: Variable) -> tuple[str, Variable] | None:
     """Return what torch prints around a Variable of a level whose function runs, and what stands within; None: no such.
 

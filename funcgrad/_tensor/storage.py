@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -72,8 +72,43 @@ class UntypedStorage:
         """Return the storage as bytes."""
         return UntypedStorage(self._whole) if isinstance(self, TypedStorage) else self
 
+    def element_size(self) -> int:
+        """Return the bytes of an element: 1, unless the storage says what its elements are."""
+        return self._row().dtype.itemsize
+
+    def tolist(self) -> list[Any]:
+        """Return the elements as Python numbers: bytes of an untyped storage."""
+        return self.__array__().tolist()  # type: ignore[no-any-return]  # of one dimension, a list
+
+    def fill_(self, value: Any) -> Self:
+        """Write one number to all elements: of an untyped storage, to each byte. Tensors of this storage see it."""
+        self._row().fill_(value)
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> Self:
+        """Write the elements of another storage: bytes to bytes, numbers to numbers. RuntimeError: of another size."""
+        if source.nbytes() != self.nbytes() and len(source) != len(self):
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
+        self._row().copy_(source._row())
+        return self
+
+    def clone(self) -> Self:
+        """Return a storage of its own with the same elements."""
+        kind: Any = type(self) if isinstance(self, TypedStorage) else UntypedStorage
+        return kind(self._whole.detach().clone())  # type: ignore[no-any-return]  # the kind that it is
+
+    def _row(self) -> Tensor:
+        """Return the elements, bytes of an untyped storage, as a tensor of one dimension that shares them."""
+        row: Any = in_storage_order(self._whole.detach()).view(-1)  # its stub lacks the view of another dtype
+        return row if isinstance(self, TypedStorage) else row.view(self._dtype)
+
     def __len__(self) -> int:
         return self.size()
+
+    def __setitem__(self, place: Any, number: Any) -> None:
+        self._row()[place] = number
 
     def __getitem__(self, place: Any) -> Any:
         """Return a byte as a number, or a storage with a copy of some."""
@@ -144,9 +179,6 @@ class TypedStorage(UntypedStorage):
     def __getitem__(self, place: Any) -> Any:
         return self.tolist()[place]
 
-    def __setitem__(self, place: Any, number: Any) -> None:
-        in_storage_order(self._whole.detach()).view(-1)[place] = number
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
 
@@ -191,8 +223,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 def _in_a_row(storage: UntypedStorage, dtype: Any) -> Tensor:
     """Return the elements as a tensor of one dimension: of this dtype where the storage does not say what they are."""
-    whole: Any = in_storage_order(storage._whole.detach()).view(-1)
-    return whole if isinstance(storage, TypedStorage) else whole.view(dtype)
+    row: Any = storage._row()
+    return row if isinstance(storage, TypedStorage) else row.view(dtype)
 
 
 def _storage_of(dtype: Any, name: str) -> type[TypedStorage]:

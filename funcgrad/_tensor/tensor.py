@@ -359,9 +359,13 @@ class Tensor(metaclass=_Methods):
             )
         if thread.grad and type(self._current().node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-        base = self._base
-        if base is not None and thread.grad and type(base._current().node) is GradSlot and self.requires_grad:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        read = self
+        while thread.grad and type(read._alias) is View:
+            read = read._alias.base  # a leaf may be a view itself: of what requires no grad
+            if type(read._current().node) is GradSlot and self.requires_grad:
+                raise RuntimeError(
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+                )
 
     def __getattr__(self, name: str) -> Any:
         if _Methods.find(name) is None:

@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
+from funcgrad._tensor.global_settings import get_float32_matmul_precision, set_float32_matmul_precision
 from funcgrad._tensor.placement import available
 from funcgrad.backends.switches import Switches
 from funcgrad.nn.attention import SDPBackend as SDPBackend
 
-matmul = Switches(
-    allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True,
+
+class _Products(Switches):
+    """The switches of matrix products. `allow_tf32` is `set_float32_matmul_precision` by another name."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether float32 products may be computed in lower precision."""
+        return get_float32_matmul_precision() != "highest"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "allow_tf32":
+            set_float32_matmul_precision("high" if value else "highest")
+        else:
+            super().__setattr__(name, value)
+
+
+matmul = _Products(
+    allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True,
     allow_fp16_accumulation=False, fp32_precision="none",
 )  # fmt: skip
 

@@ -31,6 +31,7 @@ from funcgrad.cuda.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
+from funcgrad.random import Generator
 from funcgrad.random import generator as _generator
 
 globals().update(legacy.CUDA_TYPES)
@@ -148,20 +149,36 @@ def synchronize(device: Any = None) -> None:
     names.synchronize()
 
 
-# Random numbers: the generator of the GPU is seeded with all others
+# Random numbers: the generator of the GPU is seeded with all others, or alone
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generators."""
-    _generator.manual_seed(seed)
+    """Seed the generator of the GPU that "cuda" means. Where there is none, nothing is seeded: the CPU's goes on."""
+    if is_available():
+        _generator.generator_of(Device("cuda", current_gpu())).manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the generators of all GPUs."""
+    for number in range(device_count()):
+        _generator.generator_of(Device("cuda", number)).manual_seed(seed)
 
 
 def seed() -> None:
-    """Seed the generators with a number that nobody chose."""
-    _generator.seed()
+    """Seed the generator of the GPU that "cuda" means with a number that nobody chose."""
+    if is_available():
+        _generator.generator_of(Device("cuda", current_gpu())).seed()
 
 
-manual_seed_all, seed_all, initial_seed = manual_seed, seed, _generator.initial_seed
+def seed_all() -> None:
+    """Seed the generators of all GPUs with one number that nobody chose."""
+    manual_seed_all(Generator().seed())
+
+
+def initial_seed() -> int:
+    """Return the seed that the generator of the GPU that "cuda" means started from."""
+    need()
+    return _generator.generator_of(Device("cuda", current_gpu())).initial_seed()
 
 
 def get_rng_state(device: Any = "cuda") -> Any:

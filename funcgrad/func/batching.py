@@ -9,7 +9,9 @@ from typing import Any
 import jax
 
 from funcgrad._tape.levels import BatchLevel, thread
+from funcgrad._tape.variable import Variable
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.aliases import write
 from funcgrad._tensor.pytree import leaves_of, spread, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.plain import is_plain, plain
@@ -61,11 +63,15 @@ def _run(
     out_dims: Any, randomness: str,
 ) -> Any:  # fmt: skip
     level = BatchLevel(size, randomness)
-    entries = [_entry(level, *pair) for pair in zip(leaves_of(args), dims, strict=True)]
+    given = [x if not dim else fg.movedim(x, dim, 0) for x, dim in zip(leaves_of(args), dims, strict=True)]
+    entries = [x if dim is None else Tensor._of(level.lift(x._current())) for x, dim in zip(given, dims, strict=True)]
+    before = [x._current() if isinstance(x, Tensor) else None for x in entries]
     thread.batches.append(level)
     try:
         with level.running():
             result = func(*with_leaves(args, entries), **kwargs)
+            for written in zip(given, entries, before, strict=True):
+                _write_back(level, *written)
     finally:
         thread.batches.pop()
     places = _places(label, out_dims, result)
@@ -120,11 +126,23 @@ def _dim(label: str, dim: Any, given: Any) -> int | None:
     return dim % rank
 
 
-def _entry(level: BatchLevel, given: Any, dim: int | None) -> Any:
-    if dim is None:
-        return given
-    first = given if dim == 0 else fg.movedim(given, dim, 0)
-    return Tensor._of(level.lift(first._current()))
+def _write_back(level: BatchLevel, given: Any, entry: Any, before: Variable | None) -> None:
+    """Let an input have what the function wrote to it in place, for all entries."""
+    if before is None or (now := entry._current()).value is before.value:
+        return
+    if entry is given:
+        if level.is_own(now):
+            write(given, before)
+            raise RuntimeError(_UNMAPPED)
+    elif now.aval.shape == before.aval.shape:  # not so: it took another shape, which is the name's alone
+        given._check_writable()
+        given._write(_batch_of(level, entry)._current())
+
+
+_UNMAPPED = (
+    "vmap: an in-place operation is not possible on a Tensor that is not vmapped over (its in_dims is None) with one "
+    "that is: each entry would write another value. Use an operation that is not in place, or map over both."
+)
 
 
 def _part(given: Any, dim: int | None, start: int, length: int) -> Any:
@@ -155,15 +173,20 @@ def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:
             f"vmap({label}, ...): `{label}` must only return Tensors, got type {type(result)}. Did you mean to set "
             "out_dims= to None for output?"
         )
-    if is_entry:
-        batch = Tensor._of(level.lower(result._current()))
-    else:
-        batch = result.unsqueeze(0).expand(level.size, *result.shape)
+    batch = _batch_of(level, result)
     if not -batch.ndim <= dim < batch.ndim:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-batch.ndim}, {batch.ndim - 1}], but got {dim})"
         )
     return batch if dim == 0 else fg.movedim(batch, 0, dim)
+
+
+def _batch_of(level: BatchLevel, entry: Tensor) -> Tensor:
+    """Return all entries, the batch as the first dimension: alike where nothing of the batch is in them."""
+    variable = entry._current()
+    if level.is_own(variable):
+        return Tensor._of(level.lower(variable))
+    return entry.unsqueeze(0).expand(level.size, *entry.shape)
 
 
 def _joined(label: str, parts: list[Any], out_dims: Any) -> Any:

@@ -84,7 +84,7 @@ def multi_head_attention_forward(
     _check_sizes(query, embed_dim_to_check, num_heads, is_causal and attn_mask is None)
     key_padding_mask, attn_mask = matched(key_padding_mask, attn_mask, query.dtype, ("key_padding_mask", "attn_mask"))
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
-    q, k, v = _projected(query, key, value, weights, in_proj_bias)
+    q, k, v = projected(query, key, value, weights, in_proj_bias)
     if not is_batched:
         q, k, v = (part.unsqueeze(1) for part in (q, k, v))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -97,7 +97,7 @@ def multi_head_attention_forward(
         k, v = (fg.cat([part, part.new_zeros((part.shape[0], 1, part.shape[2]))], dim=1) for part in (k, v))
     added = (bias_k is not None) + add_zero_attn
     drops_mask = is_causal and key_padding_mask is None and not need_weights
-    mask = None if drops_mask else _as_scores(attn_mask, query.dtype, added)
+    mask = None if drops_mask else as_scores(attn_mask, query.dtype, added)
     mask = _with_padding(mask, key_padding_mask, query.dtype, added, num_heads)
     p, attended = dropout_p if training else 0.0, None
     if need_weights:
@@ -110,7 +110,7 @@ def multi_head_attention_forward(
     return (output if is_batched else output.squeeze(1)), attended
 
 
-def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None) -> Any:
+def projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None) -> Any:
     """Project the three inputs; those that are one and the same in one product."""
     linear = _function("linear")
     if isinstance(weights, Tensor):
@@ -140,7 +140,7 @@ def _by_head(part: Tensor, heads: int) -> Tensor:
     return part.reshape(length, batch * heads, width // heads).transpose(0, 1)
 
 
-def _as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
+def as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
     """Return a mask to be added to the scores, -inf where a boolean one is True, wide enough for the added keys."""
     if mask is None:
         return None
@@ -160,14 +160,14 @@ def matched(
     if padding is None or mask is None or padding.dtype is mask.dtype:
         return padding, mask
     warn(f"Support for mismatched {names[0]} and {names[1]} is deprecated. Use same type for both instead.")
-    return _as_scores(padding, dtype, 0), _as_scores(mask, dtype, 0)
+    return as_scores(padding, dtype, 0), as_scores(mask, dtype, 0)
 
 
 def _with_padding(mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int) -> Tensor | None:
     """Add the mask of padded keys (N, S). Shape: mask (L, S) or (N * heads, L, S), result (N * heads or 1, L, S)."""
     if mask is not None and mask.dim() == 2:
         mask = mask.unsqueeze(0)
-    scores = _as_scores(padding, dtype, added)
+    scores = as_scores(padding, dtype, added)
     if scores is None:
         return mask
     batch, keys = scores.shape

@@ -10,6 +10,7 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_rows, are_rows_of_bags
 from funcgrad._ops.table import TABLE
+from funcgrad._tape.levels import is_batched
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, tensor
@@ -23,6 +24,12 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import grad as grad
 from funcgrad.nn import reduction_numbers as _Reduction  # noqa: F401 - `F._Reduction`, as loss code asks for it
 from funcgrad.nn.attention_forward import multi_head_attention_forward, scaled_dot_product_attention
+from funcgrad.nn.attention_parts import (  # noqa: F401 - `F._canonical_mask`, as copies of torch's layers ask for it
+    _canonical_mask,
+    _in_projection,
+    _in_projection_packed,
+    _none_or_dtype,
+)
 from funcgrad.nn.fractional_pooling import (
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,
@@ -208,8 +215,19 @@ def _normalized(
     result, *moved = results
     if 0 in input.shape:  # nothing has statistics of nothing
         return result
-    rebind((running_mean, running_var), [statistic._current().detached() for statistic in moved])
+    statistics = [statistic._current().detached() for statistic in moved]
+    for running, statistic in zip((running_mean, running_var), statistics, strict=True):
+        if is_batched(statistic) and not is_batched(running._current()):
+            raise RuntimeError(_BATCHED)
+    rebind((running_mean, running_var), statistics)
     return result
+
+
+_BATCHED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+    "were not batched. Give the module track_running_stats=False, or let functional_call give it running statistics "
+    "for each entry; torch.func.replace_all_batch_norm_modules_ takes them from a whole model."
+)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:

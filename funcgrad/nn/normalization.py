@@ -5,11 +5,14 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from funcgrad._base.size import Size
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import empty_parameter
+
+_shape_t = int | list[int] | Size  # what `normalized_shape` may be
 
 
 class LocalResponseNorm(Module):

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
@@ -16,6 +17,13 @@ from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, empty_parameter
 from funcgrad.nn.utils.rnn import PackedSequence, lengths_of, packed_of, padded_of
 from funcgrad.random.dropout import kept_mask
+
+
+def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """Return the tensor with its places along `dim` in another order. Warns: `index_select` does it."""
+    warn("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead", FutureWarning)
+    return tensor.index_select(dim, permutation)
+
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

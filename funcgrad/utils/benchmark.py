@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import statistics
+import sys
 import textwrap
 import time
 import timeit
@@ -13,8 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from funcgrad._tensor.names import flush, synchronize
+from funcgrad.utils.fuzzing import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
 
-__all__ = ["Compare", "Measurement", "Timer", "timer"]
+__all__ = [
+    "Compare", "FuzzedParameter", "FuzzedTensor", "Fuzzer", "Measurement", "ParameterAlias", "Timer", "timer",
+]  # fmt: skip
 
 
 def timer() -> float:
@@ -132,7 +136,7 @@ def _unit(seconds: float) -> tuple[str, float]:
 
 
 class Timer:
-    """Measure a statement, given as text with its names in `globals`, or as a function."""
+    """Measure a statement, given as text with its names in `globals`, which has `torch` too, or as a function."""
 
     def __init__(
         self, stmt: str | Callable[[], Any] = "pass", setup: str | Callable[[], Any] = "pass",
@@ -141,7 +145,8 @@ class Timer:
         env: str | None = None, num_threads: int = 1, language: Any = None,
     ) -> None:  # fmt: skip
         shown = stmt if isinstance(stmt, str) else getattr(stmt, "__name__", "")
-        names = {**(globals or {}), "_statement": stmt, "_computed": _computed}
+        torch = sys.modules[__name__.partition(".")[0]]
+        names = {"torch": torch, **(globals or {}), "_statement": stmt, "_computed": _computed}
         self._timer = timeit.Timer(_computing(stmt), setup, timer, names)
         prepared = setup if isinstance(setup, str) else getattr(setup, "__name__", "")
         self._titles = (label or "", sub_label or "", description or "", num_threads, shown, prepared)

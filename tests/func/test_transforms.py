@@ -168,6 +168,41 @@ def test_no_history_is_kept_under_no_grad_and_buffers_change_under_grad() -> Non
     assert norm.running_mean is not None and norm.running_mean.abs().sum().item() > 0
 
 
+def test_running_statistics_take_no_batches_of_vmap_and_stay_as_they_were() -> None:
+    norm, x = torch.nn.BatchNorm1d(3), torch.randn(2, 8, 3)
+    for attempt in (func.vmap(norm), func.vmap(func.grad(lambda x: (norm(x) ** 3).sum()))):
+        with pytest.raises(RuntimeError, match="Batch norm got a batched tensor as input while the running_mean"):
+            attempt(x)
+    assert norm.running_mean is not None and norm.running_mean.tolist() == [0, 0, 0]
+    state = {name: torch.stack([buffer] * 2) for name, buffer in norm.named_buffers()}
+    func.vmap(lambda state, x: func.functional_call(norm, state, (x,)))(state, x)
+    assert state["running_mean"][1].tolist() == pytest.approx((0.1 * x[1].mean(0)).tolist())
+
+
+def test_what_is_written_to_a_mapped_input_is_written_for_the_whole_batch() -> None:
+    steps = torch.arange(6.0).reshape(2, 3)
+    total = torch.ones(3, 2)
+    func.vmap(lambda total, step: total.add_(step), in_dims=(1, 0))(total, steps)
+    assert total.tolist() == [[1, 4], [2, 5], [3, 6]]
+    func.vmap(lambda total: total[1:].fill_(0), in_dims=1, chunk_size=1)(total)
+    assert total.tolist() == [[1, 4], [0, 0], [0, 0]]
+    weight, total = torch.ones(2, requires_grad=True), torch.zeros(2, 3)
+    func.vmap(lambda total, weight: total.add_(2 * weight))(total, weight)
+    total.sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [6, 6]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+        func.vmap(lambda weight: weight.add_(1))(weight)
+
+
+def test_what_is_not_mapped_takes_no_batch_in_place() -> None:
+    total = torch.ones(3)
+    with pytest.raises(RuntimeError, match="an in-place operation is not possible on a Tensor that is not vmapped"):
+        func.vmap(lambda total, step: total.add_(step), in_dims=(None, 0))(total, torch.ones(2, 3))
+    assert total.tolist() == [1, 1, 1]
+    func.vmap(lambda total, step: total.add_(1) + step, in_dims=(None, 0))(total, torch.ones(2, 3))
+    assert total.tolist() == [2, 2, 2]
+
+
 def test_randomness_is_different_where_that_is_asked() -> None:
     x = torch.ones(64, 4)
     drawn = func.vmap(lambda x: torch.rand(2) + 0 * x.sum(), randomness="different")(x)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from funcgrad import random
+from funcgrad import cuda, mps, random, xpu
 from funcgrad._base import dtypes
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import to_host
@@ -123,3 +124,26 @@ def test_a_generator_given_leaves_the_default_alone() -> None:
 def test_seed_zero_gives_the_numbers_everybody_knows() -> None:
     random.manual_seed(0)
     np.testing.assert_array_equal(to_host(functions.rand(2)), np.float32([0.4962565898895264, 0.7682217955589294]))
+
+
+@pytest.mark.parametrize("seed_gpus", [cuda.manual_seed, cuda.manual_seed_all, mps.manual_seed, xpu.manual_seed_all])
+def test_the_seed_of_gpus_is_not_that_of_the_cpu(seed_gpus: Callable[[int], None]) -> None:
+    random.manual_seed(3)
+    expected = numbers(), numbers()
+    random.manual_seed(3)
+    first = numbers()
+    seed_gpus(3)
+    assert (first, numbers()) == expected
+    cuda.seed()
+    assert random.initial_seed() == 3
+
+
+def test_a_gpu_is_seeded_alone_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = holding_key()
+    monkeypatch.setitem(generators._defaults, generators.Device("cuda", 0), other)
+    monkeypatch.setattr(cuda, "is_available", lambda: True)
+    random.manual_seed(3)
+    cuda.manual_seed(5)
+    assert (random.initial_seed(), other.initial_seed()) == (3, 5)
+    cuda.seed()
+    assert random.initial_seed() == 3 and other.initial_seed() != 5

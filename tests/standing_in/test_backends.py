@@ -31,3 +31,17 @@ def test_the_short_way_of_attention_is_kept() -> None:
     assert not mha.get_fastpath_enabled()
     mha.set_fastpath_enabled(True)
     assert torch.backends.cuda.SDPBackend is torch.nn.attention.SDPBackend
+
+
+def test_tf32_and_the_precision_of_products_are_one_setting() -> None:
+    matmul = torch.backends.cuda.matmul
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert matmul.allow_tf32 is True
+        matmul.allow_tf32 = False
+        assert torch.get_float32_matmul_precision() == "highest"
+        matmul.allow_tf32 = True
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert matmul.allow_tf32 is False

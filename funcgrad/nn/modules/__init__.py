@@ -9,6 +9,7 @@ from funcgrad._tensor import module_calls
 from funcgrad.nn import (
     activation,
     adaptive,
+    attention_parts,
     batchnorm,
     containers,
     conv,
@@ -43,12 +44,12 @@ from funcgrad.nn.parallel import DataParallel
 from funcgrad.nn.parameter import Parameter
 from funcgrad.serialization.names import register_globals, register_parameter
 
-_CONSTANTS = ("_EXTRA_STATE_KEY_SUFFIX",)
+_CONSTANTS = ("_EXTRA_STATE_KEY_SUFFIX", "_shape_t")
 _INSTANCE_NORMS = {name for name in vars(batchnorm) if "InstanceNorm" in name}
 _FILES: dict[str, tuple[ModuleType, ...]] = {
     "activation": (activation, multihead_attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),
     "instancenorm": (batchnorm,), "channelshuffle": (pixelshuffle,), "container": (containers, parameter_containers),
-    "conv": (conv,),
+    "conv": (conv, sizes),
     "distance": (distance,), "dropout": (dropout,), "flatten": (flatten,), "fold": (fold,), "lazy": (lazy,),
     "linear": (linear,), "loss": (loss, linear_loss),
     "linear_cross_entropy_options": (linear_cross_entropy,),
@@ -56,7 +57,7 @@ _FILES: dict[str, tuple[ModuleType, ...]] = {
     "normalization": (normalization,),
     "padding": (padding,), "pixelshuffle": (pixelshuffle,), "pooling": (pooling,),
     "rnn": (rnn, rnn_cells), "sparse": (sparse,),
-    "transformer": (transformer,), "upsampling": (upsampling,), "utils": (sizes, state_dict),
+    "transformer": (transformer, attention_parts), "upsampling": (upsampling,), "utils": (sizes, state_dict),
 }  # fmt: skip
 
 
