@@ -151,6 +151,22 @@ def are_rows_of_bags(numbers: Any, shape: Dims, dim: int) -> Any:
     return _outside(numbers, shape[dim])
 
 
+@_condition(
+    RuntimeError,
+    "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+    "{number}\n[ torch.LongTensor{{}} ]",
+)
+def begin_at_0(numbers: Any, shape: Dims) -> Any:
+    """Offsets of bags, of which the first is 0."""
+    return (numbers != 0) & ((numbers == numbers).cumsum() == 1)  # the first place, in numpy's words and JAX's
+
+
+@_condition(RuntimeError, "offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {number}")
+def end_inside(numbers: Any, shape: Dims) -> Any:
+    """Offsets of bags, of which the last is no more than there are indices."""
+    return (numbers > shape[0]) & ((numbers == numbers)[::-1].cumsum()[::-1] == 1) if shape else NONE
+
+
 @_condition(IndexError, "Target {number} is out of bounds.")
 def are_classes(numbers: Any, shape: Dims, ignored: int) -> Any:
     """Classes, which stand in dimension 1 of the scores (or 0, alone), or what is ignored."""

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base.size import Size
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.table import Array, Indices, op
 
@@ -86,12 +87,13 @@ def embedding_bag(
 
 
 def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tuple[Array, int]:
-    """Return which bag each index is in, and how many bags there are."""
+    """Return which bag each index is in, and how many bags there are. What comes after the last offset is in none."""
     if offsets is None:
         return jnp.repeat(jnp.arange(input.shape[0]), input.shape[1]), input.shape[0]
     count = offsets.shape[0] - include_last_offset
     places = jnp.arange(input.size, dtype=offsets.dtype)
-    return jnp.searchsorted(offsets[:count], places, side="right") - 1, count
+    bags = jnp.searchsorted(offsets[:count], places, side="right") - 1
+    return jnp.where(places < offsets[-1], bags, count) if include_last_offset else bags, count
 
 
 def _rows(weight: Array, indices: Array) -> Array:
@@ -137,12 +139,16 @@ _OF_CLASSES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"
 
 def _check_table(input: Array, weight: Array) -> None:
     if input.dtype.name not in ("int32", "int64"):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {_type_name(input)} instead (while checking arguments for embedding)"
-        )
+        raise RuntimeError(_not_whole(input, "embedding"))
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, but got {weight.ndim}-D")
+
+
+def _not_whole(given: Array, function: str) -> str:
+    return (
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+        f"but got {_type_name(given)} instead (while checking arguments for {function})"
+    )
 
 
 def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array | None) -> None:
@@ -150,13 +156,13 @@ def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array |
         raise ValueError("mode has to be one of sum, mean or max")
     if weights is not None and mode != "sum":
         raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
-            f"mode='{mode}'). Please open a feature request on GitHub."
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
     if weights is not None and weights.shape != input.shape:
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({list(weights.shape)}) is not None, "
-            f"then it must have the same shape as the input ({list(input.shape)})"
+            f"embedding_bag: If per_sample_weights ({Size(weights.shape)}) is not None, "
+            f"then it must have the same shape as the input ({Size(input.shape)})"
         )
     if input.ndim not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
@@ -167,3 +173,5 @@ def _check_bags(input: Array, offsets: Array | None, mode: str, weights: Array |
         )
     if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
         raise ValueError(f"offsets has to be a 1D Tensor{' but got None' if offsets is None else ''}")
+    if offsets is not None and offsets.dtype.kind not in "iu":
+        raise RuntimeError(_not_whole(offsets, "embedding_bag"))

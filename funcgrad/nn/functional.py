@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.warning import warn
-from funcgrad._ops.conditions import are_rows, are_rows_of_bags
+from funcgrad._ops.conditions import are_rows, are_rows_of_bags, begin_at_0, end_inside
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.levels import is_batched
 from funcgrad._tensor import functions as fg
@@ -137,6 +137,9 @@ def embedding_bag(
 ) -> Tensor:
     """Sum, mean or maximum of rows in each bag. Shape: input (B, L), or (N) with offsets (B); result (B, D)."""
     require(are_rows_of_bags, input, weight, 0)
+    if isinstance(offsets, Tensor) and offsets.ndim == 1 and input.ndim == 1:
+        require(begin_at_0, offsets, offsets)
+        require(end_inside, offsets, input)
     if max_norm is not None:
         _limit_rows(weight, input, max_norm, norm_type)
     if sparse:

@@ -63,6 +63,14 @@ def test_a_table_with_a_padding_vector_is_made_on_the_meta_device() -> None:
     assert table.to_empty(device="cpu").weight.shape == (5, 3)
 
 
+def test_what_comes_after_the_last_offset_is_in_no_bag() -> None:
+    weight, rows, offsets = funcgrad.arange(10.0).view(5, 2), funcgrad.tensor([1, 2, 3]), funcgrad.tensor([0, 2, 2])
+    for mode in ("sum", "mean", "max"):
+        bags = funcgrad.nn.functional.embedding_bag(rows[:3], weight, offsets, mode=mode, include_last_offset=True)
+        assert bags[1].tolist() == [0.0, 0.0]
+        assert bags[0].tolist() == {"sum": [6.0, 8.0], "mean": [3.0, 4.0], "max": [4.0, 5.0]}[mode]
+
+
 def test_bags_show_their_sizes_as_they_were_given() -> None:
     rows = np.array([10, 20])
     bag = funcgrad.nn.EmbeddingBag(rows[0], 4, mode="sum", sparse=True)

@@ -36,6 +36,14 @@ def written(change: Callable[[fg.Tensor], Any]) -> fg.Tensor:
 
 REFUSED: dict[str, tuple[Callable[[], fg.Tensor], type[Exception], str]] = {
     "embedding": (lambda: F.embedding(places(1, 5), WEIGHT), IndexError, "index out of range in self"),
+    "embedding_bag, first offset": (
+        lambda: F.embedding_bag(fg.tensor([1, 2]), WEIGHT, places(1, 2)), RuntimeError,
+        "the first sequence in the mini-batch has to start from position 0. However, got 1",
+    ),
+    "embedding_bag, last offset": (
+        lambda: F.embedding_bag(fg.tensor([1, 2]), WEIGHT, places(0, 3)), RuntimeError,
+        "offsets[-1] can not be greater than input's length 2 but got offsets[-1] of 3",
+    ),
     "embedding_bag": (
         lambda: F.embedding_bag(places(1, -1)[None], WEIGHT), RuntimeError,
         "Index 1 of input takes value -1 which is not in the valid range [0, 5)",

@@ -560,12 +560,20 @@ for kind in FLOATS:
     case(f"gradient of top_k {kind.__name__}", jax.grad(lambda x: (lax.top_k(x, 2)[0] ** 2).sum()), numbers(kind, 4, 5))
 case("sort by columns", lambda x, y: lax.sort((x, y), 0, num_keys=2), numbers(np.int8, 9, 3), numbers(np.bool_, 9, 3))
 case("unique's size", lambda x: jnp.unique(x, size=5), numbers(np.int32, 12))
-case(
-    "searchsorted",
-    lambda x, y: jnp.searchsorted(jnp.sort(x), y, method="sort"),
-    numbers(np.int32, 12),
-    numbers(np.int32, 4),
-)
+for method in ("sort", "scan"):
+    case(
+        f"searchsorted by {method}",
+        lambda x, y, m=method: [jnp.searchsorted(jnp.sort(x), y, side=side, method=m) for side in ("left", "right")],
+        numbers(np.int32, 12),
+        numbers(np.int32, 4),
+    )
+for side in ("left", "right"):
+    case(
+        f"searchsorted of what is odd from the {side}",
+        lambda x, y, s=side: jnp.searchsorted(x, y, side=s),
+        np.array([-math.inf, -0.0, 0, 3, math.nan, math.nan], np.float32),
+        np.array([math.nan, 0, -0.0, math.inf, -math.inf, 3], np.float32),
+    )
 
 
 # Products of matrices

@@ -111,6 +111,13 @@ def losses(x: fg.Tensor) -> Any:
 
 
 @program
+def bags(x: fg.Tensor) -> Any:
+    table, words = x[:, 0], fg.arange(x.shape[1]).remainder(4)
+    starts = fg.tensor([0, 1, 1, 3])
+    return [F.embedding_bag(words, table, starts, mode=mode) for mode in ("sum", "mean")]
+
+
+@program
 def indexed(x: fg.Tensor) -> Any:
     places = fg.arange(x.shape[1]).flip(0)
     rows = x.new_zeros(5, 6).index_add(0, fg.arange(x.shape[1]).remainder(5), x[0])

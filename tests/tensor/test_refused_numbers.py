@@ -39,6 +39,14 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: F.embedding_bag(torch.tensor([[0, 5]]), torch.ones(3, 2)), RuntimeError,
         r"Index 1 of input takes value 5 which is not in the valid range \[0, 3\)",
     ),
+    "embedding_bag, first offset": (
+        lambda: F.embedding_bag(torch.tensor([1, 2]), torch.ones(3, 2), torch.tensor([1])), RuntimeError,
+        r"offsets\[0\] has to be 0, i.e., .* from position 0. However, got 1",
+    ),
+    "embedding_bag, last offset": (
+        lambda: F.embedding_bag(torch.tensor([1, 2]), torch.ones(3, 2), torch.tensor([0, 3])), RuntimeError,
+        r"offsets\[-1\] can not be greater than input's length 2 but got offsets\[-1\] of 3",
+    ),
     "multi_margin_loss": (
         lambda: F.multi_margin_loss(torch.ones(2, 3), torch.tensor([0, 3])), RuntimeError, "target out of range",
     ),

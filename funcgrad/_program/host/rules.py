@@ -43,6 +43,17 @@ def _enter() -> None:
         RULES[name] = lambda equation, ufunc=ufunc: _running(ufunc, equation)
 
 
+@rule("lt_to", "le_to")
+def before(equation: Any) -> Function:
+    """Compare in an order in which NaN comes last."""
+    compare = np.less if equation.primitive.name == "lt_to" else np.less_equal
+    if equation.invars[0].aval.dtype.kind != "f":
+        return compare
+    if compare is np.less:
+        return lambda x, y: np.less(x, y) | (np.isnan(y) & ~np.isnan(x))
+    return lambda x, y: np.less_equal(x, y) | np.isnan(y)
+
+
 def _reduction(ufunc: np.ufunc, equation: Any) -> Function:
     axes, dtype = tuple(equation.params["axes"]), equation.outvars[0].aval.dtype
     if math.prod(equation.invars[0].aval.shape) == 0 and ufunc in (np.maximum, np.minimum):
