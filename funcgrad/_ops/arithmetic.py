@@ -93,8 +93,14 @@ def _sub_node(shapes: Shapes, statics: Shapes) -> Any:
 _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ .__isub__"
 
 
-def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
-    are_bool = [kind is dtypes.bool_ for _, kind in operands]
+def without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
+    """Return the dtype that tensors to be subtracted are promoted to. RuntimeError for truth values."""
+    refuse_truth_values([kind is dtypes.bool_ for _, kind in operands])
+    return promotion.result_type(operands)
+
+
+def refuse_truth_values(are_bool: Sequence[bool]) -> None:
+    """Raise RuntimeError where one of two tensors to be subtracted, or both, are of truth values."""
     if all(are_bool):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -105,10 +111,9 @@ def _without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtype
             "Subtraction, the `-` operator, with a bool tensor is not supported. "
             "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
-    return promotion.result_type(operands)
 
 
-@op(grad=_sub_node, promote=_without_truth_values, names=_SUB_NAMES)
+@op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES)
 def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     return _sum(lax.sub, input, _scaled(other, alpha))
@@ -118,7 +123,7 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
     return "RsubBackward1" if is_number(shapes[1]) else "RsubBackward0"
 
 
-@op(grad=_rsub_node, promote=_without_truth_values, names="rsub")
+@op(grad=_rsub_node, promote=without_truth_values, names="rsub")
 def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
     """other - alpha * input. Shape: broadcast. Raises RuntimeError for truth values."""
     return sub(other, input, alpha=alpha)

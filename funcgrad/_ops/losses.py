@@ -10,7 +10,7 @@ from jax import lax
 from jax.scipy.special import xlogy
 
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import magnitude, to_float
+from funcgrad._ops.arithmetic import magnitude, refuse_truth_values, to_float, without_truth_values
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_real_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
@@ -48,7 +48,7 @@ def _l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     return _weighted_nodes(inner, *_reduction_statics(statics))
 
 
-@op(grad=_l1_loss_grad, promote="common", names="nn.functional.l1_loss")
+@op(grad=_l1_loss_grad, promote=without_truth_values, names="nn.functional.l1_loss")
 def l1_loss(
     input: Array,
     target: Array,
@@ -168,7 +168,8 @@ def binary_cross_entropy_with_logits(
             f"Target size ({size_text(target.shape)}) must be the same as input size ({size_text(input.shape)})"
         )
     require_real_floating(input, "log_sigmoid_cpu")
-    if target.dtype.kind in "biu":
+    refuse_truth_values([target.dtype.kind == "b"] * 2)  # torch takes it from 1
+    if target.dtype.kind in "iu":
         raise RuntimeError(
             f"result type {scalar_name(input)} can't be cast to the desired output type {scalar_name(target)}"
         )
