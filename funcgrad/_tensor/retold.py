@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._base.errors import NotATensor
@@ -85,7 +86,7 @@ def refuse_forms(op: Op, given: Sequence[Any]) -> None:
 def _misfits(parameter: Parameter, given: Any) -> bool:
     """Tell whether an argument is of no kind that its parameter takes. Of several numbers the first one counts."""
     if parameter.kind == "Array":
-        return not (isinstance(given, Tensor) or (given is None and parameter.optional))
+        return not (isinstance(given, (Tensor, jax.Array)) or (given is None and parameter.optional))
     if isinstance(given, str) and "str" in parameter.kind:
         return False
     first = given[0] if isinstance(given, (tuple, list)) and given and parameter.kind != "int" else given
