@@ -94,7 +94,13 @@ _SUB_NAMES = "sub .sub .sub_ subtract .subtract .subtract_ .__sub__ .__rsub__ ._
 
 
 def without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
-    are_bool = [kind is dtypes.bool_ for _, kind in operands]
+    """Return the dtype that tensors to be subtracted are promoted to. RuntimeError for truth values."""
+    refuse_truth_values([kind is dtypes.bool_ for _, kind in operands])
+    return promotion.result_type(operands)
+
+
+def refuse_truth_values(are_bool: Sequence[bool]) -> None:
+    """Raise RuntimeError where one of two tensors to be subtracted, or both, are of truth values."""
     if all(are_bool):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -105,7 +111,6 @@ def without_truth_values(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes
             "Subtraction, the `-` operator, with a bool tensor is not supported. "
             "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
-    return promotion.result_type(operands)
 
 
 @op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES)

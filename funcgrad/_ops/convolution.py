@@ -148,6 +148,7 @@ def _convolution(
             f"but got weight of size [{list(weight.shape)}] instead"
         )
     _check_channels(batched, weight, bias, groups, weight.shape[0], weight.shape[1] * groups, "")
+    _check_kernel_size(weight.shape[2:])
     pads = _pads(padding, count, steps, gaps, weight.shape[2:])
     _check_kernel_fits(batched.shape[2:], weight.shape[2:], pads, gaps)
     result = _plus_bias(correlate(batched, weight, steps, pads, gaps, groups), bias)
@@ -165,6 +166,7 @@ def _transposed(
     _numbers(padding, count)
     extra = spread(output_padding, count, "output_padding")
     _check_channels(batched, weight, bias, groups, weight.shape[1] * groups, weight.shape[0], "transposed=1, ")
+    _check_kernel_size(weight.shape[2:])
     for d in range(count):
         if extra[d] >= max(steps[d], gaps[d]):
             raise RuntimeError(
@@ -279,6 +281,13 @@ def _check_channels(
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
     require_one_dtype(input, weight, bias)
+
+
+def _check_kernel_size(kernel: Dims) -> None:
+    if min(kernel) > 0:
+        return
+    got = f": {' x '.join(map(str, kernel))} (TxHxW)" if len(kernel) == 3 else f" {' '.join(_by_axis(kernel=kernel))}"
+    raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
 
 
 def _check_kernel_fits(sizes: Dims, kernel: Dims, pads: tuple[tuple[int, int], ...], gaps: Dims) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base.dtypes import of_numpy
-from funcgrad._ops.checks import require_real_floating, scalar_name
+from funcgrad._ops.checks import require_real_floating, scalar_name, size_text
 from funcgrad._ops.creation import linspace
 from funcgrad._ops.table import Array, Dims, op
 
@@ -58,11 +58,11 @@ def affine_grid(theta: Array, size: Dims, align_corners: bool | None = None) -> 
             f"Got size {list(size)}."
         )
     if theta.dtype.kind in "biu":
-        raise ValueError(f"Expected theta to have floating point type, but got {scalar_name(theta)}")
+        raise ValueError(f"Expected theta to have floating point type, but got {of_numpy(theta.dtype)}")
     if theta.shape != (size[0], count, count + 1):
         raise ValueError(
             f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size {list(size)}. "
-            f"Got {list(theta.shape)}."
+            f"Got {size_text(theta.shape)}."
         )
     if min(size) < 1:
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")

@@ -11,7 +11,7 @@ from jax.scipy.special import xlogy
 
 from funcgrad._base.promotion import of_the_first
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import magnitude, to_float, without_truth_values
+from funcgrad._ops.arithmetic import magnitude, refuse_truth_values, to_float, without_truth_values
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_real_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
@@ -169,7 +169,8 @@ def binary_cross_entropy_with_logits(
             f"Target size ({size_text(target.shape)}) must be the same as input size ({size_text(input.shape)})"
         )
     require_real_floating(input, "log_sigmoid_cpu")
-    if target.dtype.kind in "biu":
+    refuse_truth_values([target.dtype.kind == "b"] * 2)  # torch takes it from 1
+    if target.dtype.kind in "iu":
         raise RuntimeError(
             f"result type {scalar_name(input)} can't be cast to the desired output type {scalar_name(target)}"
         )

@@ -321,8 +321,9 @@ def _last_axes(name: str, input: Array, shape: Dims, weight: Array | None, bias:
                 f"{list(given.shape)} and normalized_shape = {list(shape)}"
             )
     if input.shape[-len(shape) :] != shape:
+        any_before = "[*" if name == "rms_norm" else "[*, "
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
+            f"{any_before}{', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
         )
     return tuple(range(input.ndim - len(shape), input.ndim))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import spread
+from funcgrad._ops.checks import scalar_name, spread
 from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims, Indices, op
@@ -352,7 +352,8 @@ def _max_unpool(
     output_size: Dims | None,
 ) -> Array:  # fmt: skip
     if indices.dtype != np.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.name}")
+        got = f" but got: {scalar_name(indices)}" * (count < 3)
+        raise RuntimeError(f"elements in indices should be type int64{got}")
     if indices.shape != input.shape:
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "

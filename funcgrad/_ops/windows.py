@@ -82,9 +82,9 @@ def windows(
     name: with `_with_indices` at its end where places are wanted.
     """
     sizes = input.shape[-count:]
-    kernels = spread(kernel, count, "kernel_size")
-    steps = kernels if stride is None or stride == () else spread(stride, count, "stride")
-    pads, gaps = spread(padding, count, "padding"), spread(dilation, count, "dilation")
+    kernels = _spread(name, kernel, count, "kernel_size")
+    steps = kernels if stride is None or stride == () else _spread(name, stride, count, "stride")
+    pads, gaps = _spread(name, padding, count, "padding"), _spread(name, dilation, count, "dilation")
     _check_positive(name, kernels, steps, gaps)
     counts = []
     for n, k, s, p, d in zip(sizes, kernels, steps, pads, gaps, strict=True):
@@ -100,6 +100,25 @@ def windows(
         given, made = ("x".join(map(str, (input.shape[-count - 1], *these))) for these in (sizes, counts))
         raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return Windows(sizes, kernels, steps, pads, gaps, tuple(counts))
+
+
+def _spread(name: str, given: int | Dims, count: int, label: str) -> Dims:
+    """Return a number for each dimension. RuntimeError, in the function's own words, for too many or too few."""
+    if isinstance(given, int) or len(given) in (1, count):
+        return spread(given, count, label)
+    if name == "max_pool1d":
+        omitted, comma = "None, " * (label == "stride"), "," * (label in ("stride", "padding"))
+        raise RuntimeError(
+            f"max_pool1d() {label} must be {omitted}an int, list of ints{comma} or tuple of ints of size 1 "
+            f"but got size {len(given)}"
+        )
+    name = name.removesuffix("_with_indices")
+    if count == 1:
+        raise RuntimeError(f"{name}() argument '{label}' should contain one int (got {len(given)})")
+    be = "be either" if label == "dilation" else "be" if name == "avg_pool3d" else "either be"
+    omitted = "omitted, " * (label == "stride")
+    numbers = "two" if count == 2 else "three"
+    raise RuntimeError(f"{name}: {label} must {be} {omitted}a single int, or a tuple of {numbers} ints")
 
 
 def batched(name: str, input: Array, count: int) -> Array:
@@ -124,10 +143,13 @@ def _check_positive(name: str, kernel: Dims, stride: Dims, dilation: Dims) -> No
         for label, (size,) in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
             if size < 1:
                 raise RuntimeError(f"max_pool1d() {label} must be greater than zero, but got {size}")
-    if min(stride) < 1:
+    if 0 in stride:
         raise RuntimeError("stride should not be zero")
-    if min(kernel) < 1:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)} ({name})")
+    for label, letter, sizes in (("kernel size", "k", kernel), ("stride", "d", stride)):
+        if min(sizes) < 1:
+            shown = (1, *sizes) if len(sizes) == 1 else sizes
+            got = " ".join(f"{letter}{axis}: {size}" for axis, size in zip("THW"[-len(shown) :], shown, strict=True))
+            raise RuntimeError(f"{label} should be greater than zero, but got {got}")
     if min(dilation) < 1:
         raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)} ({name})")
 

@@ -21,7 +21,7 @@ from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_nea
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
-from funcgrad._tensor.retold import retell
+from funcgrad._tensor.retold import SEVERAL_FORMS, refuse_forms, retell
 from funcgrad._tensor.strides import refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
@@ -48,6 +48,8 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
        for name in ("std", "var", "std_mean", "var_mean")},
     **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
+    **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
+       for name in ("conv1d", "conv2d", "conv3d")},
     "masked_fill": "check_fits(value, input)",
     **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
     "clamp_min": "check_bound(min, input)",
@@ -134,6 +136,9 @@ class Form:
         body = [f"    {line}" for line in lines[1:]]
         late = "        if are_overriding_late(locals()): return asked_late(made, locals())"
         told = f"        retell(error, op, {self.place!r})"
+        if self.op.name in SEVERAL_FORMS:
+            given = ", ".join([p.name for p in self.op.parameters])
+            told = f"        refuse_forms(op, ({given}))"
         return [
             lines[0],
             "    try:",
@@ -327,6 +332,7 @@ _SCOPE.update(
         call_in_place_near,
         call_near,
         call_near_if_whole,
+        refuse_forms,
         retell,
         write_out,
         asked_late,

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+import jax
+import numpy as np
+
 from funcgrad._base.errors import NotATensor
-from funcgrad._ops.table import Op
+from funcgrad._ops.table import Op, Parameter
+from funcgrad._tensor.tensor import Tensor
 
 _TOLD = re.compile(r"\w+\(\): argument '(\w+)' \(position \d+\) must be (\w+), not (.+)")
 _INNER = {  # what torch's functions in Python call, whose names and places errors then have
     "nn.functional.cross_entropy": ("cross_entropy_loss", ()),
+    "nn.functional.grid_sample": ("grid_sampler", ()),
     "nn.functional.nll_loss": ("nll_loss_nd", ()),
     "nn.functional.embedding": ("embedding", ("weight", "indices")),
+}
+_TOUCHED = {  # what torch's functions in Python ask of an argument before anything else
+    **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"), "size"),
+    **dict.fromkeys(("binary_cross_entropy_with_logits", "adaptive_avg_pool2d", "adaptive_avg_pool3d"), "size"),
+    **dict.fromkeys(("interpolate", "upsample", "group_norm"), "dim"),
+    **{name: name for name in ("softmax", "log_softmax")},
+    "normalize": "norm",
 }
 _RENAMED = {("embedding", "input"): "indices"}
 
@@ -23,11 +36,67 @@ def retell(error: BaseException, op: Op, place: str) -> None:
     names = [p.name for p in op.parameters]
     if told is None or told[1] not in names:
         return
+    touched = _TOUCHED.get(place.removeprefix("nn.functional."))
+    if touched and place.startswith("nn.") and "." not in told[3]:
+        raise AttributeError(f"'{told[3]}' object has no attribute '{touched}'") from None
     is_method = place.startswith(".")
     name, order = _INNER.get(place, (place.rpartition(".")[2], ()))
     argument = _RENAMED.get((name, told[1]), told[1])
     position = (order or names).index(argument) + (not is_method)
     error.args = (f"{name}(): argument '{argument}' (position {position}) must be {told[2]}, not {told[3]}",)
+
+
+_CONV = (
+    "(Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, {}, tuple of ints dilation = 1, "
+    "int groups = 1)"
+)
+_FORMS: dict[str, tuple[str, str]] = dict.fromkeys(  # of functions that take their arguments in several ways
+    ("conv1d", "conv2d", "conv3d"),
+    (_CONV.format("tuple of ints padding = 0"), _CONV.format('str padding = "valid"')),
+)
+SEVERAL_FORMS = frozenset(_FORMS)
+
+
+def refuse_forms(op: Op, given: Sequence[Any]) -> None:
+    """Raise a TypeError that shows all forms of a function where the kind of an argument fits none of them.
+
+    given: what the function was called with, in order, defaults included. A layer gives each number for each dimension;
+    what else is not the default was given by name, as far as that can be told here.
+    """
+    if not any(map(_misfits, op.parameters, given)):
+        return
+    is_layer = all(len(x) > 1 for x in given[3:] if isinstance(x, tuple)) and isinstance(given[3], tuple)
+    tensors = len(given) if is_layer else 3 if given[2] is not None else 2
+    named = [
+        f"{p.name}={'int' if type(x) is tuple and len(x) == 1 else type_name(x)}"
+        for p, x in list(zip(op.parameters, given, strict=True))[tensors:]
+        if x != p.default
+    ]
+    got = ", ".join([*map(type_name, given[:tensors]), *named])
+    lines = [f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one of:"]
+    for form in _FORMS[op.name]:
+        lines.append(f" * {form}")
+        if is_layer:  # what is marked are the kinds that are not the form's to the letter
+            kinds = [part.rpartition(" ")[0] for part in form[1:-1].split(", ")]
+            shown = [x if x == kind else f"!{x}!" for x, kind in zip(map(_inside, given), kinds, strict=True)]
+            lines.append(f"      didn't match because some of the arguments have invalid types: ({', '.join(shown)})")
+    raise TypeError("\n".join((*lines, ""))) from None
+
+
+def _misfits(parameter: Parameter, given: Any) -> bool:
+    """Tell whether an argument is of no kind that its parameter takes. Of several numbers the first one counts."""
+    if parameter.kind == "Array":
+        return not (isinstance(given, (Tensor, jax.Array)) or (given is None and parameter.optional))
+    if isinstance(given, str) and "str" in parameter.kind:
+        return False
+    first = given[0] if isinstance(given, (tuple, list)) and given and parameter.kind != "int" else given
+    return not isinstance(first, (int, Tensor, np.integer))
+
+
+def _inside(given: Any) -> str:
+    if not isinstance(given, (tuple, list)):
+        return type_name(given)
+    return f"{type_name(given)} of ({', '.join(map(type_name, given))}{',' * (len(given) == 1)})"
 
 
 def type_name(given: Any) -> str:

@@ -14,7 +14,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.destinations import _parse_to
 from funcgrad.nn.hooks import Hooked
 from funcgrad.nn.members import Members
-from funcgrad.nn.own_init import name_own_init
+from funcgrad.nn.own_names import name_own_functions
 from funcgrad.nn.state_dict import Stateful
 from funcgrad.nn.traversal import Traversal
 
@@ -45,7 +45,7 @@ class Module(Hooked, Stateful, Traversal, Members):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        name_own_init(cls, Module)
+        name_own_functions(cls, Module)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:

@@ -85,6 +85,67 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: nn.LSTMCell(4, 5)(ones(2, 4), ones(2, 5)), TypeError,
      "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor"),
     (lambda: nn.LSTMCell(4, 5)(ones(2, 4), (ones(2, 5),)), RuntimeError, "lstm_cell expects two hidden states"),
+    (lambda: F.conv1d(ones(1, 3, 8), ones(2, 3, 0)), RuntimeError,
+     "kernel size should be greater than zero, but got kernel_height: 1 kernel_width: 0"),
+    (lambda: F.conv2d(ones(1, 3, 8, 8), ones(2, 3, 0, 0)), RuntimeError,
+     "kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 0"),
+    (lambda: F.conv3d(ones(1, 1, 3, 8, 8), ones(2, 1, 0, 1, 1)), RuntimeError,
+     "kernel size should be greater than zero, but got: 0 x 1 x 1 (TxHxW)"),
+    (lambda: nn.Conv2d(3, 2, 3)((ones(1, 3, 8, 8), None)), TypeError,
+     "conv2d() received an invalid combination of arguments - got (tuple, Parameter, Parameter, tuple, tuple, tuple, "
+     "int), but expected one of:\n * (Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, tuple "
+     "of ints padding = 0, tuple of ints dilation = 1, int groups = 1)\n      didn't match because some of the "
+     "arguments have invalid types: (!tuple of (Tensor, NoneType)!, !Parameter!, !Parameter!, !tuple of (int, int)!, "
+     "!tuple of (int, int)!, !tuple of (int, int)!, !int!)\n * (Tensor input, Tensor weight, Tensor bias = None, tuple "
+     "of ints stride = 1, str padding = \"valid\", tuple of ints dilation = 1, int groups = 1)\n      didn't match "
+     "because some of the arguments have invalid types: (!tuple of (Tensor, NoneType)!, !Parameter!, !Parameter!, "
+     "!tuple of (int, int)!, !tuple of (int, int)!, !tuple of (int, int)!, !int!)\n"),
+    (lambda: F.conv2d(ones(1, 3, 8, 8), ones(2, 3, 3, 3), padding=1.5), TypeError,
+     "conv2d() received an invalid combination of arguments - got (Tensor, Tensor, padding=float), but expected one "
+     "of:\n * (Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, tuple of ints padding = 0, "
+     "tuple of ints dilation = 1, int groups = 1)\n * (Tensor input, Tensor weight, Tensor bias = None, tuple of ints "
+     "stride = 1, str padding = \"valid\", tuple of ints dilation = 1, int groups = 1)\n"),
+    (lambda: F.conv2d(ones(1, 3, 8, 8), ones(2, 3, 3, 3), padding=(1, 1.5)), TypeError,
+     "conv2d(): argument 'padding' failed to unpack the object at pos 2 with error \"type must be tuple of ints,but "
+     "got float\""),
+    (lambda: nn.MSELoss()(ones(2), None), AttributeError, "'NoneType' object has no attribute 'size'"),
+    (lambda: nn.Softmax(1)((ones(2, 2),)), AttributeError, "'tuple' object has no attribute 'softmax'"),
+    (lambda: torch.softmax((ones(2, 2),), 1), TypeError,
+     "softmax(): argument 'input' (position 1) must be Tensor, not tuple"),
+    (lambda: F.interpolate({"out": ones(1, 1, 2, 2)}, size=4), AttributeError,
+     "'dict' object has no attribute 'dim'"),
+    (lambda: F.grid_sample([ones(1)], ones(1, 2, 2, 2), align_corners=False), TypeError,
+     "grid_sampler(): argument 'input' (position 1) must be Tensor, not list"),
+    (lambda: F.avg_pool1d(ones(1, 3, 8), (2, 2)), RuntimeError,
+     "avg_pool1d() argument 'kernel_size' should contain one int (got 2)"),
+    (lambda: F.max_pool1d(ones(1, 3, 8), 2, (2, 2)), RuntimeError,
+     "max_pool1d() stride must be None, an int, list of ints, or tuple of ints of size 1 but got size 2"),
+    (lambda: F.avg_pool2d(ones(1, 3, 8, 8), 2, (2, 2, 2)), RuntimeError,
+     "avg_pool2d: stride must either be omitted, a single int, or a tuple of two ints"),
+    (lambda: F.max_pool2d(ones(1, 3, 8, 8), 2, 2, 0, (2, 2, 2)), RuntimeError,
+     "max_pool2d: dilation must be either a single int, or a tuple of two ints"),
+    (lambda: F.avg_pool3d(ones(1, 3, 8, 8, 8), (2, 2)), RuntimeError,
+     "avg_pool3d: kernel_size must be a single int, or a tuple of three ints"),
+    (lambda: F.max_pool3d(ones(1, 3, 8, 8, 8), (2, 2)), RuntimeError,
+     "max_pool3d: kernel_size must either be a single int, or a tuple of three ints"),
+    (lambda: F.avg_pool2d(ones(1, 3, 8, 8), -1), RuntimeError,
+     "kernel size should be greater than zero, but got kH: -1 kW: -1"),
+    (lambda: F.max_pool3d(ones(1, 3, 8, 8, 8), 2, -1), RuntimeError,
+     "stride should be greater than zero, but got dT: -1 dH: -1 dW: -1"),
+    (lambda: F.max_unpool2d(ones(1, 1, 2, 2), ones(1, 1, 2, 2), 2), RuntimeError,
+     "elements in indices should be type int64 but got: Float"),
+    (lambda: F.affine_grid(ones(2, 3, 3), [2, 3, 8, 8], False), ValueError,
+     "Expected a batch of 2D affine matrices of shape Nx2x3 for size [2, 3, 8, 8]. Got torch.Size([2, 3, 3])."),
+    (lambda: F.affine_grid(ones(2, 2, 3).int(), [2, 3, 8, 8], False), ValueError,
+     "Expected theta to have floating point type, but got torch.int32"),
+    (lambda: F.rms_norm(ones(1, 8), [3, 4]), RuntimeError,
+     "Given normalized_shape=[3, 4], expected input with shape [*3, 4], but got input of size[1, 8]"),
+    (lambda: F.binary_cross_entropy_with_logits(ones(2), ones(2).bool()), RuntimeError,
+     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+     "instead."),
+    (lambda: F.l1_loss(ones(2), ones(2).bool()), RuntimeError,
+     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+     "`~` or `logical_not()` operator instead."),
 ]  # fmt: skip
 
 
