@@ -157,7 +157,7 @@ def softshrink(input: Array, lambd: float = 0.5) -> Array:
             f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input)}, but found {lambd:g}"
         )
     moved = jnp.where(input > 0, input - lambd, input + lambd)
-    return jnp.where(jnp.abs(input) <= lambd, jnp.zeros_like(input), moved)
+    return jnp.where(jnp.abs(input) <= lambd, input * 0, moved)  # -0 of negative ones
 
 
 @op(grad="HardshrinkBackward0", names="hardshrink .hardshrink nn.functional.hardshrink")

@@ -352,5 +352,5 @@ def _cross_entropy_of_probability_jvp(primals: tuple, tangents: tuple) -> tuple[
     """The derivative (p - t) / (p (1 - p)) is finite at 0 and 1: torch bounds the divisor by 1e-12."""
     input, target = primals
     by_input = (input - target) / jnp.maximum((1 - input) * input, 1e-12)
-    by_target = jnp.maximum(jnp.log1p(-input), -100) - jnp.maximum(jnp.log(input), -100)
+    by_target = jnp.log1p(-input) - jnp.log(input)
     return _cross_entropy_of_probability(input, target), by_input * tangents[0] + by_target * tangents[1]

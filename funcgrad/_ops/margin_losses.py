@@ -7,10 +7,9 @@ from jax import lax
 
 from funcgrad._base.promotion import of_the_first
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import to_float
+from funcgrad._ops.arithmetic import clamp, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import (
-    require_bounds,
     require_floating,
     require_real_floating,
     require_scalar_type,
@@ -277,9 +276,8 @@ def multilabel_soft_margin_loss(
 
 
 def _at_least_zero(values: Array) -> Array:
-    """max(values, 0), with torch's clamp_min gradient: it flows at 0 too. NaN stays NaN."""
-    require_bounds(values)
-    return jnp.where(values < 0, jnp.zeros_like(values), values)
+    """max(values, 0), with the gradient of `clamp`: it flows at 0 too, not for NaN, which stays."""
+    return clamp(values, jnp.zeros((), values.dtype))
 
 
 def _above_zero(values: Array) -> Array:

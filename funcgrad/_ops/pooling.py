@@ -280,7 +280,7 @@ def _adaptive_max_pool(
     whole = adaptive_batched(name, input, count, output_size)
     sizes = whole.shape[2:]
     wanted = adaptive_sizes(name, input.shape, count, output_size)
-    if 0 in wanted:
+    if 0 in (*whole.shape, *wanted):
         none = jnp.zeros((*(whole if whole is input else whole[0]).shape[: -len(wanted)], *wanted), input.dtype)
         return (none, none.astype(np.int64)) if return_indices else none
     if set(wanted) == {1}:
@@ -365,7 +365,7 @@ def _max_unpool(
     sizes = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(whole.shape[2:], steps, pads, kernel, strict=True))
     if output_size is not None:
         sizes = _checked_output_size(output_size, sizes, steps)
-    rows = whole.reshape(math.prod(whole.shape[:2]), -1)
+    rows = whole.reshape(math.prod(whole.shape[:2]), math.prod(whole.shape[2:]))
     result = _filled(rows, indices.reshape(rows.shape), math.prod(sizes)).reshape(*whole.shape[:2], *sizes)
     return result if whole is input else result[0]
 

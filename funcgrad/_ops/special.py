@@ -234,11 +234,22 @@ def special_log_ndtr(input: Array) -> Array:
 
 @op(grad="SpecialEntrBackward0", promote="float", names="special.entr")
 def special_entr(input: Array) -> Array:
-    """-x log(x), 0 at 0, -infinity below."""
+    """-x log(x), 0 at 0, -infinity below. The gradient, -1 - log(x), is infinite at 0."""
+    return _entropy(input)
+
+
+@jax.custom_jvp
+def _entropy(input: Array) -> Array:
     positive = input > 0
     safe = jnp.where(positive, input, 1)
     inside = jnp.where(positive, -safe * lax.log(safe), 0 * input)
     return jnp.where(input < 0, np.asarray(-np.inf, input.dtype), inside)
+
+
+@_entropy.defjvp
+def _entropy_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (x,), (dx,) = primals, tangents
+    return _entropy(x), (-1 - lax.log(x)) * dx
 
 
 @op(grad="SpecialErfcxBackward0", promote="float", names="special.erfcx")

@@ -87,7 +87,7 @@ def _rows(
         return tuple(leaves_of(pull(with_leaves(output, cotangents))))
 
     rows = vmap(of_one, chunk_size=chunk_size)(_basis(leaf))
-    return with_leaves(chosen, [row.reshape(*leaf.shape, *row.shape[1:]) for row in rows])
+    return with_leaves(chosen, [row.reshape((*leaf.shape, *row.shape[1:])) for row in rows])
 
 
 def _columns(
@@ -105,7 +105,7 @@ def _columns(
         return tuple(leaves_of(moved))
 
     columns = vmap(of_one, out_dims=-1, randomness=randomness)(_basis(leaf))
-    return kept[0], [c.reshape(*c.shape[:-1], *leaf.shape) for c in columns], kept[1] if has_aux else None
+    return kept[0], [c.reshape((*c.shape[:-1], *leaf.shape)) for c in columns], kept[1] if has_aux else None
 
 
 def _basis(leaf: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ def _spread(func: Any, dense: Tensor, first: NestedTensor, args: tuple[Any, ...]
     ragged, at = first._raggedness, first._ragged_idx
     if dense.ndim > first.ndim:
         raise _unlike(func, args)
-    dense = dense.reshape(*(1,) * (first.ndim - dense.ndim), *dense.shape)
+    dense = dense.reshape((*(1,) * (first.ndim - dense.ndim), *dense.shape))
     if dense.shape[0] == 1 and dense.shape[at] == 1:
         return dense.squeeze(0)
     if dense.shape[0] not in (1, ragged.batch_size):

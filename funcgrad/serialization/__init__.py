@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from funcgrad.serialization.byte_order import (
+    LoadEndianness,
+    get_default_load_endianness,
+    set_default_load_endianness,
+)
 from funcgrad.serialization.loading import get_unsafe_globals_in_checkpoint, load
 from funcgrad.serialization.locations import MAP_LOCATION, default_restore_location
 from funcgrad.serialization.names import (
@@ -18,9 +23,11 @@ from funcgrad.serialization.saving import save
 
 __all__ = [
     "MAP_LOCATION",
+    "LoadEndianness",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",
+    "get_default_load_endianness",
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",
@@ -30,4 +37,5 @@ __all__ = [
     "safe_globals",
     "save",
     "save_file",
+    "set_default_load_endianness",
 ]

@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad.serialization import legacy, names, safetensors
 from funcgrad.serialization.archive import ArchiveReader, is_archive
+from funcgrad.serialization.byte_order import default_order
 from funcgrad.serialization.checkpoint import Checkpoint
 from funcgrad.serialization.locations import MAP_LOCATION, restoring
 from funcgrad.serialization.storages import Bytes
@@ -147,7 +148,7 @@ def _explained(weights_only: bool) -> Iterator[None]:
 def _load_archive(archive: ArchiveReader, read: Read, map_location: MAP_LOCATION, mapped: str | None) -> Any:
     if "constants.pkl" in archive:
         raise RuntimeError("this is a TorchScript archive (torch.jit.save): funcgrad has no TorchScript to run it with")
-    order = archive.read("byteorder").decode() if "byteorder" in archive else "little"
+    order = archive.read("byteorder").decode() if "byteorder" in archive else default_order()
     if order not in ("little", "big"):
         raise ValueError(f"Unknown endianness type: {order}")
     data = archive.read("data.pkl")

@@ -9,6 +9,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad.nn import functional as F
 
 Tensor = torch.Tensor
 
@@ -78,3 +79,12 @@ def test_what_is_empty_is_refused_in_torchs_words() -> None:
         nn.LSTM(3, 4)(torch.zeros(0, 2, 3))
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
         nn.BatchNorm1d(2)(torch.zeros(1, 2))
+
+
+def test_places_of_largest_are_found_in_no_images_and_put_back() -> None:
+    for count, pool in enumerate((F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d), 1):
+        result, places = pool(torch.ones(0, 2, *[4] * count), 3, return_indices=True)
+        assert result.shape == places.shape == (0, 2, *[3] * count) and places.dtype is torch.int64
+    nothing = torch.ones(0, 2, 1, 3)
+    assert F.max_unpool2d(nothing, nothing.long(), 3, 2).shape == (0, 2, 3, 7)
+    assert F.max_unpool1d(nothing[:, :, 0], nothing[:, :, 0].long(), 2).shape == (0, 2, 6)

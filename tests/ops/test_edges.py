@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import Tensor
+from funcgrad.nn import functional as F
 
 Numbers = list[float]
 LINE = [nan, -2.0, -1.0, 0.0, 1.0, 2.0, 5.0]
@@ -69,3 +70,14 @@ def test_gradients_at_corners_are_torchs(
 ) -> None:
     floats = [[float(number) for number in numbers] for numbers in given]
     assert gradients(function, *floats) == [*expected]
+
+
+def test_losses_and_entropies_have_torchs_gradients_at_the_ends() -> None:
+    ends = [0.0, 1.0, 0.5]
+    by_input, by_target = gradients(F.binary_cross_entropy, ends, [0.0, 1.0, 0.25])
+    assert by_target == [inf, -inf, 0] and by_input == pytest.approx([0, 0, 1 / 3])
+    (slopes,) = gradients(torch.special.entr, [0.0, 1.0, -1.0])
+    assert slopes[:2] == [inf, -1] and slopes[2] != slopes[2]
+    target = torch.tensor([0.0, 1.0, -1.0])
+    assert gradients(lambda x: F.hinge_embedding_loss(x, target, reduction="sum"), [nan, 1, 0.5]) == [[1, 1, -1]]
+    assert str(F.softshrink(torch.tensor([-0.25, 0.25]))) == "tensor([-0., 0.])"

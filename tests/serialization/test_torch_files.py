@@ -38,12 +38,14 @@ def numbers(tensor: Tensor) -> list[Any]:
     return to_host(tensor).tolist()
 
 
-def rewritten(file: io.BytesIO, changes: dict[str, bytes]) -> io.BytesIO:
-    """Return the archive with the content of some records changed."""
+def rewritten(file: io.BytesIO, changes: dict[str, bytes | None]) -> io.BytesIO:
+    """Return the archive with the content of some records changed; None: without them."""
     old, new = ArchiveReader(file), io.BytesIO()
     with ArchiveWriter(new, "archive") as writer:
         for record in old.records:
-            writer.write(record, changes.get(record, old.read(record)))
+            content = changes.get(record, old.read(record))
+            if content is not None:
+                writer.write(record, content)
     new.seek(0)
     return new
 
@@ -210,6 +212,22 @@ def test_big_endian_bytes_are_turned_around() -> None:
         "data/1": np.array([1 - 2j], ">c16").tobytes(),
     }
     assert [numbers(tensor) for tensor in serialization.load(rewritten(file, big))] == [[1.5, -2.0], [1 - 2j]]
+
+
+def test_a_file_that_does_not_say_has_the_default_order_of_bytes() -> None:
+    file = saved([from_host(np.array([1.5, -2.0], np.float32))])
+    big = rewritten(file, {"byteorder": None, "data/0": np.array([1.5, -2.0], ">f4").tobytes()})
+    assert serialization.get_default_load_endianness() is None
+    try:
+        serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
+        assert numbers(serialization.load(big)[0]) == [1.5, -2.0]
+        serialization.set_default_load_endianness(serialization.LoadEndianness.LITTLE)
+        assert numbers(serialization.load(big)[0]) != [1.5, -2.0]
+    finally:
+        serialization.set_default_load_endianness(None)
+    wrong: Any = "big"
+    with pytest.raises(TypeError, match="Invalid argument type in function set_default_load_endianness"):
+        serialization.set_default_load_endianness(wrong)
 
 
 def test_a_file_written_without_checksums_loads() -> None:
