@@ -273,6 +273,8 @@ def lstsq(
     Singular values are empty but for the drivers "gelsd" and "gelss", the rank for "gels".
     """
     needs_matrix(A, "torch.linalg.lstsq")
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     is_vector = A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]
     right = B[..., None] if is_vector else B
     if B.ndim < 2 and not is_vector:

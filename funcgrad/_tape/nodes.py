@@ -85,7 +85,8 @@ class Node:
 
     def name(self) -> str:
         """Return torch's name of this node."""
-        return type(self).__name__
+        name = type(self).__name__
+        return name if name != "CopySlices" else f"torch::autograd::{name}"  # the only one not of torch's table
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -123,7 +124,7 @@ class Node:
         return found
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
 class AccumulateGrad(Node):

@@ -175,14 +175,15 @@ def represent(self: Tensor) -> str:
         return f"tensor(traced {variable.aval})"
     if where.type == "meta":
         kind = "" if self.dtype is dtypes.get_default_dtype() else f", dtype={self.dtype}"
-        history = f", grad_fn=<{fn.name()}>" if fn is not None else ", requires_grad=True" if self.requires_grad else ""
+        maker = None if fn is None else type(fn).__name__
+        history = f", grad_fn=<{maker}>" if maker else ", requires_grad=True" if self.requires_grad else ""
         return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
     tangent = tangent_of(variable)
     text = printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
         requires_grad=self.requires_grad,
-        grad_fn_name=None if fn is None else fn.name(),
+        grad_fn_name=None if fn is None else type(fn).__name__,
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),
         name="tensor" if "_prints_plainly" in vars(type(self)) else type(self).__name__,

@@ -165,7 +165,7 @@ class StridedNestedTensor(Tensor):
         with Without("asks_classes"):
             parts = [part.detach().requires_grad_(self.requires_grad) for part in self._parts()]
             inside = ",\n".join("  " + repr(part).replace("\n", "\n  ") for part in parts)
-            end = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn is not None else ""
+            end = f", grad_fn=<{type(self.grad_fn).__name__}>" if self.grad_fn is not None else ""
             end = end or (", requires_grad=True" if self.requires_grad else "")
         return f"nested_tensor([\n{inside}\n]{end})"
 

@@ -193,7 +193,8 @@ def test_views_of_views_write_through_with_gradients() -> None:
     (base * base).sum().backward()
     assert base.tolist() == [[0, 0, 0], [1, 1, 1]]
     assert x.grad.tolist() == [[0, 0, 0], [2, 6, 6]]
-    assert base.grad_fn.name() == "CopySlices"
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
+    assert str(base).endswith("grad_fn=<CopySlices>)")
 
 
 def test_a_function_of_ones_own() -> None:
