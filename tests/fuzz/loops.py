@@ -285,9 +285,12 @@ def _hooked(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
 
 
 def _adapted(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
-    """Take a step of gradient descent on the way, through which the gradient flows."""
+    """Take a step of gradient descent on the way, through which the gradient flows.
+
+    The inner loss sees nothing of the turns before: else the graph would double with each.
+    """
     weight = trainer.weights[number % 3]
-    inner = (one.detach() @ weight - two).square().mean()
+    inner = (one.detach() @ weight - two.detach()).square().mean()
     (grad,) = trainer.torch.autograd.grad(inner, weight, create_graph=True)
     return one @ (weight - 0.1 * grad)
 
