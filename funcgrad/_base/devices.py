@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 _kind = type
+_DEVICE = re.compile(r"[a-zA-Z_]+(:([1-9]\d*|0))?")
 KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
 
 
@@ -52,13 +54,13 @@ class device:  # noqa: N801 - torch's own spelling
             raise TypeError(f"device(): argument 'index' (position 2) must be int, not {_kind(index).__name__}")
         if not given:
             raise RuntimeError("Device string must not be empty")
-        kind, colon, number = given.partition(":")
+        kind, _, number = given.partition(":")
+        if not _DEVICE.fullmatch(given):
+            raise RuntimeError(f"Invalid device string: '{given}'")
         if kind not in KINDS:
-            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {given}")
+            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {kind}")
         if number and index is not None:
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {given}")
-        if colon and not number.isdigit():
-            raise RuntimeError(f"Invalid device string: '{given}'")
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, but got {index}")
         self.type, self.index = kind, int(number) if number else index

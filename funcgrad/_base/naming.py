@@ -6,7 +6,7 @@ from typing import Any
 
 
 def typename(given: Any) -> str:
-    """Return the name of a class, or of an object's class, with its module unless that is Python's own."""
-    kind = given if isinstance(given, type) else type(given)
-    name = kind.__qualname__ if kind is given else kind.__name__
-    return name if kind.__module__ in ("builtins", "") else f"{kind.__module__}.{name}"
+    """Return the name of a class or function, or of an object's class, with its module unless that is Python's own."""
+    named = given if hasattr(given, "__qualname__") else type(given)
+    module = getattr(named, "__module__", "") or ""
+    return named.__qualname__ if module in ("builtins", "") else f"{module}.{named.__qualname__}"

@@ -34,6 +34,10 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_discarded
 
 _ALL = slice(None)
+_NO_DIMENSION = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+    "tensor to a number"
+)
 _NUMBERS = (int, float, bool, complex)
 _LONG = 32  # numpy's old bound on dimensions: a list of so many is no tuple of indices
 _PARTS = (slice, Tensor, list, tuple, range, np.ndarray, type(None), type(...))
@@ -149,6 +153,8 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
     consumed = sum(_consumes(item) for item in items)
     if type(index) is slice and not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if type(index) is int and not self.ndim:
+        raise IndexError(_NO_DIMENSION)
     if consumed > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
     part, dim, left, selectors = self, 0, self.ndim, []
@@ -225,10 +231,7 @@ def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
     variable = part._current()
     shape = variable.value.aval.shape
     if not shape:
-        raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number"
-        )
+        raise IndexError(_NO_DIMENSION)
     size = shape[dim]
     if isinstance(index, Tensor):
         _check_places(index, part, dim, origin)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._base.dtypes import dtype as DType
-from funcgrad._base.naming import typename
+from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 
 _MADE = (
@@ -73,4 +72,4 @@ def _kind(given: Any) -> str:
     """Return the name of the type as C knows it: numpy's and PyTorch's own have their module."""
     if isinstance(given, Tensor):
         return type(given).__name__
-    return "torch.dtype" if isinstance(given, DType) else typename(given).removeprefix("__main__.")
+    return type_name(given)

@@ -77,7 +77,10 @@ class CheckpointPickler(_Pickler):
     def save_global(self, obj: Any, name: str | None = None) -> None:
         known = names.torch_name(obj)
         if known is None:
-            super().save_global(obj, name)
+            try:
+                super().save_global(obj, name)
+            except pickle.PicklingError as error:
+                raise _as_in_c(error, obj) from None
             return
         if self.proto >= 4:
             self.save(known[0])
@@ -104,6 +107,16 @@ class CheckpointPickler(_Pickler):
             self._shared.append(shared)
             found = self.storages[id(shared)] = StoredTensor(str(len(self.storages)), stored(root))
         return found
+
+
+def _as_in_c(error: pickle.PicklingError, obj: Any) -> Exception:
+    """Return what the pickler in C, which torch uses, says of an object that is not found by its name."""
+    name = getattr(obj, "__qualname__", "")
+    if "it's not found as" not in str(error):
+        return error
+    if "<locals>" in name:
+        return AttributeError(f"Can't pickle local object '{name}'")
+    return pickle.PicklingError(f"Can't pickle {obj!r}: attribute lookup {name} on {obj.__module__} failed")
 
 
 def _reduced(tensor: Tensor, stored: Any) -> tuple[Any, ...]:

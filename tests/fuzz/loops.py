@@ -212,7 +212,8 @@ def _sampled(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
 
 
 def _layer_normed(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
-    return trainer.torch.nn.functional.layer_norm(one, (WIDTH,), weight=trainer.biases[number % 2])
+    uneven = one + trainer.data[trainer.turn][: len(one)]  # of equal numbers only rounding would be left
+    return trainer.torch.nn.functional.layer_norm(uneven, (WIDTH,), weight=trainer.biases[number % 2])
 
 
 def _masked(trainer: Trainer, one: Any, two: Any, number: int) -> Any:

@@ -146,6 +146,13 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: F.l1_loss(ones(2), ones(2).bool()), RuntimeError,
      "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
      "`~` or `logical_not()` operator instead."),
+    (lambda: nn.Sequential(nn.ReLU(), len), TypeError, "len is not a Module subclass"),
+    (lambda: nn.Sequential(ones), TypeError, f"{__name__}.ones is not a Module subclass"),
+    (lambda: ones(1).sum().__setitem__(0, 1), IndexError,
+     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+     "tensor to a number"),
+    (lambda: ones(1).to("float32"), RuntimeError, "Invalid device string: 'float32'"),
+    (lambda: torch.device("cpu:00"), RuntimeError, "Invalid device string: 'cpu:00'"),
 ]  # fmt: skip
 
 

@@ -156,3 +156,14 @@ def test_records_of_a_file_are_read_one_by_one(tmp_path: Path) -> None:
     assert reader.get_record_offset("data/0") % 64 == 0 and not reader.has_record("data/1")
     with pytest.raises(RuntimeError, match="failed locating file data/1"):
         reader.get_record("data/1")
+
+
+def test_what_has_no_name_of_its_own_is_refused_as_pythons_pickler_in_c_does() -> None:
+    class Local:
+        pass
+
+    with pytest.raises(AttributeError, match=r"^Can't pickle local object 'test_what_has_no_.*\.<locals>\.Local'$"):
+        serialization.save(Local(), io.BytesIO())
+    nameless = eval("lambda x: x", {"__name__": __name__})
+    with pytest.raises(pickle.PicklingError, match=f"<lambda> at .*>: attribute lookup <lambda> on {__name__} failed$"):
+        serialization.save(nameless, io.BytesIO())
