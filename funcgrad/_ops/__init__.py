@@ -6,6 +6,7 @@ from funcgrad._ops import arithmetic as arithmetic
 from funcgrad._ops import attention as attention
 from funcgrad._ops import average_pooling as average_pooling
 from funcgrad._ops import bessel as bessel
+from funcgrad._ops import bounds as bounds
 from funcgrad._ops import checkpointing as checkpointing
 from funcgrad._ops import comparison as comparison
 from funcgrad._ops import contractions as contractions

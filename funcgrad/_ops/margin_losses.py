@@ -7,7 +7,8 @@ from jax import lax
 
 from funcgrad._base.promotion import of_the_first
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import clamp, to_float
+from funcgrad._ops.arithmetic import to_float
+from funcgrad._ops.bounds import clamp
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import (
     require_floating,
