@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from funcgrad._ops.table import TABLE
 
-_FILES = ("activation", "arithmetic", "bessel", "comparison", "pointwise", "powers", "special")
+_FILES = ("activation", "arithmetic", "bessel", "bounds", "comparison", "pointwise", "powers", "special")
 _NOT_ALONE = {"glu", "prelu", "isin", "where_method"}
 _MORE = (  # written by hand, so in no row of the table; or with another name there
     "alpha_dropout", "bernoulli", "bfloat16", "bitwise_not", "bool", "byte", "char", "clip", "clone", "contiguous",
