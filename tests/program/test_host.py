@@ -574,6 +574,12 @@ for side in ("left", "right"):
         np.array([-math.inf, -0.0, 0, 3, math.nan, math.nan], np.float32),
         np.array([math.nan, 0, -0.0, math.inf, -math.inf, 3], np.float32),
     )
+for compare in (lax.lt_to_p, lax.le_to_p):  # with jax 0.12 searchsorted has no use for them
+    case(
+        f"{compare.name} of what is odd",
+        lambda x, y, p=compare: p.bind(x, y),
+        *np.meshgrid(*[np.array([-math.inf, -1, 2, math.inf, math.nan], np.float32)] * 2),
+    )
 
 
 # Products of matrices
