@@ -132,7 +132,7 @@ def _of_number(name: str, number: int | None, says: str) -> Any:
         if memory_format is not None:
             require_format(memory_format, name, len(sizes))
         kind = _float_by_default(dtype, f"{name}(): argument 'dtype'")
-        wants = as_bool(requires_grad, f"{name}(): argument 'requires_grad'")
+        wants = _wants_grad(requires_grad, name)
         result = _filled(sizes, meaningless(kind) if number is None else number, kind, device, wants)
         result = result if memory_format is None else in_format(result, memory_format)
         return result if out is None else write_out(out, result)
@@ -177,12 +177,17 @@ def full(
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
     sizes = as_dims(size, "full(): argument 'size' (position 1)") or ()
     kind = as_dtype(dtype, "full(): argument 'dtype'") or dtypes.of_number(number)
-    made = _filled(sizes, number, kind, device, as_bool(requires_grad, "full(): argument 'requires_grad'"))
+    made = _filled(sizes, number, kind, device, _wants_grad(requires_grad, "full"))
     return made if out is None else write_out(out, made)
 
 
 def _float_by_default(dtype: Any, label: str = "argument 'dtype'") -> DType:
     return as_dtype(dtype, label) or dtypes.get_default_dtype()
+
+
+def _wants_grad(given: Any, name: str) -> bool:
+    """Return whether a gradient is wanted; None says no, but not to `tensor`."""
+    return given is not None and as_bool(given, f"{name}(): argument 'requires_grad'")
 
 
 def _like(name: str, number: complex | None) -> Callable[..., Tensor]:
@@ -289,8 +294,7 @@ def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: boo
     (known,) = signature_of(op, tuple(Constant.of(x) for x in inputs), fixed).avals
 
     recipe = Recipe(op, inputs, fixed, None)
-    wants = as_bool(requires_grad, f"{row}(): argument 'requires_grad'")
-    return _constant(recipe, tuple(known.shape), known.dtype, device, wants)
+    return _constant(recipe, tuple(known.shape), known.dtype, device, _wants_grad(requires_grad, row))
 
 
 def linspace(

@@ -199,6 +199,7 @@ MATRIX: Any = torch.ones(2, 2)
 ARRAY: Any = np.ones((2, 2))
 NUMBERS: Any = [0, 1]
 ONE: Any = 1
+NONE: Any = None
 OF_WRONG_KINDS: list[tuple[Callable[[], object], str]] = [
     (lambda: MATRIX.sum(0, 1), "sum(): argument 'keepdim' (position 2) must be bool, not int"),
     (lambda: MATRIX.mean(0, 1), "mean(): argument 'keepdim' (position 2) must be bool, not int"),
@@ -218,6 +219,7 @@ OF_WRONG_KINDS: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: F.embedding(NUMBERS, MATRIX), "embedding(): argument 'indices' (position 2) must be Tensor, not list"),
     (lambda: torch.zeros(2, requires_grad=ONE), "zeros(): argument 'requires_grad' must be bool, not int"),
+    (lambda: torch.tensor(1.0, requires_grad=NONE), "tensor(): argument 'requires_grad' must be bool, not NoneType"),
     (lambda: torch.tensor(1.0, requires_grad=ONE), "tensor(): argument 'requires_grad' must be bool, not int"),
     (lambda: torch.ones(2, dtype=ARRAY.dtype.type), "ones(): argument 'dtype' must be torch.dtype, not type"),
     (
@@ -262,6 +264,12 @@ def test_rows_without_a_place_have_no_different_ones() -> None:
     with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
         torch.unique(torch.tensor(3.0), dim=0)
     assert torch.unique(torch.zeros(0, 3), dim=0).shape == (0, 3)
+
+
+def test_none_says_that_no_gradient_is_wanted() -> None:
+    makers = (torch.zeros, torch.ones, torch.empty, torch.arange, torch.eye, torch.randn, torch.rand)
+    made = [*(make(2, requires_grad=NONE) for make in makers), torch.full((2,), 1.0, requires_grad=NONE)]
+    assert not any(tensor.requires_grad for tensor in [*made, torch.linspace(0, 1, 3, requires_grad=NONE)])
 
 
 def test_numbers_of_numpy_are_sizes() -> None:
