@@ -6,10 +6,14 @@ down. A leaf that nobody holds any more is donated where a result of its shape c
 
 from __future__ import annotations
 
+import operator
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import compress, count, repeat
+from operator import is_, itemgetter
 from typing import Any, NamedTuple
 
 import jax
@@ -40,6 +44,7 @@ class Finished(NamedTuple):
 
 
 _observers: list[Callable[[Finished], None]] = []
+_ARRAY, _PLACE = itemgetter(0), itemgetter(1)  # of a leaf
 
 
 class _Process:
@@ -111,7 +116,7 @@ def run(program: Program, read: int | None = None) -> None:
             if program.promised:
                 _execute(program, read)
                 for observer in _observers:
-                    leaves = [array for array, _, _ in program.leaves]
+                    leaves = list(map(_ARRAY, program.leaves))
                     observer(Finished(program.cursor, leaves, list(program.numbers), program.outcome[0]))
         _settle(program)
 
@@ -154,14 +159,16 @@ def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:
 
 def _look_who_holds(program: Program) -> None:
     """Find what a program must give, and what of its leaves it may reuse."""
-    program.promised = [value for place in program.results if (value := place()) is not None]
-    free = () if _observers else tuple([i for i, (_, place, _) in enumerate(program.leaves) if place() is None])
-    program.key = tuple([value.slot for value in program.promised]), free
+    program.promised = list(filter(None, map(operator.call, program.results)))
+    held = map(operator.call, map(_PLACE, program.leaves))
+    free = () if _observers else tuple(compress(count(), map(is_, held, repeat(None))))
+    program.key = tuple(map(Value.slot.__get__, program.promised)), free
 
 
 def _execute(program: Program, read: int | None) -> None:
     planned, compiled, start = _chosen(program, read) if program.begun is None else (program.begun[0], None, 0.0)
-    given, kept = [program.leaves[i][0] for i in planned.given], [program.leaves[i][0] for i in planned.kept]
+    arrays = list(map(_ARRAY, program.leaves))
+    given, kept = list(map(arrays.__getitem__, planned.given)), list(map(arrays.__getitem__, planned.kept))
     execute = planned.execute
     try:
         with jax.enable_x64(True), _outside_traces():
@@ -233,10 +240,9 @@ _NOTHING = nullcontext()
 def _settle(program: Program) -> None:
     """Hand the outcome to the Values; done again after an interruption it does the same."""
     if program.outcome:
-        for place, array in zip(program.order, program.outcome[0], strict=True):
-            value = program.promised[place]
-            value.array = array
-            value.program = None
+        values = map(program.promised.__getitem__, program.order)
+        deque(map(Value.array.__set__, values, program.outcome[0]), maxlen=0)
+        deque(map(Value.program.__set__, program.promised, repeat(None)), maxlen=0)
     if program.placement is not None:
         for value in program.promised:
             value.aval = aval_of(value.array)

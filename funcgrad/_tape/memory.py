@@ -115,8 +115,8 @@ def replay(program: Program, shape: Shape, *, retain: bool) -> list[Variable] | 
             return None
         program.cursor, results, order, passed = seen
         values = [Value(None, program, slot, aval) for slot, aval in results]
-        program.results += [ref(values[i]) for i in order]
+        program.results += map(ref, map(values.__getitem__, order))
     if not retain:
         for node in shape.nodes if passed is None else compress(shape.nodes, passed):
             node.release()
-    return [Variable(value) for value in values]
+    return list(map(Variable, values))

@@ -31,7 +31,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> lis
         else:
             values.append(x)
     try:
-        return [Variable(value) for value in record_values(op, values, statics)[1]]
+        return list(map(Variable, record_values(op, values, statics)[1]))
     except InsideTransform:
         variables = [x._current().detached() if isinstance(x, Tensor) else x for x in inputs]
         return only_record(op, variables, statics)
