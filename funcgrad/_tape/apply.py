@@ -18,6 +18,8 @@ from funcgrad._tape.vjp import pullback_of
 
 def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` and return its results. inputs: Variables, Python numbers or None, in the op's order."""
+    if not thread.grad:
+        return only_record(op, inputs, statics)
     values, edges, wanted, bit = [], [], 0, 1
     for x in inputs:
         if type(x) is Variable:
@@ -29,7 +31,7 @@ def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list
             values.append(x)
         bit += bit
     try:
-        if not wanted or not thread.grad or op.grad is None:
+        if not wanted or op.grad is None:
             _, results = record(op, values, statics)
             if len(results) == 1:
                 return [Variable(results[0])]
