@@ -14,6 +14,7 @@ from funcgrad._program.run import end_step as end_program_of_step
 from funcgrad._program.run import flush as run_what_is_recorded
 from funcgrad._program.value import InsideTransform, of_array
 from funcgrad._tape.apply import only_record
+from funcgrad._tape.modes import no_grad
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.interop import value_on
@@ -43,7 +44,10 @@ def rebind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
 
 
 def bind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
-    """Bind every tensor to its new value; each keeps its history. All of them, or none when Ctrl-C comes in between."""
+    """Bind every tensor to its new value; each keeps its history, and so does what it is a view of.
+
+    All of them, or none when Ctrl-C comes in between.
+    """
     new = [
         v if t._variable.node is None else Variable(v.value, t._variable.node, t._variable.index)
         for t, v in zip(tensors, variables, strict=True)
@@ -51,9 +55,10 @@ def bind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
     # one C loop: no Python bytecode runs, so no signal handler, between the first name and the last
     deque(map(VARIABLE.__set__, tensors, new), maxlen=0)
     if any(map(ALIAS.__get__, tensors)):
-        for tensor, variable in zip(tensors, new, strict=True):
-            if tensor._alias is not None:
-                tensor._alias.write(tensor, variable)
+        with no_grad():
+            for tensor, variable in zip(tensors, new, strict=True):
+                if tensor._alias is not None:
+                    tensor._alias.write(tensor, variable)
 
 
 def end_step() -> None:

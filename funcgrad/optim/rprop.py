@@ -27,7 +27,7 @@ def rprop(
         factor = jnp.where(product > 0, grow, jnp.where(product < 0, shrink, 1)).astype(size.dtype)
         size = jnp.clip(size * factor, smallest, largest)
         grad = jnp.where(product < 0, 0, grad)
-        return param - jnp.sign(grad) * size, grad, size
+        return param - jnp.where(grad > 0, size, jnp.where(grad < 0, -size, 0)), grad, size  # NaN moves nothing
 
     def rule(params: list[Array], grads: list[Array], state: State) -> tuple[list[Array], State]:
         done = list(map(moved, params, grads, state["prev"], state["step_size"]))

@@ -556,3 +556,25 @@ def test_adamw_that_takes_over_what_adam_saved_keeps_its_kind_of_decay() -> None
     adamw = torch.optim.AdamW([weight], weight_decay=0.5)
     adamw.load_state_dict(adam.state_dict())
     assert adamw.param_groups[0]["decoupled_weight_decay"] is True
+
+
+def test_a_step_leaves_no_history_with_what_parameters_are_views_of() -> None:
+    layer = torch.nn.Linear(2, 2)
+    vector = torch.nn.utils.parameters_to_vector(layer.parameters()).detach()
+    torch.nn.utils.vector_to_parameters(vector, layer.parameters())
+    layer(torch.ones(1, 2)).sum().backward()
+    torch.optim.SGD(layer.parameters(), lr=0.1).step()
+    assert vector.grad_fn is None and not vector.requires_grad
+    layer.bias.requires_grad_(False)
+    vector.mul_(2)
+    assert layer.bias.is_leaf and not layer.bias.requires_grad
+    np.testing.assert_array_equal(layer.bias.numpy(), vector[4:].numpy())
+
+
+def test_rprop_moves_nothing_where_a_gradient_is_nan() -> None:
+    p = parameter([1.0, 2.0])
+    optimizer = torch.optim.Rprop([p], lr=0.5)
+    p.grad = torch.tensor([float("nan"), 1.0])
+    optimizer.step()
+    assert p.tolist() == [1.0, 1.5]
+    assert optimizer.state[p]["step_size"].tolist() == [0.5, 0.5]
