@@ -277,19 +277,24 @@ def masked_scatter(input: Array, mask: Mask, source: Array) -> Array:
     return jnp.where(mask, read_at(source.reshape(-1), place).reshape(input.shape), input)
 
 
+def require_together(shapes: Sequence[tuple[int, ...]]) -> None:
+    """IndexError for places whose shapes cannot be broadcast together."""
+    try:
+        jnp.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(str(list(shape)) for shape in shapes)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
+        ) from None
+
+
 def _places(input: Array, indices: Arrays, layout: Sequence[int | None]) -> tuple[Any, ...]:
     if len(layout) > input.ndim:
         raise IndexError(f"too many indices for tensor of dimension {input.ndim}")
     for index in indices:
         if index.dtype.kind not in "iu":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    try:
-        jnp.broadcast_shapes(*(index.shape for index in indices))
-    except ValueError:
-        shapes = ", ".join(str(list(index.shape)) for index in indices)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
+    require_together([index.shape for index in indices])
     return tuple(_ALL if which is None else indices[which] for which in layout)
 
 

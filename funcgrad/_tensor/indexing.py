@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from operator import index as index_of
 from typing import Any
 
@@ -16,6 +17,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
+from funcgrad._ops.indexing import require_together
 from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import expanded_size
 from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
@@ -72,7 +74,7 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
         if len(selectors) == 1 and selectors[0][1].dtype is dtypes.uint8 and source.shape.numel() == 1:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         if source.dtype is not self.dtype:
-            _require_dtype(self, source, all(is_mask(tensor) for _, tensor in selectors))
+            _require_dtype(self, source, len(selectors) == 1 and is_mask(selectors[0][1]))
         _put(part, selectors, source, accumulate=False)
         return
     if is_same_place(part, value):
@@ -157,13 +159,11 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
         raise IndexError(_NO_DIMENSION)
     if consumed > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    part, dim, left, selectors = self, 0, self.ndim, []
-    for item in items:
+    part, dim, selectors = self, 0, []
+    for position, item in enumerate(items):
         if item is Ellipsis:
             dim += self.ndim - consumed
-            left -= self.ndim - consumed
-            continue
-        if item is None or isinstance(item, bool):
+        elif item is None or isinstance(item, bool):
             part = call_near(TABLE["unsqueeze"], (part,), (dim,))
             if item is not None:
                 selectors.append((dim, from_host(np.zeros(int(item), np.int64), device=self.device)))
@@ -175,8 +175,7 @@ def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
             selectors.append((dim, item))
             dim += _consumes(item)
         else:
-            part = _select(part, dim, item, self.ndim - left)
-        left -= _consumes(item)
+            part = _select(part, dim, item, position)
     return part, selectors
 
 
@@ -226,18 +225,19 @@ def _consumes(item: Any) -> int:
     return 0 if item is None or item is Ellipsis or isinstance(item, bool) else 1
 
 
-def _select(part: Tensor, dim: int, index: Any, origin: int) -> Tensor:
-    """Return the view of one place of a dimension. origin: the number of that dimension in the user's tensor."""
+def _select(part: Tensor, dim: int, index: Any, position: int) -> Tensor:
+    """Return the view of one place of a dimension. position: where between the brackets it stands, as errors say."""
     variable = part._current()
     shape = variable.value.aval.shape
     if not shape:
         raise IndexError(_NO_DIMENSION)
     size = shape[dim]
     if isinstance(index, Tensor):
-        _check_places(index, part, dim, origin)
+        _require_integers(index)
+        require(are_indices, index, part, dim, position)
         return call(TABLE["select_at"], (part, index), (dim,))
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {origin} with size {size}")
+        raise IndexError(f"index {index} is out of bounds for dimension {position} with size {size}")
     place = index if index >= 0 else index + size
     if variable.node is None and is_on_host(variable.value):
         return _taken_on_host(part, variable, place, dim)
@@ -299,28 +299,36 @@ def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[l
     """Return the integer tensors, and which of them (or none) indexes each dimension; masks are read for places."""
     tensors: list[Tensor] = []
     layout: list[int | None] = []
+    unknown: list[int] = []  # those of `tensors` that may be beyond
     for dim, selector in selectors:
         layout += [None] * (dim - len(layout))
-        for places in _places(part, dim, selector):
+        if not is_mask(selector):
+            _require_integers(selector)
+            unknown.append(len(tensors))
+        for places in _places(part, dim, selector) if is_mask(selector) else [selector]:
             layout.append(len(tensors))
             tensors.append(places)
+    if len(tensors) > 1:
+        require_together([places.shape for places in tensors])
+    kept = [size for size, which in zip_longest(part.shape, layout) if which is None]
+    if 0 in kept or any(0 in places.shape for places in tensors):
+        unknown = []  # of nothing nothing is beyond
+    elif 0 in part.shape:
+        raise IndexError("index is out of bounds for dimension with size 0")
+    for which in unknown:  # torch's errors say by number which tensor it is, not of which dimension
+        require(are_indices, tensors[which], part, layout.index(which), which)
     return tensors, tuple(layout)
 
 
-def _places(part: Tensor, dim: int, selector: Tensor) -> list[Tensor]:
-    if not is_mask(selector):
-        _check_places(selector, part, dim, dim)
-        return [selector]
-    _check_mask(part, dim, selector)
-    found = np.nonzero(to_host(selector))
-    return [from_host(places.astype(np.int64), device=selector.device) for places in found]
+def _places(part: Tensor, dim: int, mask: Tensor) -> list[Tensor]:
+    """Return the places at which a mask is true, for each of its dimensions."""
+    _check_mask(part, dim, mask)
+    return [from_host(places.astype(np.int64), device=mask.device) for places in np.nonzero(to_host(mask))]
 
 
-def _check_places(selector: Tensor, part: Tensor, dim: int, shown: int) -> None:
-    """Refuse what is no place. shown: the dimension as the user counts."""
-    if selector.dtype not in (dtypes.int64, dtypes.int32):
+def _require_integers(places: Tensor) -> None:
+    if places.dtype not in (dtypes.int64, dtypes.int32):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    require(are_indices, selector, part, dim, shown)
 
 
 def _check_mask(part: Tensor, dim: int, mask: Tensor) -> None:

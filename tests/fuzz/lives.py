@@ -453,7 +453,7 @@ def trains_the_copy(life: Life, how: int) -> None:
 def draws_anew(life: Life, how: int) -> None:
     life.torch.manual_seed(how)
     parameter, init = life.parameter(how), life.torch.nn.init
-    [init.normal_, init.uniform_, init.zeros_, lambda p: init.trunc_normal_(p, std=0.5)][how % 4](parameter)
+    [init.normal_, init.uniform_, init.ones_, lambda p: init.trunc_normal_(p, std=0.5)][how % 4](parameter)
 
 
 def is_parametrized(life: Life, how: int) -> None:

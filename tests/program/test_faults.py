@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[Callable[[], fg.Tensor], type[Exception], str]] = {
     "index_fill": (lambda: WEIGHT.index_fill(0, places(-6), 1.0), IndexError, "index -6 is out of bounds"),
     "take": (lambda: WEIGHT.take(places(15)), IndexError, "tried to access index 15 on a tensor of 15 elements"),
     "x[i]": (lambda: WEIGHT[places(0, -6)], IndexError, "index -6 is out of bounds for dimension 0 with size 5"),
-    "x[:, i]": (lambda: WEIGHT[:, places(3)], IndexError, "index 3 is out of bounds for dimension 1 with size 3"),
+    "x[:, i]": (lambda: WEIGHT[:, places(3)], IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
     "x[i] = 0": (
         lambda: written(lambda x: x.__setitem__(places(5), 0.0)), IndexError,
         "index 5 is out of bounds for dimension 0 with size 5",

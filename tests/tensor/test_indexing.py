@@ -93,3 +93,39 @@ def test_one_number_is_not_written_by_a_mask_of_bytes_but_several_are() -> None:
             x[mask] = 1
         x[mask] = torch.ones(2)
     assert x.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        ("..., 7", "index 7 is out of bounds for dimension 1 with size 4"),
+        ("0, None, 9", "index 9 is out of bounds for dimension 2 with size 3"),
+        (":, [5]", "index 5 is out of bounds for dimension 0 with size 3"),
+        ("[0], :, [9]", "index 9 is out of bounds for dimension 1 with size 4"),
+        (":, torch.tensor(5)", "index 5 is out of bounds for dimension 1 with size 3"),
+        ("[0, 1], [0, 1, 9]", "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]"),
+    ],
+)
+def test_what_is_beyond_is_named_by_its_place_among_the_indices(index: str, words: str) -> None:
+    x = torch.zeros(2, 3, 4)
+    for source in (f"x[{index}]", f"x[{index}] = 1.0"):
+        with pytest.raises(IndexError) as caught:
+            exec(source, {"x": x, "torch": torch})
+        assert str(caught.value) == words, source
+
+
+def test_of_nothing_nothing_is_beyond() -> None:
+    x = torch.zeros(2, 3)
+    assert x[:, :0][torch.tensor([5])].shape == (1, 0)
+    x[torch.tensor([], dtype=torch.int64), torch.tensor([7])] = 1.0
+    assert not x.any()
+    with pytest.raises(IndexError, match="^index is out of bounds for dimension with size 0"):
+        x[:0][torch.tensor([0])]
+
+
+def test_only_a_single_mask_takes_a_number_of_another_dtype() -> None:
+    x, mask = torch.zeros(2, 2), torch.tensor([True, False])
+    x[mask] = torch.tensor(3)
+    assert x.tolist() == [[3.0, 3.0], [0.0, 0.0]]
+    with pytest.raises(RuntimeError, match="got Float for the destination and Long for the source"):
+        x[mask, mask] = torch.tensor(3)
