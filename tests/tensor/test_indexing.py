@@ -119,7 +119,7 @@ def test_of_nothing_nothing_is_beyond() -> None:
     assert x[:, :0][torch.tensor([5])].shape == (1, 0)
     x[torch.tensor([], dtype=torch.int64), torch.tensor([7])] = 1.0
     assert not x.any()
-    with pytest.raises(IndexError, match="^index is out of bounds for dimension with size 0"):
+    with pytest.raises(IndexError, match=r"^index is out of bounds for dimension with size 0"):
         x[:0][torch.tensor([0])]
 
 
