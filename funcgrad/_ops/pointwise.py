@@ -156,7 +156,19 @@ def asinh(input: Array) -> Array:
 @op(grad="AcoshBackward0", promote="float", names="acosh .acosh .acosh_ acosh_ arccosh .arccosh .arccosh_ arccosh_")
 def acosh(input: Array) -> Array:
     """The inverse hyperbolic cosine; NaN below 1."""
+    return _complex_acosh(input) if input.dtype.kind == "c" else lax.acosh(input)
+
+
+@jax.custom_jvp
+def _complex_acosh(input: Array) -> Array:
     return lax.acosh(input)
+
+
+@_complex_acosh.defjvp
+def _complex_acosh_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """By one root for each factor: with that of (x - 1)(x + 1), as JAX has it, the sign is wrong left of the axis."""
+    (x,), (dx,) = primals, tangents
+    return _complex_acosh(x), dx / (lax.sqrt(x - 1) * lax.sqrt(x + 1))
 
 
 @op(grad="AtanhBackward0", promote="float", names="atanh .atanh .atanh_ atanh_ arctanh .arctanh .arctanh_ arctanh_")

@@ -407,7 +407,7 @@ def _not_as_a_whole(
             if _parts_cost_more(line):
                 return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
-    if is_loop:
+    if is_loop or (len(short) > LOOP and any(map(_ran_before, line))):
         why = "it is a few turns of a loop"
     elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
         why = "programs hardly ever came back of late"
@@ -420,6 +420,14 @@ def _not_as_a_whole(
     else:
         return None
     return _in_steps(line, found, part, _size(short), why)
+
+
+def _ran_before(step: Step | Loop) -> bool:
+    """Tell whether an instruction passes a step that has run: a turn of a loop in which something was read.
+
+    Turns that are not alike (a solver takes some anew) are passed node by node, and read no weights again and again.
+    """
+    return isinstance(step, Step) and isinstance(step.op, Composite)
 
 
 def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Step | Loop]) -> Sequence[Step | Loop]:

@@ -203,6 +203,33 @@ def test_whole_numbers_of_a_step_are_where_its_compiled_program_will_have_them(m
     assert sum(compiles[1:]) == 1, compiles  # once it was run often; not again for words that XLA gave
 
 
+@pytest.mark.usefixtures("hosted")
+def test_a_solver_that_takes_some_steps_anew_is_a_loop_backwards_too() -> None:
+    rate = torch.tensor(2.0, requires_grad=True)
+
+    def field(y: torch.Tensor) -> torch.Tensor:
+        return torch.stack([y[1], rate * (1 - y[0] ** 2) * y[1] - y[0]])
+
+    def solved(size: float) -> torch.Tensor:
+        y, time = torch.tensor([2.0, 0.0]), 0.0
+        while time < 2:
+            stages = [field(y)]
+            for _ in range(5):
+                stages.append(field(y + size * sum(stages) / len(stages)))
+            error = (stages[-1] - stages[-2]).abs().max().item() * size
+            if error < 0.02:
+                time, y = time + size, y + size * sum(stages) / len(stages)
+            size *= min(2, max(0.5, 0.8 * (0.02 / (error + 1e-9)) ** 0.5))
+        return y[0]
+
+    end = solved(0.4)
+    Journal.compiles.clear()
+    end.backward()
+    assert rate.grad is not None and rate.grad.isfinite().item()
+    reasons = [compile.reason for compile in Journal.compiles]
+    assert all("it is a few turns of a loop" in reason for reason in reasons), reasons
+
+
 def test_the_layers_of_a_deep_net_are_no_turns() -> None:
     layers = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.LayerNorm(4)) for _ in range(12)])
     with counted() as seen:
