@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -209,33 +210,60 @@ def tensor_unfold(input: Array, dimension: int, size: int, step: int) -> Array:
     return jnp.moveaxis(jnp.take(input, places, axis=dim), dim + 1, -1)
 
 
-def _strided_places(size: Dims, stride: Dims, storage_offset: int | None, base: Array) -> np.ndarray:
+def _strided_places(
+    size: Dims, stride: Dims, storage_offset: int | None, base: Array
+) -> tuple[tuple[int, ...], np.ndarray]:
+    """Return the first sizes, which are read as they stand, and where in what is left of `base` the others read."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    kept = _read_as_they_stand(size, stride, storage_offset or 0, base.shape)
     places = np.full((), storage_offset or 0)
-    for length, step in zip(size, stride, strict=True):
+    for length, step in zip(size[kept:], stride[kept:], strict=True):
         places = places[..., None] + np.arange(length) * step
-    if places.size and places.max() >= base.size:
+    if not kept and places.size and places.max() >= base.size:
         itemsize = base.dtype.itemsize
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and "
             f"itemsize {itemsize} requiring a storage size of {(int(places.max()) + 1) * itemsize} are out of bounds "
             f"for storage of size {base.size * itemsize}"
         )
-    return places
+    return tuple(size[:kept]), places
+
+
+def _read_as_they_stand(size: Dims, stride: Dims, offset: int, shape: tuple[int, ...]) -> int:
+    """Count the first dimensions that are the base's own, of whose rows each is read by itself (a batch of windows).
+
+    Their places need no list, so it is short, and the same for a batch of any length.
+    """
+    rows = [math.prod(shape[dim + 1 :]) for dim in range(len(shape))]
+    kept = 0
+    while kept < min(len(size), len(shape)) and size[kept] == shape[kept] and stride[kept] == rows[kept]:
+        kept += 1
+    while kept and offset + _reach(size[kept:], stride[kept:]) >= rows[kept - 1]:
+        kept -= 1
+    return kept
+
+
+def _reach(size: Dims, stride: Dims) -> int:
+    return sum((length - 1) * step for length, step in zip(size, stride, strict=True))
 
 
 def _strided_back(base: Array, new: Array, size: Dims, stride: Dims, storage_offset: int | None = None) -> Array:
-    places = _strided_places(size, stride, storage_offset, base)
-    return base.reshape(-1).at[places].set(new).reshape(base.shape)
+    kept, places = _strided_places(size, stride, storage_offset, base)
+    return _rows(base, kept).at[..., places].set(new).reshape(base.shape)
 
 
 @op(grad="AsStridedBackward0", names="", write_back=_strided_back)
 def as_strided(input: Array, size: Dims, stride: Dims, storage_offset: int | None = None) -> Array:
     """Return elements of the flattened input: [i, j, ...] is at storage_offset + i * stride[0] + j * stride[1] + ..."""
-    return input.reshape(-1)[_strided_places(size, stride, storage_offset, input)]
+    kept, places = _strided_places(size, stride, storage_offset, input)
+    return _rows(input, kept)[..., places]
+
+
+def _rows(input: Array, kept: tuple[int, ...]) -> Array:
+    return input.reshape(*kept, math.prod(input.shape[len(kept) :]))
 
 
 def _needs_complex(input: Array, name: str) -> None:

@@ -228,6 +228,13 @@ def put_at_places(x: fg.Tensor) -> Any:
     return rows, added, fg.zeros(40, 2, 6).index_put((order, fg.tensor(1)), x[2])
 
 
+@program
+def windows_read_by_strides(x: fg.Tensor) -> Any:
+    samples = x.transpose(0, 1).contiguous()
+    windows = samples.as_strided((x.shape[1], 4, 2, 5), (24, 6, 1, 1))
+    return windows, fg.einsum("nckp,nc->nkp", windows, samples[..., 0])
+
+
 def _run(function: Program, lengths: tuple[int, ...]) -> list[list[np.ndarray[Any, Any]]]:
     outcomes = []
     for length in lengths:
