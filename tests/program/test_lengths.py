@@ -353,6 +353,19 @@ def test_a_text_that_outgrows_its_window_is_compiled_three_times() -> None:
     assert seen.compiles == 0
 
 
+def test_what_lies_in_another_order_of_memory_is_the_same_program() -> None:
+    straight, turned = fg.ones(2, 400, 60) * 2, fg.ones(2, 60, 400).transpose(1, 2) * 2
+    explain.flush()
+    sums = []
+    for x in (straight, turned):
+        y = (x.sin() @ x.cos().mT).tanh().sum(0) + x.sum()
+        executables = len(plan._EXECUTABLES)
+        sums.append(y.sum().item())
+    assert straight.stride() != turned.stride()
+    assert sums[0] == sums[1]
+    assert len(plan._EXECUTABLES) == executables
+
+
 def test_blocks_that_widen_are_one_program() -> None:
     x = fg.ones(2, 3)
     with fg.no_grad(), counted() as seen:

@@ -28,7 +28,7 @@ from funcgrad._program.lengths.symbol import (
 )
 from funcgrad._program.line import Instruction, Recorded
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
-from funcgrad._program.value import Aval
+from funcgrad._program.value import Aval, in_any_order
 
 _WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 _TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
@@ -149,7 +149,8 @@ class Family:
     @property
     def has_others(self) -> bool:
         """Whether the last program was given arrays of other shapes before, and not just other numbers."""
-        return any(list(sample.leaves) != list(self.samples[-1].leaves) for sample in self.samples)
+        shapes = [list(map(in_any_order, sample.leaves)) for sample in self.samples]
+        return any(shape != shapes[-1] for shape in shapes)
 
     @property
     def may_wait(self) -> bool:
@@ -257,7 +258,7 @@ def _opened(
     except Varies:
         if not lengths_in(taken):
             _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
-        avals = tuple([a.in_order(b.order) for a, b in zip(inferred(op, taken, statics), found[0].avals, strict=True)])
+        avals = inferred(op, taken, statics)
     signature = Signature(op, taken, statics, avals)
     fit.know([call.signature for call in found], signature)
     return signature
