@@ -496,7 +496,26 @@ def _experts(sizes: list[tuple[int, int]]) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14)])
+def _sets(sizes: list[tuple[int, int]]) -> list[float]:
+    """Train a net of sets of points, embedded together, then split again; each set attends to its own."""
+    fg.manual_seed(0)
+    body, attention, head = nn.Linear(6, 8), nn.Linear(8, 1), nn.Linear(8, 3)
+    optimizer = fg.optim.SGD([*body.parameters(), *attention.parameters(), *head.parameters()], lr=0.1)
+    generator, losses = np.random.default_rng(0), []
+    for few, many in sizes:
+        parts = [few, many, (few * many) % 50 + 5]
+        points = fg.from_numpy(generator.standard_normal((sum(parts), 6), np.float32))
+        split = fg.split(body(points).tanh(), parts)
+        pooled = fg.stack([(attention(part).softmax(0) * part).sum(0) for part in split])
+        loss = F.cross_entropy(head(pooled), fg.tensor([0, 1, 2]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14), (_sets, 4)])
 def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
     train: Callable[..., list[float]], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ class Form:
                 break
             except _Loose as loose:
                 self.places = [*self.places, loose.place]
+                self._let_sum_follow()
             except Follows as follows:
                 self._let_follow(follows)
         let_go(self.calls)
@@ -98,8 +99,19 @@ class Form:
         """Return how many elements its calls write at these lengths."""
         return sum(math.prod(at(tuple(aval.shape), lengths)) for call in self.calls for aval in call.avals)
 
+    def _let_sum_follow(self) -> None:
+        """Drop a length that is the sum of others, now that one more is known: what is split, where all parts are."""
+        columns = [tuple([_found_at(place, sample) for sample in self.samples]) for place in self.places]
+        symbols = between(wide((NEAR,) * len(columns)))
+        for i, column in enumerate(columns):
+            others = [*range(i), *range(i + 1, len(columns))]
+            parts = summands(column, [columns[j] for j in others])
+            if parts:
+                self._let_follow(Follows(i, sum([symbols[others[j]] for j in parts[1:]], symbols[others[parts[0]]])))
+                return
+
     def _let_follow(self, follows: Follows) -> None:
-        """Drop a length that an op returns: all expressions are of the others from now on."""
+        """Drop a length that an op makes of others: all expressions are of these from now on."""
         del self.places[follows.length]
         symbols = list(between(wide((NEAR,) * len(self.places))))
         symbols.insert(follows.length, 0)
