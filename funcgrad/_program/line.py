@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from funcgrad._program.trie import Call, Hole, Signature, is_open
-from funcgrad._program.value import Aval
+from funcgrad._program.value import Aval, in_any_order
 
 Argument: TypeAlias = Any
 
@@ -157,12 +157,12 @@ def needed_calls(calls: Sequence[CallT], wanted: Iterable[int]) -> list[CallT]:
 
 
 def token_of(signature: Any) -> Any:
-    """Return what is equal for calls that differ in what they read and in numbers only.
+    """Return what is equal for calls that differ in what they read, in numbers and in torch's order of memory only.
 
     What they give is part of it: it may depend on the default dtype.
     """
-    known = tuple(type(a.number) if is_open(a) else a for a in signature.arguments)
-    return signature.op, signature.statics, known, signature.avals
+    known = tuple([type(a.number) if is_open(a) else in_any_order(a) for a in signature.arguments])
+    return signature.op, signature.statics, known, tuple(map(in_any_order, signature.avals))
 
 
 def instructions_of(step: Step | Loop) -> int:

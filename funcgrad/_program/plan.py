@@ -245,7 +245,7 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
     elif (halves := _with_loss_first(part, read, short)) is not None:
         made = halves
     elif whole is None:
-        made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(part.avals)), results, sources)
+        made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(leaves)), results, len(leaves), sources)
     else:
         made = small or _plan_of_whole(whole, part, sources)
     if chosen is None and whole is not None and len(line) > FEW:
@@ -382,13 +382,13 @@ def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
     return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, sources=sources, free=set(part.free))
 
 
-def _plan_of_pieces(whole: Whole, results: Sequence[Argument], sources: Sources) -> Plan:
+def _plan_of_pieces(whole: Whole, results: Sequence[Argument], leaves: int, sources: Sources) -> Plan:
     """Return how to run a line piece by piece: as an earlier line that computes the same, if there is one."""
     execute = _EXECUTABLES.get((whole.key, settings.piece))
     is_new = execute is None
     if execute is None:
         execute = _EXECUTABLES[whole.key, settings.piece] = InPieces(whole.line, results, settings.piece)
-    return Plan(execute, (), whole.kept, whole.order, is_new=is_new, sources=sources)
+    return Plan(execute, (), range(leaves), whole.order, is_new=is_new, sources=sources)
 
 
 def _not_as_a_whole(

@@ -46,6 +46,11 @@ class Aval:
         return f"{self.dtype.name}{list(self.shape)}"
 
 
+def in_any_order(known: Any) -> Any:
+    """Return an Aval without the order, on which no number depends; anything else as it is."""
+    return known.in_order(None) if type(known) is Aval else known
+
+
 _KNOWN: dict[tuple[Any, ...], Aval] = {}
 
 

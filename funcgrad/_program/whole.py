@@ -8,15 +8,16 @@ from typing import Any
 
 import jax
 
-from funcgrad._program.line import Argument, Loop, Recorded, Step
+from funcgrad._program.line import Argument, Loop, Recorded, Step, arguments_of
 from funcgrad._program.tracing import Tracing, parts_read
-from funcgrad._program.value import Aval
+from funcgrad._program.value import Aval, in_any_order
 
 
 class Whole:
     """A line as one function of its leaves: `step`, with its leaves and results in the order that JAX donates in.
 
     JAX pairs donated inputs with results of their shape in the order of both, so partners must come in that order.
+    Leaves that it does not read are left out: what prepares a step's data is the same however many the step itself has.
     once: whether instructions of one kind are traced once, which needs shapes that are known.
     """
 
@@ -33,7 +34,8 @@ class Whole:
         self.once = once
         places = {slot: place for place, slot in enumerate(wanted)}
         self.line, self.given = line, sorted(partners)
-        self.kept = [i for i in range(leaves) if i not in partners]
+        read = set(arguments_of(line))
+        self.kept = [i for i in range(leaves) if i not in partners and -1 - i in read]
         paired = [partners[leaf] for leaf in self.given]
         returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
         self.order = [places[slot] for slot in returned]
@@ -71,23 +73,23 @@ def donations(
     else from a later call. A result computed before the last reading would make
     XLA copy the leaf: an MLP step whose weights were paired with their gradients copied every one of them.
     """
-    is_wanted = set(wanted)
+    is_wanted, shapes = set(wanted), list(map(in_any_order, leaf_avals))
     last_reader = {-1 - a: i for i, call in enumerate(calls) for a in call.arguments if type(a) is int and a < 0}
     unclaimed: dict[Aval, list[tuple[int, int]]] = defaultdict(list)  # by shape: (producing call, slot)
     for i, call in enumerate(calls):
         for slot, aval in enumerate(call.avals, call.first):
             if slot in is_wanted:
-                unclaimed[aval].append((i, slot))
+                unclaimed[in_any_order(aval)].append((i, slot))
     replaced = _replaced(calls, last_reader, is_wanted)
     partners = {leaf: slot for leaf, slot in replaced.items() if copies or leaf in free}
     for leaf, slot in partners.items():
-        unclaimed[leaf_avals[leaf]].remove((last_reader[leaf], slot))
+        unclaimed[shapes[leaf]].remove((last_reader[leaf], slot))
     for at_once in (True, False):
         for leaf in sorted(set(free), key=lambda leaf: _first_place(calls, last_reader, leaf)):
             reader = last_reader.get(leaf)
             if leaf in partners or reader is None:
                 continue
-            rows = unclaimed[leaf_avals[leaf]]
+            rows = unclaimed[shapes[leaf]]
             fits = (row for row in rows if row[0] == reader) if at_once else (row for row in rows if row[0] > reader)
             chosen = next(fits, None)
             if chosen is not None:

@@ -360,6 +360,19 @@ def test_a_text_that_outgrows_its_window_is_compiled_three_times() -> None:
     assert seen.compiles == 0
 
 
+def test_what_lies_in_another_order_of_memory_is_the_same_program() -> None:
+    straight, turned = fg.ones(2, 400, 60) * 2, fg.ones(2, 60, 400).transpose(1, 2) * 2
+    explain.flush()
+    sums = []
+    for x in (straight, turned):
+        y = (x.sin() @ x.cos().mT).tanh().sum(0) + x.sum()
+        executables = len(plan._EXECUTABLES)
+        sums.append(y.sum().item())
+    assert straight.stride() != turned.stride()
+    assert sums[0] == sums[1]
+    assert len(plan._EXECUTABLES) == executables
+
+
 def test_blocks_that_widen_are_one_program() -> None:
     x = fg.ones(2, 3)
     with fg.no_grad(), counted() as seen:
@@ -490,7 +503,26 @@ def _experts(sizes: list[tuple[int, int]]) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14)])
+def _sets(sizes: list[tuple[int, int]]) -> list[float]:
+    """Train a net of sets of points, embedded together, then split again; each set attends to its own."""
+    fg.manual_seed(0)
+    body, attention, head = nn.Linear(6, 8), nn.Linear(8, 1), nn.Linear(8, 3)
+    optimizer = fg.optim.SGD([*body.parameters(), *attention.parameters(), *head.parameters()], lr=0.1)
+    generator, losses = np.random.default_rng(0), []
+    for few, many in sizes:
+        parts = [few, many, (few * many) % 50 + 5]
+        points = fg.from_numpy(generator.standard_normal((sum(parts), 6), np.float32))
+        split = fg.split(body(points).tanh(), parts)
+        pooled = fg.stack([(attention(part).softmax(0) * part).sum(0) for part in split])
+        loss = F.cross_entropy(head(pooled), fg.tensor([0, 1, 2]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14), (_sets, 4)])
 def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
     train: Callable[..., list[float]], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -355,3 +356,33 @@ def test_parts_that_are_others_each_time_are_not_compiled_for_ever(monkeypatch: 
     monkeypatch.setattr(forest, "_roots", {})
     for image, whole in zip(found, painted(24), strict=True):
         np.testing.assert_allclose(image, whole, rtol=1e-6, atol=1e-6)
+
+
+def recalled(lengths: list[int]) -> list[int]:
+    """Train a recurrent actor-critic, whose state begins with zeros; return how much was compiled in each episode."""
+    torch.manual_seed(0)
+    cell, actor, critic = nn.LSTMCell(3, 8), nn.Linear(8, 2), nn.Linear(8, 1)
+    params = [param for layer in (cell, actor, critic) for param in layer.parameters()]
+    optimizer, counts = torch.optim.Adam(params, lr=0.01), list[int]()
+    for length in lengths:
+        with counted() as seen:
+            state, saved = (torch.zeros(1, 8), torch.zeros(1, 8)), list[tuple[torch.Tensor, torch.Tensor]]()
+            for t in range(length):
+                state = cell(torch.tensor([[0.1 * t, 1.0, -0.5]]), state)
+                chances = torch.log_softmax(actor(state[0]), -1)
+                saved.append((chances[0, int(chances[0, 0].item() < -0.7)], critic(state[0])))
+            gain, loss = torch.zeros(1, 1), torch.zeros(1, 1)
+            for t in reversed(range(length)):
+                gain = 0.9 * gain + 1.0
+                better = gain - saved[t][1]
+                loss = loss + 0.5 * better.square() - saved[t][0] * better.detach()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            assert math.isfinite(loss.item())
+        counts.append(seen.compiles + seen.parts)
+    return counts
+
+
+def test_a_state_that_begins_with_zeros_is_no_program_of_each_episode() -> None:
+    assert recalled([20, 9, 14, 11, 23, 17])[3:] == [0, 0, 0]

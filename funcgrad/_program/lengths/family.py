@@ -28,7 +28,7 @@ from funcgrad._program.lengths.symbol import (
 )
 from funcgrad._program.line import Instruction, Recorded
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
-from funcgrad._program.value import Aval
+from funcgrad._program.value import Aval, in_any_order
 
 _WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 _TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
@@ -62,6 +62,7 @@ class Form:
                 break
             except _Loose as loose:
                 self.places = [*self.places, loose.place]
+                self._let_sum_follow()
             except Follows as follows:
                 self._let_follow(follows)
         let_go(self.calls)
@@ -98,8 +99,19 @@ class Form:
         """Return how many elements its calls write at these lengths."""
         return sum(math.prod(at(tuple(aval.shape), lengths)) for call in self.calls for aval in call.avals)
 
+    def _let_sum_follow(self) -> None:
+        """Drop a length that is the sum of others, now that one more is known: what is split, where all parts are."""
+        columns = [tuple([_found_at(place, sample) for sample in self.samples]) for place in self.places]
+        symbols = between(wide((NEAR,) * len(columns)))
+        for i, column in enumerate(columns):
+            others = [*range(i), *range(i + 1, len(columns))]
+            parts = summands(column, [columns[j] for j in others])
+            if parts:
+                self._let_follow(Follows(i, sum([symbols[others[j]] for j in parts[1:]], symbols[others[parts[0]]])))
+                return
+
     def _let_follow(self, follows: Follows) -> None:
-        """Drop a length that an op returns: all expressions are of the others from now on."""
+        """Drop a length that an op makes of others: all expressions are of these from now on."""
         del self.places[follows.length]
         symbols = list(between(wide((NEAR,) * len(self.places))))
         symbols.insert(follows.length, 0)
@@ -149,7 +161,8 @@ class Family:
     @property
     def has_others(self) -> bool:
         """Whether the last program was given arrays of other shapes before, and not just other numbers."""
-        return any(list(sample.leaves) != list(self.samples[-1].leaves) for sample in self.samples)
+        shapes = [list(map(in_any_order, sample.leaves)) for sample in self.samples]
+        return any(shape != shapes[-1] for shape in shapes)
 
     @property
     def may_wait(self) -> bool:
@@ -257,7 +270,7 @@ def _opened(
     except Varies:
         if not lengths_in(taken):
             _refuse_loose(fit, (_RESULT, place), tuple([_sizes(call.avals) for call in found]))
-        avals = tuple([a.in_order(b.order) for a, b in zip(inferred(op, taken, statics), found[0].avals, strict=True)])
+        avals = inferred(op, taken, statics)
     signature = Signature(op, taken, statics, avals)
     fit.know([call.signature for call in found], signature)
     return signature

@@ -123,9 +123,9 @@ class Fit:
 
     def _aval(self, found: Sequence[Aval]) -> Aval:
         first = found[0]
-        if len({(known.dtype, known.placement, known.order) for known in found}) > 1:
+        if len({(known.dtype, known.placement) for known in found}) > 1:
             raise Varies
-        return aval(self.of(*[tuple(a.struct.shape) for a in found]), first.dtype.numpy, first.placement, first.order)
+        return aval(self.of(*[tuple(a.struct.shape) for a in found]), first.dtype.numpy, first.placement)
 
     def _made(self, found: Sequence[Any]) -> Any:
         if type(found[0]) is Signature:
@@ -165,7 +165,7 @@ def fits(found: Any, actual: Any, lengths: tuple[int, ...]) -> bool:
     if isinstance(found, tuple) and type(found) not in (Constant, Hole):
         return len(found) == len(actual) and all(map(fits, found, actual, [lengths] * len(found)))
     if type(found) is Aval:
-        return at(found, lengths) is actual
+        return at(found, lengths).in_order(None) is actual.in_order(None)
     if type(found) is Signature:
         return fits(_content(found), _content(actual), lengths)
     return bool(found == actual)
