@@ -131,13 +131,14 @@ class Cell:
     """One value under several names with different histories: a tensor, what it was detached to, its `.data`.
 
     is_shared: whether `share_memory_` was called on one of them. mirrors: numpy's arrays that show the value too.
-    is_for_numpy: whether a tensor has it for them alone, under its one name.
+    is_for_numpy: whether a tensor has it for them alone, under its one name. writes: how often it was written to.
     """
 
-    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value")
+    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value", "writes")
 
     def __init__(self, value: Value) -> None:
         self.value, self.is_shared, self.is_for_numpy = value, False, False
+        self.writes = 0
         self.mirrors: Mirrors | None = None
 
     def refresh(self, tensor: Tensor) -> None:
@@ -154,6 +155,7 @@ class Cell:
         """Bind this name anew, and let the others see the value."""
         tensor._variable = new
         self.value = new.value
+        self.writes += tensor._writes is not None
         if self.mirrors is not None:
             self.mirrors.show(self)
 
@@ -206,9 +208,17 @@ def write(tensor: Tensor, new: Variable) -> None:
     if tensor._slot is not None:
         _keep_retaining(tensor, new)
     if tensor._alias is None:
-        tensor._variable = new
+        tensor._variable, tensor._writes = new, (tensor._writes or 0) + 1
     else:
         tensor._alias.write(tensor, new)
+
+
+def version_of(tensor: Tensor) -> int:
+    """Return how often the storage that a tensor reads was written to, under this name or one that shares it."""
+    whole = tensor._whole
+    if whole._writes is None:
+        return 0
+    return whole._writes + (whole._alias.writes if type(whole._alias) is Cell else 0)
 
 
 def _keep_retaining(tensor: Tensor, new: Variable) -> None:

@@ -17,7 +17,7 @@ from funcgrad._tape.apply import only_record
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.interop import value_on
-from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
+from funcgrad._tensor.tensor import VARIABLE, Tensor
 
 
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
@@ -50,10 +50,11 @@ def bind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
     ]
     # one C loop: no Python bytecode runs, so no signal handler, between the first name and the last
     deque(map(VARIABLE.__set__, tensors, new), maxlen=0)
-    if any(map(ALIAS.__get__, tensors)):
-        for tensor, variable in zip(tensors, new, strict=True):
-            if tensor._alias is not None:
-                tensor._alias.write(tensor, variable)
+    for tensor, variable in zip(tensors, new, strict=True):
+        if tensor._alias is None:
+            tensor._writes = (tensor._writes or 0) + 1
+        else:
+            tensor._alias.write(tensor, variable)
 
 
 def end_step() -> None:

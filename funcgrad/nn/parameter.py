@@ -121,8 +121,8 @@ class UninitializedTensorMixin(Tensor):
         return fg.empty(0, device=self.device, dtype=self.dtype)
 
     @data.setter
-    def data(self, value: Tensor) -> None:
-        Tensor.data.fset(self, value)  # type: ignore[attr-defined]  # a property, which `methods` installs
+    def data(self, new: Tensor) -> None:
+        Tensor.data.__set__(self, new)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = copied = type(self)._made(self.requires_grad, self.device, self.dtype)
