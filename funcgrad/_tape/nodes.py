@@ -351,6 +351,12 @@ def named(base: type, name: str, module: str = "builtins") -> type:
     return found
 
 
+def show_as_strided(node: Any) -> None:
+    """Let the node of a view that was read again be called what it is in torch: as_strided of its base."""
+    if isinstance(node, GradNode):
+        node.__class__ = named(GradNode, "AsStridedBackward0")
+
+
 def _drawn_class(name: str) -> Any:
     return named(_Drawn, name)
 

@@ -14,7 +14,7 @@ from funcgrad._program.record import record
 from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
-from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.nodes import GradSlot, show_as_strided
 from funcgrad._tape.variable import Variable
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class View:
             (read,) = apply(self.op, (now, *self.inputs), self.statics)
         finally:
             thread.grad = keeps_history
+        if seen is not None and read.aval.dtype is now.aval.dtype:  # other bits of the numbers are torch's own op again
+            show_as_strided(read.node)
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
 
     def write(self, tensor: Tensor, new: Variable) -> None:

@@ -83,6 +83,19 @@ def test_node_hooks_see_gradients_on_both_sides() -> None:
     assert seen == [("before", 2.0), ("after", 6.0, 2.0)]
 
 
+def test_a_view_of_what_was_written_to_is_shown_as_strided() -> None:
+    base = torch.arange(6.0).view(2, 3).requires_grad_() * 1
+    row = base[0]
+    assert row.grad_fn.name() == "SelectBackward0"
+    row.mul_(2)
+    assert (row.grad_fn.name(), row.grad_fn.next_functions[0][0]) == ("AsStridedBackward0", base.grad_fn)
+    assert repr(row) == "tensor([0., 2., 4.], grad_fn=<AsStridedBackward0>)"
+    turned, parts = base.t(), torch.view_as_real(base + 0j)
+    base.add_(1)
+    assert (turned.grad_fn.name(), parts.grad_fn.name()) == ("AsStridedBackward0", "ViewAsRealBackward0")
+    assert base.t().grad_fn.name() == "TBackward0"
+
+
 def test_hooks_can_be_set_on_one_saved_tensor() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen: list[Any] = []
