@@ -11,7 +11,7 @@ from funcgrad._program.value import InsideTransform, Value
 from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import node_class
-from funcgrad._tape.packing import Packed
+from funcgrad._tape.packing import packed
 from funcgrad._tape.variable import Variable
 from funcgrad._tape.vjp import pullback_of
 
@@ -86,7 +86,7 @@ def with_history(
 ) -> list[Variable]:
     """Return the results of a call with a node behind those that can be differentiated."""
     if thread.saved_hooks and saved:
-        saved = Packed(saved)
+        saved = packed(saved)
     kind = signature.node_class or node_class(signature)
     node = kind(signature, pullback, saved, tuple(edges), results[0])
     if Anomalies.on:

@@ -12,6 +12,7 @@ from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import Aval, Value
+from funcgrad._tape.packing import SavedTensor
 from funcgrad._tape.variable import Names, Variable
 
 SECOND_TIME = (
@@ -235,6 +236,8 @@ class GradNode(Node):
         return [i for i, (kind, given) in enumerate(inputs) if kind == "Array" and _is_input(given, numbers_too)]
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_raw_saved_"):
+            return self._saved_tensor(name.removeprefix("_raw_saved_"))
         if not name.startswith("_saved"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if (found := _known_of_call(self.signature, name.removeprefix("_saved_"))) is not _UNKNOWN:
@@ -249,6 +252,14 @@ class GradNode(Node):
         except AttributeError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
         return _tensor_of(saved) if isinstance(saved, Variable) else saved
+
+    def _saved_tensor(self, name: str) -> SavedTensor:
+        """Return the place of a saved tensor; of the first input for the result, in the place of which it was saved."""
+        of = self.signature.op.inputs[self.pullback.used[0]].name if name == "result" and self.pullback.used else name
+        try:
+            return SavedTensor(self, self.pullback.path_by_name(of, self.signature))
+        except AttributeError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '_raw_saved_{name}'") from None
 
 
 # In other nodes of torch's a number is no input.
@@ -338,6 +349,12 @@ def named(base: type, name: str, module: str = "builtins") -> type:
     if found is None:
         found = _CLASSES[base, name] = type(name, (base,), {"__slots__": (), "__module__": module})
     return found
+
+
+def show_as_strided(node: Any) -> None:
+    """Let the node of a view that was read again be called what it is in torch: as_strided of its base."""
+    if isinstance(node, GradNode):
+        node.__class__ = named(GradNode, "AsStridedBackward0")
 
 
 def _drawn_class(name: str) -> Any:

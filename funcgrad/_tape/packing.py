@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from operator import getitem
 from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import no_grad, thread
@@ -17,19 +19,74 @@ class Hooks(NamedTuple):
 
 
 class Packed:
-    """What a node holds instead of what it saved while hooks were in force (tuples of Variables, in tuples or not)."""
+    """What a node holds instead of what it saved (Variables in tuples, nested or not), some of it in another form."""
 
-    __slots__ = ("kept", "unpack")
+    __slots__ = ("kept",)
 
-    def __init__(self, saved: tuple[Any, ...]) -> None:
-        hooks: Hooks = thread.saved_hooks[-1]
-        self.unpack = hooks.unpack
-        with no_grad():
-            self.kept = _each(saved, lambda variable: _Kept(_packed(hooks, variable), variable))
+    def __init__(self, kept: tuple[Any, ...]) -> None:
+        self.kept = kept
 
     def tensors(self, cotangents: Sequence[Variable | None], history: bool) -> tuple[Any, ...]:
         """Return what the node had saved, each with the history that it had."""
-        return _each(self.kept, lambda kept: kept.unpacked(self.unpack))
+        return _each(self.kept, lambda one: one.unpacked() if type(one) is _Kept else one)
+
+
+def packed(saved: tuple[Any, ...]) -> Packed:
+    """Return what a node holds instead of what it saved while hooks are in force."""
+    hooks: Hooks = thread.saved_hooks[-1]
+    with no_grad():
+        return Packed(_each(saved, lambda variable: _Kept(hooks, variable)))
+
+
+class SavedTensor:
+    """One tensor that a node saved, as `_raw_saved_self` and its like have it: a pair of hooks can be set on it.
+
+    path: where it stands in what the node saved; None where the node has no need of it.
+    """
+
+    __slots__ = ("node", "path")
+
+    def __init__(self, node: Any, path: tuple[int, ...] | None) -> None:
+        self.node, self.path = node, path
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Keep what `pack_hook` makes of the tensor in its place; backward reads what `unpack_hook` makes of that.
+
+        RuntimeError: the graph was freed, the tensor has hooks already, or is not needed.
+        """
+        saved = self.node.saved
+        if saved is None:
+            raise RuntimeError(_FREED)
+        kept = saved.kept if type(saved) is Packed else saved
+        if type(kept) is not tuple:  # a checkpoint makes it again
+            raise RuntimeError(_HOOKED)
+        found = None if self.path is None else functools.reduce(getitem, self.path, kept)
+        if type(found) is _Kept:
+            raise RuntimeError(_HOOKED)
+        if self.path is None or type(found) is not Variable:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        with no_grad():
+            self.node.saved = Packed(_changed(kept, self.path, _Kept(Hooks(pack_hook, unpack_hook), found)))
+
+    def __repr__(self) -> str:
+        return f"<torch._C._autograd.SavedTensor object at {hex(id(self))}>"
+
+
+_FREED = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+    "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved variables after calling backward."
+)
+_HOOKED = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+    "allowed at a time."
+)
+
+
+def _changed(saved: tuple[Any, ...], path: tuple[int, ...], new: _Kept) -> tuple[Any, ...]:
+    place, *rest = path
+    changed = _changed(saved[place], tuple(rest), new) if rest else new
+    return (*saved[:place], changed, *saved[place + 1 :])
 
 
 def _packed(hooks: Hooks, variable: Variable) -> Any:
@@ -45,15 +102,16 @@ def _packed(hooks: Hooks, variable: Variable) -> Any:
 
 
 class _Kept:
-    """One saved tensor in its other form, and whose result it was."""
+    """One saved tensor in its other form, what gives it back, and whose result it was."""
 
-    __slots__ = ("form", "index", "node")
+    __slots__ = ("form", "index", "node", "unpack")
 
-    def __init__(self, form: Any, variable: Variable) -> None:
-        self.form, self.node, self.index = form, variable.node, variable.index
+    def __init__(self, hooks: Hooks, variable: Variable) -> None:
+        self.form, self.unpack = _packed(hooks, variable), hooks.unpack
+        self.node, self.index = variable.node, variable.index
 
-    def unpacked(self, unpack: Callable[[Any], Any]) -> Variable:
-        given = unpack(self.form)
+    def unpacked(self) -> Variable:
+        given = self.unpack(self.form)
         try:
             value = Names.unwrap(given).value
         except TypeError:

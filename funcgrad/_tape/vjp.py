@@ -6,9 +6,11 @@ jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="resi
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import getitem
 from typing import Any
 
 import jax
@@ -100,10 +102,15 @@ class Pullback:
 
     def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
         """Return what was saved of the input with this name ("self" is torch's first); None where it was not needed."""
+        path = self.path_by_name(name, signature)
+        return None if path is None else functools.reduce(getitem, path, saved)
+
+    def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
+        """Return where the input with this name stands in what was saved; None where it was not needed."""
         place = _place(signature, name)
         if place < 0:
             raise AttributeError(f"{self.signature.op.name} saved nothing of {name!r}")
-        return saved[self.used.index(place)] if place in self.used else None
+        return (self.used.index(place),) if place in self.used else None
 
     def result_again(self, saved: tuple[Any, ...], signature: Signature) -> Value:
         """Record the call once more, for who asks what it gave: a node holds inputs. AttributeError: not all."""
@@ -194,9 +201,9 @@ class ResidualPullback(Pullback):
         """Return all inputs; the residuals join them once they are recorded."""
         return tuple(inputs)
 
-    def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
-        """Return what was saved of the input with this name."""
-        return saved[0][_place(signature, name)]
+    def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
+        """Return where the input with this name stands among the inputs, which were all saved."""
+        return 0, _place(signature, name)
 
 
 class ForwardHalf:

@@ -14,7 +14,7 @@ from funcgrad._program.record import record
 from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
-from funcgrad._tape.nodes import GradSlot
+from funcgrad._tape.nodes import GradSlot, show_as_strided
 from funcgrad._tape.variable import Variable
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class View:
             (read,) = apply(self.op, (now, *self.inputs), self.statics)
         finally:
             thread.grad = keeps_history
+        if seen is not None and read.aval.dtype is now.aval.dtype:  # other bits of the numbers are torch's own op again
+            show_as_strided(read.node)
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
 
     def write(self, tensor: Tensor, new: Variable) -> None:
@@ -131,13 +133,14 @@ class Cell:
     """One value under several names with different histories: a tensor, what it was detached to, its `.data`.
 
     is_shared: whether `share_memory_` was called on one of them. mirrors: numpy's arrays that show the value too.
-    is_for_numpy: whether a tensor has it for them alone, under its one name.
+    is_for_numpy: whether a tensor has it for them alone, under its one name. writes: how often it was written to.
     """
 
-    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value")
+    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value", "writes")
 
     def __init__(self, value: Value) -> None:
         self.value, self.is_shared, self.is_for_numpy = value, False, False
+        self.writes = 0
         self.mirrors: Mirrors | None = None
 
     def refresh(self, tensor: Tensor) -> None:
@@ -154,6 +157,7 @@ class Cell:
         """Bind this name anew, and let the others see the value."""
         tensor._variable = new
         self.value = new.value
+        self.writes += tensor._writes >= 0
         if self.mirrors is not None:
             self.mirrors.show(self)
 
@@ -175,12 +179,13 @@ def former_of(tensor: Tensor) -> Tensor:
     """Return another name for what `tensor` stands for, through whatever it shares, that keeps no gradient."""
     variable = tensor._current()
     former = tensor._of(variable.detached() if type(variable.node) is GradSlot else variable)
-    former._alias, former._made_in_inference = tensor._alias, tensor._made_in_inference
+    former._alias, former._made_in_inference, former._writes = tensor._alias, tensor._made_in_inference, tensor._writes
     return former
 
 
 def rename(tensor: Tensor, former: Tensor, shown: Tensor) -> None:
     """Let `tensor` stand for a view of its former name: earlier views of it read that. A leaf stays one."""
+    former._whole._writes += 1
     node, tensor._variable = tensor._variable.node, shown._variable
     if type(node) is GradSlot:
         node.aval = shown._variable.aval
@@ -207,8 +212,16 @@ def write(tensor: Tensor, new: Variable) -> None:
         _keep_retaining(tensor, new)
     if tensor._alias is None:
         tensor._variable = new
+        tensor._writes += 1
     else:
         tensor._alias.write(tensor, new)
+
+
+def version_of(tensor: Tensor) -> int:
+    """Return how often the storage that a tensor reads was written to, under this name or one that shares it."""
+    whole = tensor._whole
+    shared = whole._alias.writes if type(whole._alias) is Cell else 0
+    return int(whole._writes) + shared if whole._writes >= 0 else 0
 
 
 def _keep_retaining(tensor: Tensor, new: Variable) -> None:

@@ -274,7 +274,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
     other = object.__new__(cls)
     other._variable, other._slot = self._current(), self._slot
     other._alias = self._alias.again() if type(self._alias) is View else cell_of(self)
-    other._made_in_inference = self._made_in_inference
+    other._made_in_inference, other._writes = self._made_in_inference, self._writes
     return other
 
 

@@ -112,6 +112,8 @@ def _root(position: int, tensor: Tensor | GradientEdge, gradient: Any) -> tuple[
     if isinstance(tensor, GradientEdge):
         aval = tensor.node.avals[tensor.output_nr]
         return (tensor.node, tensor.output_nr), _first_gradient(position, aval, gradient)
+    if not isinstance(tensor, Tensor):
+        raise AssertionError("Expected output to be a torch.Tensor")
     variable = tensor._current()
     if variable.node is None:
         raise RuntimeError(f"element {position} of tensors does not require grad and does not have a grad_fn")
@@ -147,6 +149,8 @@ def _first_gradient(position: int, aval: Aval, gradient: Any) -> Variable:
 def _target(tensor: Tensor | GradientEdge) -> Edge:
     if isinstance(tensor, GradientEdge):
         return tensor.node, tensor.output_nr
+    if not isinstance(tensor, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
     variable = tensor._current()
     if variable.node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")

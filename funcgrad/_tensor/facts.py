@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import contiguous_format, preserve_format, strided
 from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
-from funcgrad._tensor.aliases import Cell, cell_of
+from funcgrad._tensor.aliases import Cell, cell_of, version_of
 from funcgrad._tensor.arguments import as_int
 from funcgrad._tensor.registry import METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 
 
-class _LastSeen:
-    """The value that a tensor had when its version was last asked for, and that version."""
-
-    def __init__(self, value: Any) -> None:
-        self.value, self.version = ref(value), 0
-
-
-def last_seen(tensor: Tensor) -> _LastSeen:
-    """Return the version of a tensor, or of what it is a view of: one more than last time if it was written to since.
-
-    It counts the calls that found a change, not the writes: those would each pay for a number that few look at.
-    """
-    whole = tensor._whole
-    value = whole._current().value
-    seen: _LastSeen | None = getattr(whole, "_last_seen", None)
-    if seen is None:
-        seen = whole._last_seen = _LastSeen(value)
-    if seen.value() is not value:
-        seen.value, seen.version = ref(value), seen.version + 1
-    return seen
-
-
 def _version(self: Tensor) -> int:
-    """A number that grows when the tensor has been written to. RuntimeError for one made in inference mode."""
+    """How often the storage was written to, but through `.data`. RuntimeError for what was made in inference mode."""
     if self.is_inference():
         raise RuntimeError("Inference tensors do not track version counter.")
-    return last_seen(self).version
+    return version_of(self)
 
 
 METHODS["_version"] = property(_version)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import repeat
+from operator import add
 from typing import Any
 
 import jax
@@ -18,7 +20,7 @@ from funcgrad._tape.modes import no_grad
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.interop import value_on
-from funcgrad._tensor.tensor import ALIAS, VARIABLE, Tensor
+from funcgrad._tensor.tensor import ALIAS, VARIABLE, WRITES, Tensor
 
 
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
@@ -54,11 +56,15 @@ def bind(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> None:
     ]
     # one C loop: no Python bytecode runs, so no signal handler, between the first name and the last
     deque(map(VARIABLE.__set__, tensors, new), maxlen=0)
-    if any(map(ALIAS.__get__, tensors)):
-        with no_grad():
-            for tensor, variable in zip(tensors, new, strict=True):
-                if tensor._alias is not None:
-                    tensor._alias.write(tensor, variable)
+    if not any(map(ALIAS.__get__, tensors)):
+        deque(map(WRITES.__set__, tensors, map(add, map(WRITES.__get__, tensors), repeat(1))), maxlen=0)
+        return
+    with no_grad():
+        for tensor, variable in zip(tensors, new, strict=True):
+            if tensor._alias is None:
+                tensor._writes += 1
+            else:
+                tensor._alias.write(tensor, variable)
 
 
 def end_step() -> None:

@@ -7,7 +7,7 @@ from weakref import ref
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = ["swap_tensors"]
-_PARTS = ("__class__", "__dict__", "_alias", "_made_in_inference", "_slot", "_variable")
+_PARTS = ("__class__", "__dict__", "_alias", "_made_in_inference", "_slot", "_variable", "_writes")
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:

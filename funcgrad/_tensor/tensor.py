@@ -7,6 +7,7 @@ names are torch's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ class _Methods(type):
 class Tensor(metaclass=_Methods):
     """A name for an array, here or promised, and its history. Shape, dtype and device are known before it runs."""
 
-    __slots__ = ("__dict__", "__weakref__", "_alias", "_last_seen", "_made_in_inference", "_slot", "_variable")
+    __slots__ = ("__dict__", "__weakref__", "_alias", "_made_in_inference", "_slot", "_variable", "_writes")
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us, who refuse it as torch does
     _prints_plainly = True  # as "tensor(...)"; subclasses print under their own names
     if TYPE_CHECKING:  # at run time `typing.get_type_hints` would look for these names where torch's stand
@@ -60,7 +61,7 @@ class Tensor(metaclass=_Methods):
         _alias: View | Cell | None
         _slot: GradSlot | None
         _made_in_inference: bool
-        _last_seen: Any  # `facts` sets it when a version is asked for
+        _writes: float  # how often it was written to under this name alone; -inf: nobody counts, as of `.data`
         make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
@@ -73,6 +74,7 @@ class Tensor(metaclass=_Methods):
         self = _new(Tensor)
         self._variable = variable
         self._alias = self._slot = None
+        self._writes = 0
         self._made_in_inference = Inference.entered and thread.inference
         return self
 
@@ -82,6 +84,7 @@ class Tensor(metaclass=_Methods):
         self = _new(cls)
         self._variable = variable.detached()
         self._alias = self._slot = None
+        self._writes = 0
         self._made_in_inference = Inference.entered and thread.inference
         if requires_grad:
             self._set_requires_grad(True, "Only Tensors of floating point and complex dtype can require gradients")
@@ -304,7 +307,7 @@ class Tensor(metaclass=_Methods):
         cell = cell_of(self)
         cell.refresh(self)
         other = Tensor._of(self._variable.detached())
-        other._alias = cell
+        other._alias, other._writes = cell, self._writes
         other._made_in_inference = self._made_in_inference
         return other
 
@@ -325,8 +328,13 @@ class Tensor(metaclass=_Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same storage without history. Assigning gives the tensor another value under its own history."""
-        return self.detach()
+        """The same storage without history, through which writes go uncounted (`_version`).
+
+        Assigning gives the tensor another value under its own history.
+        """
+        other = self.detach()
+        other._whole._writes = -math.inf
+        return other
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -381,6 +389,7 @@ Tensor.__module__ = "funcgrad"  # where users and pickles find it
 Tensor.__qualname__ = "Tensor"
 VARIABLE = Tensor.__dict__["_variable"]
 ALIAS = Tensor.__dict__["_alias"]
+WRITES = Tensor.__dict__["_writes"]
 
 
 def _wrap(variable: Variable) -> Tensor:

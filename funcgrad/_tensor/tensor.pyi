@@ -160,7 +160,7 @@ class Tensor:
     _alias: View | Cell | None
     _slot: Any | None
     _made_in_inference: _bool
-    _last_seen: Any
+    _writes: _float
     make: Callable[..., Tensor]
 
     @property

@@ -104,7 +104,7 @@ def made_of(integers: Tensor, kind: quantized_dtype, scale: float, zero_point: i
     """Return the quantised tensor of integers."""
     self: QuantizedTensor = object.__new__(QuantizedTensor)
     self._variable, self._slot, self._alias = integers._current().detached(), None, None
-    self._made_in_inference = integers._made_in_inference
+    self._made_in_inference, self._writes = integers._made_in_inference, 0
     self._kind, self._scale, self._zero_point = kind, scale, zero_point
     return self
 

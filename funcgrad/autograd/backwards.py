@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from funcgrad._tape.levels import BatchLevel
@@ -23,18 +23,30 @@ def backward(
 
 
 def grad(
-    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
+    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor], grad_outputs: Any = None,
     retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
     allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> Any:  # fmt: skip
     """Return the gradients of the outputs' sum with respect to each input, without touching any `.grad`.
 
+    A tuple; of a dictionary of inputs, such as `dict(model.named_parameters())`, a dictionary with the same keys.
     is_grads_batched: grad_outputs have a leading dimension, and so have the results: one backward for each entry.
     RuntimeError for an input that no output depends on, unless allow_unused (None) or materialize_grads (zeros).
     """
     if not only_inputs:
         message = "only_inputs argument is deprecated and is ignored now (defaults to True)."
         warnings.warn(message, FutureWarning, stacklevel=2)
+    if isinstance(inputs, Mapping):
+        if type(inputs) is not dict:
+            raise TypeError(
+                f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
+                "not supported."
+            )
+        found = grad(
+            outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
+            is_grads_batched, materialize_grads,
+        )  # fmt: skip
+        return dict(zip(inputs, found, strict=True))
     roots, targets = _listed(outputs), _listed(inputs)
     if not targets:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")

@@ -10,7 +10,7 @@ from weakref import ref
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, GradSlot, Node, named
-from funcgrad._tape.packing import Packed
+from funcgrad._tape.packing import Packed, packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import functions as fg
@@ -73,7 +73,7 @@ class FunctionCtx:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
         self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
         if thread.saved_hooks and tensors:
-            self._saved = Packed(tuple(variables_of(tensors)))
+            self._saved = packed(tuple(variables_of(tensors)))
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `jvp`, which finds them in `saved_tensors`."""

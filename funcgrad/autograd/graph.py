@@ -11,7 +11,6 @@ from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import Node, RemovableHandle
 from funcgrad._tape.packing import Hooks
 from funcgrad._tensor.differentiate import GradientEdge
-from funcgrad._tensor.facts import last_seen
 from funcgrad._tensor.moving import moved
 from funcgrad._tensor.tensor import Tensor
 
@@ -86,7 +85,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Let `_version` say that a tensor was written to."""
     for each in [tensor] if isinstance(tensor, Tensor) else tensor:
-        last_seen(each).version += 1
+        each._whole._writes += 1
 
 
 class _HandleOfMany:

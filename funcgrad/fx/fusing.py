@@ -39,8 +39,7 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> GraphM
         node.replace_all_uses_with(node.args[0])
         traced.graph.erase_node(node)
     traced.delete_all_unused_submodules()
-    traced.recompile()
-    return traced
+    return GraphModule(traced, traced.graph)
 
 
 def _pair(node: Node, modules: dict[str, Any]) -> tuple[Any, Any]:

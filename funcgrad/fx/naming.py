@@ -19,8 +19,18 @@ from funcgrad.random import functions as random
 
 MODULES: tuple[tuple[str, Any, str | None], ...] = (  # torch's name, the module, the prefix of its rows in the table
     ("torch", torch, ""), ("torch", random, None), ("torch.nn.functional", functional, "nn.functional"),
-    ("torch.linalg", linalg, "linalg"), ("torch.fft", fft, "fft"), ("torch.special", special, "special"),
+    ("torch._C._nn", functional, None), ("torch.linalg", linalg, "linalg"), ("torch.fft", fft, "fft"),
+    ("torch.special", special, "special"),
 )  # fmt: skip
+_OF_TORCH = {  # what torch.nn.functional only has as a second name
+    "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "hardshrink", "pairwise_distance",
+    "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
+}  # fmt: skip
+_KERNELS = {
+    "avg_pool2d", "avg_pool3d", "gelu", "linear", "logsigmoid", "one_hot", "scaled_dot_product_attention", "softplus",
+    "softshrink",
+}  # fmt: skip
 _FORBIDDEN = {*keyword.kwlist, *dir(builtins), "torch", "device", "inf", "nan", "NoneType", "self"}
 
 
@@ -55,6 +65,8 @@ def name_of_target(target: Any) -> str:
 def _torch_names() -> dict[Any, str]:
     found: dict[Any, str] = {}
     for torchs, module, prefix in MODULES:
+        if torchs == "torch._C._nn":  # its own few names are below
+            continue
         of_table = torch.names_under(prefix) if prefix is not None else []
         for name in sorted({*of_table, *dir(module)}, key=lambda name: (len(name), name)):
             function = None if name.startswith("__") else getattr(module, name, None)
@@ -62,6 +74,10 @@ def _torch_names() -> dict[Any, str]:
                 own = f"{torchs}.{name}"
                 if function not in found or function.__name__ == name:
                     found[function] = own
+    for name in _OF_TORCH:
+        found[getattr(functional, name)] = f"torch.{name}"
+    for name in _KERNELS:
+        found[getattr(functional, name)] = f"torch._C._nn.{name}"
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from funcgrad._tensor import overriding
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.fx.calls import as_recorded, is_method_call
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.naming import torch_name
 from funcgrad.fx.node import Node, map_aggregate
@@ -78,9 +79,10 @@ class Proxy:
         found: list[Proxy] = []
         map_aggregate((args, kwargs or {}), lambda x: found.append(x) if isinstance(x, Proxy) else None)
         tracer = found[0].tracer
-        if torch_name(func) is None and getattr(Tensor, getattr(func, "__name__", ""), None) is func:
+        is_method = torch_name(func) is None and getattr(Tensor, getattr(func, "__name__", ""), None) is func
+        if is_method or is_method_call(func):
             return tracer.create_proxy("call_method", func.__name__, args, kwargs or {})
-        return tracer.create_proxy("call_function", func, args, kwargs or {})
+        return tracer.create_proxy("call_function", func, *as_recorded(func, args, kwargs or {}))
 
 
 class Attribute(Proxy):

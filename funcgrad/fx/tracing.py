@@ -185,6 +185,8 @@ def _without_stars(function: Any) -> Any:
 
 def _annotation(function: Any, name: str) -> Any:
     found = getattr(function, "__annotations__", {}).get(name)
+    if type(found) is str and function.__module__.startswith("funcgrad."):  # text only because our files say so
+        found = function.__globals__.get(found, found)
     return None if found in ("Any", Any) else found
 
 

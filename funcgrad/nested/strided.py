@@ -32,7 +32,7 @@ class StridedNestedTensor(Tensor):
         """Return the nested tensor of a buffer, with its history."""
         self: StridedNestedTensor = object.__new__(StridedNestedTensor)
         self._variable, self._slot, self._alias = buffer._current(), None, None
-        self._made_in_inference = buffer._made_in_inference
+        self._made_in_inference, self._writes = buffer._made_in_inference, 0
         self._sizes = tuple(sizes)
         return self
 

@@ -32,7 +32,7 @@ class NestedTensor(Tensor):
         self: NestedTensor = object.__new__(NestedTensor)
         self._variable, self._slot = values._current(), None
         self._alias = values._alias.again() if type(values._alias) is View else None
-        self._made_in_inference = values._made_in_inference
+        self._made_in_inference, self._writes = values._made_in_inference, 0
         self._raggedness, self._ragged_idx = raggedness, ragged_idx
         return self
 

@@ -115,6 +115,15 @@ class UninitializedTensorMixin(Tensor):
     def shape(self) -> Any:
         raise RuntimeError(_NO_SHAPE)
 
+    @property
+    def data(self) -> Any:
+        """An empty tensor: what initialises `layer.weight.data` before the first input finds nothing to write to."""
+        return fg.empty(0, device=self.device, dtype=self.dtype)
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        Tensor.data.__set__(self, new)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = copied = type(self)._made(self.requires_grad, self.device, self.dtype)
         return copied

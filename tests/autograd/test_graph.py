@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -203,3 +204,21 @@ def test_what_a_hook_on_a_node_answers_goes_where_it_was_shown() -> None:
     result.grad_fn.register_hook(lambda inputs, outputs: (inputs[0],))
     with pytest.raises(RuntimeError, match="has returned an incorrect number of values"):
         result.sum().backward()
+
+
+def test_a_dictionary_of_inputs_gives_a_dictionary_of_gradients() -> None:
+    layer = torch.nn.Linear(2, 1)
+    found = torch.autograd.grad(layer(torch.ones(1, 2)).sum(), dict(layer.named_parameters()))
+    assert {name: gradient.tolist() for name, gradient in found.items()} == {"weight": [[1.0, 1.0]], "bias": [1.0]}
+    with pytest.raises(TypeError, match="must be a dict, not OrderedDict"):
+        torch.autograd.grad(layer(torch.ones(1, 2)).sum(), OrderedDict(layer.named_parameters()))
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        torch.autograd.grad(layer(torch.ones(1, 2)).sum(), {})
+
+
+def test_what_is_no_tensor_is_told_by_its_type() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="all inputs have to be Tensors or GradientEdges, but got NoneType"):
+        torch.autograd.grad(x.sum(), [x, None])  # type: ignore[list-item]  # that is what is refused
+    with pytest.raises(AssertionError, match=r"Expected output to be a torch\.Tensor"):
+        torch.autograd.backward([3])  # type: ignore[list-item]  # that is what is refused

@@ -79,6 +79,39 @@ def modules(torch: Any) -> dict[str, tuple[Any, tuple[Any, ...]]]:
         "Stack": (Stack(), (torch.ones(4, 2),)),
         "Attention": (Attention(), (torch.tensor([1, 2, 3]),)),
         "Dropped": (Dropped().eval(), (torch.ones(2, 4),)),
+        "Functions": (of_functions(torch), (torch.ones(2, 3, 4, 4), torch.tensor([0, 1]))),
+        "Linear": (nn.Linear(2, 2), (torch.ones(1, 2),)),
         "scaled": (scaled, (torch.ones(2),)),
         "compared": (compared, (torch.tensor([1.0, -2.0]),)),
     }
+
+
+def of_functions(torch: Any) -> Any:
+    """Return a module that calls functions, not layers."""
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Functions(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.head = nn.Parameter(torch.rand(4, 3, 3, 3)), nn.Parameter(torch.rand(2, 4))
+
+        def forward(self, x, target):
+            x = functional.max_pool2d(functional.relu(functional.conv2d(x, self.weight, padding=1)), 2)
+            x = functional.avg_pool2d(functional.leaky_relu(functional.group_norm(x, 2), 0.1, inplace=True), 2)
+            x = functional.dropout(functional.pad(functional.gelu(x), (1, 1)), training=False)
+            x = functional.adaptive_avg_pool2d(functional.interpolate(x, scale_factor=2), 1)
+            x = functional.linear(functional.normalize(functional.layer_norm(torch.flatten(x, 1), (4,))), self.head)
+            gate = functional.sigmoid(x) + functional.tanh(x) + functional.softplus(x) + functional.elu(x)
+            losses = (
+                functional.cross_entropy(x, target),
+                functional.mse_loss(gate, x, reduction="sum"),
+                functional.nll_loss(x, target),
+            )
+            return (
+                functional.softmax(x, 1),
+                functional.log_softmax(x, dim=-1),
+                functional.cosine_similarity(x, gate),
+                losses,
+            )
+
+    return Functions()

@@ -134,6 +134,7 @@ def test_fuse_puts_normalization_into_the_convolution() -> None:
     model(x)  # moves the running statistics
     model.eval()
     fused = fusing.fuse(model)
+    assert repr(fused).startswith("GraphModule(\n  (conv): Conv")
     assert [name for name, _ in fused.named_modules()] == ["", "conv", "last"]
     torch.testing.assert_close(fused(x), model(x))
 

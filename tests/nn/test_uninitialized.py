@@ -51,3 +51,14 @@ def test_a_copy_waits_for_its_shape_too(again: Callable[[Any], Any]) -> None:
     assert isinstance(copied.weight, nn.UninitializedParameter)
     copied(torch.ones(2, 5)).sum().backward()
     assert copied.weight.grad.shape == (3, 5)
+
+
+def test_data_is_an_empty_tensor_until_the_shape_is_known() -> None:
+    layer = nn.LazyLinear(1)
+    assert layer.weight.data.normal_(0, 0.01).shape == (0,)
+    assert layer.bias.data.fill_(0).dtype is torch.float32
+    nn.Sequential(layer).apply(lambda module: module.weight.data.zero_() if module is layer else None)
+    assert layer(torch.ones(2, 3)).shape == (2, 1)
+    layer.weight.data = torch.zeros(1, 3)
+    layer.weight.data.fill_(2.0)
+    assert layer.weight.tolist() == [[2.0, 2.0, 2.0]]

@@ -83,6 +83,50 @@ def test_node_hooks_see_gradients_on_both_sides() -> None:
     assert seen == [("before", 2.0), ("after", 6.0, 2.0)]
 
 
+def test_a_view_of_what_was_written_to_is_shown_as_strided() -> None:
+    base = torch.arange(6.0).view(2, 3).requires_grad_() * 1
+    row = base[0]
+    assert row.grad_fn.name() == "SelectBackward0"
+    row.mul_(2)
+    assert (row.grad_fn.name(), row.grad_fn.next_functions[0][0]) == ("AsStridedBackward0", base.grad_fn)
+    assert repr(row) == "tensor([0., 2., 4.], grad_fn=<AsStridedBackward0>)"
+    turned, parts = base.t(), torch.view_as_real(base + 0j)
+    base.add_(1)
+    assert (turned.grad_fn.name(), parts.grad_fn.name()) == ("AsStridedBackward0", "ViewAsRealBackward0")
+    assert base.t().grad_fn.name() == "TBackward0"
+
+
+def test_hooks_can_be_set_on_one_saved_tensor() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen: list[Any] = []
+    product = x * x
+    saved = product.grad_fn._raw_saved_self
+    saved.register_hooks(lambda t: seen.append("pack") or t * 2, lambda t: seen.append("unpack") or t / 2)
+    with pytest.raises(RuntimeError, match="whose hooks have already been set"):
+        saved.register_hooks(lambda t: t, lambda t: t)
+    product.grad_fn._raw_saved_other.register_hooks(lambda t: t.detach().numpy(), torch.from_numpy)
+    assert product.grad_fn._saved_self.tolist() == [1.0, 2.0] and seen == ["pack", "unpack"]
+    product.sum().backward()
+    assert (x.grad.tolist(), seen) == ([2.0, 4.0], ["pack", "unpack", "unpack"])
+    with pytest.raises(RuntimeError, match="on a saved tensor after it has been freed"):
+        product.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_hooks_on_a_saved_result_see_what_it_is_computed_from() -> None:
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    y = x.exp()
+    y.grad_fn._raw_saved_result.register_hooks(lambda t: t * 2, lambda t: t / 2)
+    y.sum().backward()
+    assert torch.equal(x.grad, y)
+    residuals = torch.nn.functional.gelu(x)
+    residuals.grad_fn._raw_saved_self.register_hooks(lambda t: t.tolist(), torch.tensor)
+    residuals.sum().backward()
+    with pytest.raises(RuntimeError, match="with value None is forbidden"):
+        (x * 2).grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(AttributeError, match="'ExpBackward0' object has no attribute '_raw_saved_nothing'"):
+        _ = y.grad_fn._raw_saved_nothing
+
+
 def test_saved_values_are_shown_and_freed() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x

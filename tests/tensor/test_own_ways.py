@@ -63,15 +63,31 @@ def test_a_mean_is_rounded_as_one_division() -> None:
     assert right.float().mean(1).tolist() == expected
 
 
-def test_a_version_grows_by_one_for_all_that_was_written_since_it_was_read() -> None:
+def test_a_version_counts_what_was_written_under_any_name() -> None:
     x = torch.zeros(3)
-    part = x[:2]
-    assert (x._version, part._version) == (0, 0)
+    part, shared = x[:2], x.detach()
     x.add_(1)
     part.mul_(2)
-    assert (x._version, part._version, x._version) == (1, 1, 1)
-    torch.autograd.graph.increment_version(x)
-    assert x._version == 2
+    shared[0] = 1
+    assert (x._version, part._version, shared._version) == (3, 3, 3)
+    x.data.add_(1)  # as PyTorch has it, nobody learns of this
+    x.view(-1)[1] = 0
+    assert (x._version, x.data._version, x.tolist()) == (4, 0, [2.0, 0.0, 2.0])
+    torch.autograd.graph.increment_version([x, part])
+    assert x._version == 6
+
+
+def test_initialising_and_each_step_of_an_optimizer_count_as_writing() -> None:
+    layer = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD([*layer.parameters(), torch.zeros(2).data.requires_grad_()], lr=0.1)
+    assert (layer.weight._version, layer.bias._version) == (1, 1)
+    for _ in range(2):
+        layer(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+    with torch.no_grad():
+        layer.bias.sub_(0.1)
+    layer.weight.data.sub_(0.1)
+    assert (layer.weight._version, layer.bias._version) == (3, 4)
 
 
 def test_asarray_keeps_a_history_unless_told_otherwise() -> None:

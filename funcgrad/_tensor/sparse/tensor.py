@@ -310,7 +310,7 @@ def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
     arm()
     made: SparseTensor = object.__new__(SparseTensor)
     made._variable, made._slot, made._alias = values._current(), None, None
-    made._made_in_inference = values._made_in_inference
+    made._made_in_inference, made._writes = values._made_in_inference, 0
     made._pattern = pattern
     return made
 

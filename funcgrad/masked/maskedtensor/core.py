@@ -100,7 +100,7 @@ def made_of(data: Tensor, mask: Tensor) -> MaskedTensor:
     """Return the masked tensor of these data, with their history."""
     self: MaskedTensor = object.__new__(MaskedTensor)
     self._variable, self._slot, self._alias = data._current(), None, None
-    self._made_in_inference = data._made_in_inference
+    self._made_in_inference, self._writes = data._made_in_inference, 0
     self._mask = mask
     return self
 
