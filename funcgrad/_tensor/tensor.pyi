@@ -1446,4 +1446,5 @@ class Tensor:
 
 ALIAS: Any
 VARIABLE: Any
+WRITES: Any
 def variables_of(tensors: Sequence[Any]) -> list[Any]: ...

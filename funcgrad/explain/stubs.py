@@ -133,8 +133,8 @@ def tensor_stub() -> str:
     _declare_class(stub, "_Methods(type)", tensor._Methods.__annotations__)
     _declare_class(stub, "Tensor", _annotations_of("Tensor"))
     _declare_members(stub)
-    stub.line(f"ALIAS: {stub.name_of(Any)}")
-    stub.line(f"VARIABLE: {stub.name_of(Any)}")
+    for slot in ("ALIAS", "VARIABLE", "WRITES"):
+        stub.line(f"{slot}: {stub.name_of(Any)}")
     _declare_function(stub, "variables_of", tensor.variables_of)
     return stub.text()
 

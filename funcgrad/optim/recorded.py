@@ -218,16 +218,17 @@ class RuleOptimizer(Optimizer):
             by_value = {id(count._current().value) if isinstance(count, Tensor) else count for count in counts}
             if len(by_value) < 2 and all(isinstance(own[name], Tensor) for _, own in owners):
                 continue
-            known: dict[float, Variable] = {}
+            known: dict[Any, Variable] = {}
             for param, own in owners:
-                number = float(own[name])
-                if number not in known:
-                    known[number] = _beside(param, np.array(number, count_dtype()))
-                count, variable = own[name], known[number]
-                if isinstance(count, Tensor) and count.dtype is variable.value.aval.dtype:
-                    bind([count], [variable])
+                count = own[name]
+                dtype = count.dtype.numpy if isinstance(count, Tensor) else count_dtype()
+                key = float(count), dtype
+                if key not in known:
+                    known[key] = _beside(param, np.array(key[0], dtype))
+                if isinstance(count, Tensor):
+                    bind([count], [known[key]])
                 else:
-                    own[name] = Tensor._of(variable)
+                    own[name] = Tensor._of(known[key])
 
 
 def _kept(found: Array, arrays: Arrays) -> tuple[Array, ...]:

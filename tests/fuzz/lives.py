@@ -300,7 +300,7 @@ def becomes_a_copy(life: Life, how: int) -> None:
 
 
 def changes_optimizer(life: Life, how: int) -> None:
-    life.rule = how
+    life.rule, life.kept = how, []  # no rule goes on with what another has kept
     life.begin_optimizer()
 
 
@@ -504,7 +504,8 @@ def saves_memory(life: Life, how: int) -> None:
 
 def takes_over(life: Life, how: int) -> None:
     """Load a part of a state, or take its very tensors."""
-    state = {name: value * 0.5 for name, value in life.model.state_dict().items() if value.dtype.is_floating_point}
+    whole = life.model.state_dict().items()
+    state = {name: value * 0.5 for name, value in whole if value.is_floating_point() and "mask" not in name}
     if how % 2:
         life.seen.append(str(life.model.load_state_dict(dict(list(state.items())[how % 3 :]), strict=False)))
     else:

@@ -578,3 +578,16 @@ def test_rprop_moves_nothing_where_a_gradient_is_nan() -> None:
     optimizer.step()
     assert p.tolist() == [1.0, 1.5]
     assert optimizer.state[p]["step_size"].tolist() == [0.5, 0.5]
+
+
+def test_a_loaded_state_but_the_count_has_the_dtype_of_its_parameter() -> None:
+    p = torch.nn.Parameter(torch.ones(2, dtype=torch.float64))
+    optimizer = torch.optim.ASGD([p], lr=0.1)
+    (p**2).sum().backward()
+    optimizer.step()
+    assert optimizer.state[p]["eta"].dtype is torch.float32
+    optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    optimizer.step()
+    assert {name: value.dtype for name, value in optimizer.state[p].items()} == {
+        "step": torch.float32, "eta": torch.float64, "mu": torch.float64, "ax": torch.float64,
+    }  # fmt: skip
