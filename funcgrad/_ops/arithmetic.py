@@ -192,7 +192,9 @@ def _floor_of_quotient(input: Array, other: Array) -> Array:
     quotient = jnp.where((rest != 0) & ((other < 0) != (rest < 0)), quotient - one, quotient)
     floor = lax.floor(quotient)
     floor = jnp.where(quotient - floor > 0.5, floor + one, floor)
-    return jnp.where(other == 0, lax.div(input, other), floor)
+    exact = lax.div(input, other)
+    floor = jnp.where(quotient == 0, lax.stop_gradient(exact) * np.zeros((), floor.dtype), floor)  # -0 too
+    return jnp.where(other == 0, exact, floor)
 
 
 _FLOOR_NAMES = "floor_divide .floor_divide .floor_divide_ .__floordiv__ .__rfloordiv__ .__ifloordiv__"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -39,7 +40,20 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
         input = input.real
     if dtype.kind in "iu" and input.dtype.kind in "fV":
         input = _whole(input, np.int64 if dtype.itemsize == 8 or dtype == np.uint32 else np.int32)
+    if dtype == jnp.float8_e4m3fn:
+        input = _within_reach(input.astype(np.float32) if input.dtype.kind in "biu" else input)
     return lax.convert_element_type(input, dtype)
+
+
+@jax.custom_jvp
+def _within_reach(input: Array) -> Array:
+    """Bound what float8_e4m3fn, which has no infinity, cannot hold: torch does, where XLA would have NaN."""
+    return jnp.clip(input, -448, 448)
+
+
+@_within_reach.defjvp
+def _within_reach_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    return _within_reach(*primals), tangents[0]
 
 
 def _whole(input: Array, kind: Any) -> Array:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
@@ -311,11 +313,35 @@ def _zeta(s: Array, q: Array) -> Array:
     return jnp.where(is_pole, np.inf, jnp.where(is_defined, head + tail, np.nan)).astype(q.dtype)
 
 
-@_zeta.defjvp
-def _zeta_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    """By q only, -s zeta(s + 1, q): the derivative by s has no closed form, and torch has none."""
-    s, q = primals
-    return _zeta(s, q), -s * _zeta(s + 1, q) * tangents[1]
+def _zeta_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Array]:
+    """By q -s zeta(s + 1, q); by s what the sum of `_summed_zeta` has."""
+    (s, q), (ds, dq) = primals, tangents
+    tangent = jnp.zeros_like(q) if isinstance(dq, SymbolicZero) else -s * _zeta(s + 1, q) * dq
+    if not isinstance(ds, SymbolicZero):
+        tangent += jax.jvp(lambda s: _summed_zeta(s, q), (s,), (ds,))[1]
+    return _zeta(s, q), tangent
+
+
+_zeta.defjvp(_zeta_jvp, symbolic_zeros=True)
+# B_2j / (2j)! of the Bernoulli numbers, j = 1, 2, ...
+_BERNOULLI = 1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600
+
+
+def _summed_zeta(s: Array, q: Array) -> Array:
+    """Return zeta(s, q) of q > 0 as nine terms and Euler and Maclaurin's formula for the rest; NaN for other q.
+
+    Source: https://dlmf.nist.gov/25.11.E7.
+    """
+    base = jnp.where(q > 0, q, np.nan)
+    total = sum(jnp.exp(-s * jnp.log(base + k)) for k in range(9))
+    base += 9
+    power = jnp.exp(-s * jnp.log(base))
+    total += power * (base / (s - 1) + 0.5)
+    factor = s / base
+    for j, bernoulli in enumerate(_BERNOULLI):
+        total += bernoulli * factor * power
+        factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / base**2
+    return total
 
 
 def _zeta_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from funcgrad._base import dtypes
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.joining import BY_NUMPY, Numbers
@@ -41,6 +42,8 @@ def _in_dtype(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval)
     with np.errstate(over="ignore", invalid="ignore"):
         if kind.kind in "iu" and numbers.dtype.kind in "fV":
             numbers = numbers.astype(np.float64).astype(np.int64 if kind.itemsize == 8 else np.int32)
+        if kind == dtypes.float8_e4m3fn.numpy:
+            numbers = np.clip(numbers.astype(np.result_type(numbers, np.float32)), -448, 448)
         return numbers.astype(kind)
 
 

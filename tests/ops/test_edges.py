@@ -81,3 +81,24 @@ def test_losses_and_entropies_have_torchs_gradients_at_the_ends() -> None:
     target = torch.tensor([0.0, 1.0, -1.0])
     assert gradients(lambda x: F.hinge_embedding_loss(x, target, reduction="sum"), [nan, 1, 0.5]) == [[1, 1, -1]]
     assert str(F.softshrink(torch.tensor([-0.25, 0.25]))) == "tensor([-0., 0.])"
+
+
+def test_an_eight_bit_float_without_infinities_stops_at_its_largest_number() -> None:
+    x = torch.tensor([1000.0, -1e30, inf, 465.0, 3.0, nan], requires_grad=True)
+    for given in (x, x.double(), x.bfloat16(), x.half()):
+        found = given.to(torch.float8_e4m3fn).float()
+        assert found[:5].tolist() == [448, -448, 448, 448, 3] and found[5].isnan().item()
+    assert torch.tensor([1000, -5]).to(torch.float8_e4m3fn).float().tolist() == [448, -5]
+    (gradient,) = torch.autograd.grad(x.to(torch.float8_e4m3fn).float()[:5].sum(), x)
+    assert gradient.tolist() == [1, 1, 1, 1, 1, 0]
+
+
+def test_the_gradient_of_zeta_by_its_order() -> None:
+    # central differences of SciPy's zeta, step 1e-5
+    order = torch.tensor([1.5, 2.0, 3.3, 6.0, 20.0], dtype=torch.float64, requires_grad=True)
+    start = torch.tensor([0.3, 1.0, 2.5, 7.0, 3.0], dtype=torch.float64)
+    (gradient,) = torch.autograd.grad(torch.special.zeta(order, start).sum(), order)
+    expected = [3.29203776, -0.937548254, -0.0968874887, -3.4869272e-05, -3.16357147e-10]
+    assert gradient.tolist() == pytest.approx(expected, rel=1e-7)
+    (by_start,) = torch.autograd.grad(torch.special.polygamma(1, start.requires_grad_()).sum(), start)
+    assert by_start[1].item() == pytest.approx(-2.4041138063, rel=1e-9)

@@ -22,3 +22,10 @@ def test_no_probability_is_beyond_its_bounds_by_rounding() -> None:
     (slope,) = torch.autograd.grad(torch.erf(x)[[0, 25_000]].sum(), x)
     assert slope[0].item() > 0
     assert math.isclose(slope[25_000].item(), 2 / math.sqrt(math.pi) * math.exp(-16), rel_tol=1e-5)
+
+
+def test_a_quotient_that_is_rounded_down_to_zero_keeps_its_sign() -> None:
+    one, other = torch.tensor([-0.3, 0.3, -0.0, 0.0, -0.0]), torch.tensor([-0.7, 0.7, 2.0, -2.0, -2.0])
+    for found in (one // other, torch.div(one.double(), other.double(), rounding_mode="floor")):
+        assert [math.copysign(1, x) for x in found.tolist()] == [1, 1, -1, -1, 1]
+        assert found.tolist() == [0, 0, 0, 0, 0]
