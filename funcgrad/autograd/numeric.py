@@ -158,9 +158,10 @@ class _Check:
                 scale = np.abs(moves).sum(1)[:, None] * np.abs(weights).sum(0)[None, :]
                 if not (np.abs(numeric[i][j] - found[i][j]) <= atol * scale + rtol * np.abs(found[i][j])).all():
                     how = "" if way == "backward mode" else f" computed with {way}"
+                    shown = [from_host(jacobian[i][j]).to(self.outputs[i].dtype) for jacobian in (numeric, found)]
                     raise GradcheckError(
                         f"Jacobian{how} mismatch for output {i} with respect to input {self.places[j]},\n"
-                        f"numerical:{from_host(numeric[i][j])}\nanalytical:{from_host(found[i][j])}\n"
+                        f"numerical:{shown[0]}\nanalytical:{shown[1]}\n"
                     )
 
     def _must_not_move(self, atol: float) -> None:

@@ -80,13 +80,11 @@ def _fits(own: Node, given: Any, nodes: dict[Node, Node]) -> bool:
         return nodes[own] is given
     if not isinstance(given, Node):
         return False
-    if own.op != "placeholder":
-        if own.op != given.op or not _same_target(own, given):
-            return False
-        if not _same_arguments(own, given, nodes):
-            return False
+    is_given = own.op == "placeholder"
+    if not is_given and (own.op != given.op or not _same_target(own, given)):
+        return False
     nodes[own] = given
-    return True
+    return is_given or _same_arguments(own, given, nodes)
 
 
 def _same_target(own: Node, given: Node) -> bool:

@@ -117,6 +117,14 @@ def test_a_mismatch_is_told_as_tensors() -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore:Input #0 requires gradient and is not a double precision")
+def test_a_mismatch_of_single_precision_is_told_in_it() -> None:
+    x = torch.ones(1, requires_grad=True)
+    with pytest.raises(GradcheckError) as told:
+        gradcheck(lambda x: x.detach() * x * 4, x)
+    assert "analytical:tensor([[4.]])" in str(told.value) and "float64" not in str(told.value)
+
+
 def test_a_module_that_reads_its_own_parameters_is_checked_too() -> None:
     layer = torch.nn.Linear(2, 3).double()
     (x,) = inputs((4, 2))

@@ -110,6 +110,12 @@ def test_a_pattern_is_replaced_everywhere() -> None:
     )
 
 
+def test_a_match_names_what_was_matched_from_its_result_on() -> None:
+    traced = fx.symbolic_trace(lambda x, y: torch.cat([x, y]) * x)
+    (match,) = fx.replace_pattern(traced, lambda a, b: torch.cat([a, b]) * a, lambda a, b: a - b)
+    assert str(match) == "Match(anchor=mul, nodes_map={mul: mul, cat: cat, a: x, b: y})"
+
+
 def test_a_pattern_whose_inside_is_used_elsewhere_is_left() -> None:
     traced = fx.symbolic_trace(lambda x: torch.neg(torch.relu(x)) + torch.relu(x).neg())
     relu = traced.graph.find_nodes(op="call_function", target=torch.relu)[0]

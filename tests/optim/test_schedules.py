@@ -172,3 +172,10 @@ def test_one_cycle_says_when_it_is_over() -> None:
     scheduler.step()
     with pytest.raises(ValueError, match="Tried to step 3 times"):
         scheduler.step()
+
+
+def test_a_multiplicative_schedule_is_no_lambda_schedule() -> None:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+    schedule = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    assert not isinstance(schedule, torch.optim.lr_scheduler.LambdaLR)
+    assert schedule.state_dict()["lr_lambdas"] == [None]

@@ -14,8 +14,8 @@ from funcgrad.optim.optimizer import Optimizer
 Factor = Callable[[int], float]
 
 
-class LambdaLR(LRScheduler):
-    """initial rate * lr_lambda(epoch); one function for all groups, or a list of one for each."""
+class _OfFunctions(LRScheduler):
+    """Holds a function for each group: one for all of them, or a list of one for each."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | list[Factor], last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -34,13 +34,17 @@ class LambdaLR(LRScheduler):
             if held is not None:
                 function.__dict__.update(held)
 
+
+class LambdaLR(_OfFunctions):
+    """initial rate * lr_lambda(epoch); one function for all groups, or a list of one for each."""
+
     def get_lr(self) -> list[Rate]:
         """Return the rates for the present epoch."""
         self._warn_outside_step()
         return [base * factor(self.last_epoch) for factor, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
-class MultiplicativeLR(LambdaLR):
+class MultiplicativeLR(_OfFunctions):
     """present rate * lr_lambda(epoch)."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | list[Factor], last_epoch: int = -1) -> None:
