@@ -34,7 +34,7 @@ class Whole:
         self.once = once
         places = {slot: place for place, slot in enumerate(wanted)}
         self.line, self.given = line, sorted(partners)
-        read = set(arguments_of(line))
+        read = {*arguments_of(line), *found}
         self.kept = [i for i in range(leaves) if i not in partners and -1 - i in read]
         paired = [partners[leaf] for leaf in self.given]
         returned = [*paired, *[slot for slot in wanted if slot not in set(paired)]]
