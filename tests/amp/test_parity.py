@@ -15,7 +15,9 @@ torch = pytest.importorskip("torch", minversion="2.13")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", cases.CALLS)
 def test_calls_equal_torchs_within_bfloat16s_rounding(name: str) -> None:
-    ours, theirs = cases.called(funcgrad, name), cases.called(torch, name)
+    ours = cases.called(funcgrad, name)
+    with torch.backends.mkldnn.flags(enabled=False):  # which has no LSTM in bfloat16 on every processor
+        theirs = cases.called(torch, name)
     assert str(ours.dtype) == str(theirs.dtype)
     if not theirs.is_floating_point():
         ours, theirs = ours.real, theirs.real
