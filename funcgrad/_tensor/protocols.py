@@ -178,7 +178,7 @@ def represent(self: Tensor) -> str:
         maker = None if fn is None else type(fn).__name__
         history = f", grad_fn=<{maker}>" if maker else ", requires_grad=True" if self.requires_grad else ""
         return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
-    tangent = tangent_of(variable)
+    tangent, is_plain = tangent_of(variable), "_prints_plainly" in vars(type(self))
     text = printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
@@ -186,10 +186,11 @@ def represent(self: Tensor) -> str:
         grad_fn_name=None if fn is None else type(fn).__name__,
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),
-        name="tensor" if "_prints_plainly" in vars(type(self)) else type(self).__name__,
+        name="tensor" if is_plain else type(self).__name__,
         tangent=None if tangent is None else format(Names.wrap(tangent)),
     )
-    return f"Parameter({text})" if "_is_param" in self.__dict__ else text
+    is_parameter = "_is_param" in self.__dict__ or getattr(type(self), "_mark", "") == "_is_param"
+    return f"Parameter({text})" if is_parameter and not is_plain else text
 
 
 @method("__format__")

@@ -62,8 +62,7 @@ class Parameter(Tensor, metaclass=_MarkedToo):
         return memo[id(self)]
 
     def __repr__(self, **kwargs: Any) -> str:
-        text = super().__repr__(**kwargs)
-        return f"Parameter containing:\n{text if type(self) is Parameter else f'Parameter({text})'}"
+        return "Parameter containing:\n" + super().__repr__(**kwargs)
 
 
 def _marked(found: Any, data: Tensor) -> Any:

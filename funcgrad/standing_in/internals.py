@@ -21,6 +21,13 @@ def _never(*_: Any) -> bool:
     return False
 
 
+class Value:
+    """A result in a graph of TorchScript, which libraries name in annotations: no graph is made, so there is none."""
+
+    def __init__(self) -> None:
+        raise TypeError("torch._C.Value: No constructor defined!")
+
+
 def _are_functorch_transforms_active() -> bool:
     """Tell whether a function that is transformed (grad, vmap, jvp) runs."""
     return bool(levels.thread.running)
@@ -32,4 +39,4 @@ _jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _set_graph_executor_opt
 _LinAlgError = LinAlgError
 _TensorMeta = type(Tensor)
 _disabled_torch_function_impl = disabled
-_jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _get_tracing_state = _never
+_jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _get_tracing_state = _is_tracing = _never

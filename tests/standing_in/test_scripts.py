@@ -416,7 +416,8 @@ def test_what_libraries_ask_of_torchs_inside_has_an_answer(tmp_path: Path) -> No
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
     from torch.serialization import DEFAULT_PROTOCOL
     print(torch.torch is torch, is_fake(torch.zeros(2)), isinstance(torch.zeros(2), FakeTensor), get_proxy_mode())
-    print(DEFAULT_PROTOCOL, torch._C._are_functorch_transforms_active())
+    print(isinstance(torch.zeros(2), torch._C.Value))
+    print(DEFAULT_PROTOCOL, torch._C._is_tracing(), torch._C._are_functorch_transforms_active())
     def square(x):
         print(torch._C._are_functorch_transforms_active())
         return x * x
@@ -426,4 +427,4 @@ def test_what_libraries_ask_of_torchs_inside_has_an_answer(tmp_path: Path) -> No
         torch.backends.cudnn.deterministic = True
     print(torch.backends.cudnn.deterministic)
     """
-    assert output_of(tmp_path, source) == ["True False False None", "2 False", *["True"] * 4]
+    assert output_of(tmp_path, source) == ["True False False None", "False", "2 False False", *["True"] * 4]

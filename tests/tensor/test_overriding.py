@@ -171,6 +171,7 @@ def test_a_subclass_of_parameter_is_registered_and_gives_plain_results() -> None
     assert [type(p) for p in layer.parameters()] == [torch.nn.Parameter, Named]
     assert type(layer.bias * 2) is type(layer.bias.data) is torch.Tensor
     assert repr(layer.bias) == "Parameter containing:\nParameter(Named([1., 1.], requires_grad=True))"
+    assert torch.Tensor.__repr__(layer.bias) == "Parameter(Named([1., 1.], requires_grad=True))"
 
 
 def test_two_subclasses_that_do_not_know_each_other_meet() -> None:

@@ -58,5 +58,5 @@ with tempfile.TemporaryDirectory() as folder:
     again = AutoModelForCausalLM.from_pretrained(folder).eval()
 with torch.no_grad():
     first, second = (m(prompt, output_hidden_states=True, output_attentions=False) for m in (model, again))
-print("same after loading", torch.allclose(first.logits, second.logits, atol=1e-6), len(second.hidden_states))
+print("same after loading", torch.allclose(first.logits, second.logits, atol=1e-5), len(second.hidden_states))
 print(second.logits[:, -1, :4])
