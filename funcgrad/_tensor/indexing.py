@@ -72,6 +72,7 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     if selectors:
         source = _source(self, value, selects=True)
         if len(selectors) == 1 and selectors[0][1].dtype is dtypes.uint8 and source.shape.numel() == 1:
+            _check_mask(part, *selectors[0])
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         if source.dtype is not self.dtype:
             _require_dtype(self, source, len(selectors) == 1 and is_mask(selectors[0][1]))

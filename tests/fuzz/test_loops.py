@@ -21,7 +21,7 @@ from funcgrad._program.plan import forget_executables
 from funcgrad._program.stepwise import forget_plans
 from tests.fuzz.loops import AFTER, LONGEST, STEPS, WIDEST, Loop, Trainer
 
-EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10")) // 5  # each is many programs
+EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10")) // 2  # each is many programs
 small = st.integers(0, 9)
 steps = st.tuples(st.integers(0, len(STEPS) - 1), small, small, st.integers(0, 3))
 loops = st.builds(
@@ -34,7 +34,7 @@ loops = st.builds(
     turns=st.lists(st.integers(1, 12) | st.integers(17, LONGEST), min_size=1, max_size=8),
     batches=st.lists(st.integers(1, WIDEST), min_size=1, max_size=3),
     reads_loss=st.booleans(),
-    iterations=st.integers(5, 8),
+    iterations=st.integers(6, 12),
 )
 fuzz = settings(
     max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None

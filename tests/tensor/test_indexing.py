@@ -129,3 +129,12 @@ def test_only_a_single_mask_takes_a_number_of_another_dtype() -> None:
     assert x.tolist() == [[3.0, 3.0], [0.0, 0.0]]
     with pytest.raises(RuntimeError, match="got Float for the destination and Long for the source"):
         x[mask, mask] = torch.tensor(3)
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_a_mask_of_bytes_that_does_not_fit_is_told_so_before_that_it_is_of_bytes() -> None:
+    x = torch.zeros(3, 2)
+    with pytest.raises(IndexError, match=r"The shape of the mask \[1\] at index 0 does not match"):
+        x[torch.tensor([1], dtype=torch.uint8)] = 1.0
+    with pytest.raises(RuntimeError, match="only supports boolean masks"):
+        x[torch.tensor([1, 0, 1], dtype=torch.uint8)] = 1.0
