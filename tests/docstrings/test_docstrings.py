@@ -18,7 +18,7 @@ from tests.docstrings.both import both  # noqa: E402 - likewise
 from tests.docstrings.compare import differences  # noqa: E402 - likewise
 from tests.docstrings.exceptions import EXCEPTIONS_BY_PLACE, reason  # noqa: E402 - likewise
 
-PARTS = 4
+PARTS = 2
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -117,11 +117,12 @@ def test_gradients_that_pile_up_take_no_more_memory() -> None:
     """S36: the claim that they exhaust it is false."""
     net, x = Net(), torch.ones(8, 4)
     held, sizes = [], []
-    for _ in range(50):
+    for turn in range(50):
         net(x).sum().backward()
         net.fc.weight.grad.sum().item()
         sizes.append(net.fc.weight.grad.numel() * net.fc.weight.grad.element_size())
-        tensors = [x for x in gc.get_objects() if issubclass(type(x), torch.Tensor)]
-        held.append(sum(t.numel() * t.element_size() for t in tensors))
+        if turn in (2, 10, 49):  # to look through all objects takes a second
+            tensors = [x for x in gc.get_objects() if issubclass(type(x), torch.Tensor)]
+            held.append(sum(t.numel() * t.element_size() for t in tensors))
     assert set(sizes) == {16}
-    assert len(set(held[2:])) == 1
+    assert len(held) == 3 and len(set(held)) == 1
