@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import jax
 import pytest
@@ -20,6 +22,7 @@ from funcgrad._program.record import fresh_program
 from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
+MOST, MORE = 3 << 30, 1 << 30  # bytes: where the memory is emptied first, and how much it may grow until it is again
 SHARE = 288  # compiling each row in each spelling takes an hour on two cores
 QUICK = "XLA_FLAGS" not in os.environ  # XLA_FLAGS= runs all tests with what XLA does by default
 if QUICK:
@@ -42,10 +45,7 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     forget_executables()
     fresh_program()  # the last one may have begun in a forest of the test before
     yield
-    Finished.tests += 1
-    if Finished.tests % 40 == 0:
-        jax.clear_caches()  # what the table's tests compile would fill the machine's memory
-        gc.collect()
+    Memory.keep_within_bounds()
 
 
 def compile_quickly(chosen: bool) -> None:
@@ -68,10 +68,26 @@ def pytest_collection_finish() -> None:
         its_tests.extract_test_fn = lambda: None
 
 
-class Finished:
-    """How many tests this process has run."""
+class Memory:
+    """What tests compile fills the machine's memory. It is emptied when there is much: to look takes a second."""
 
-    tests = 0
+    most = MOST
+
+    @classmethod
+    def keep_within_bounds(cls) -> None:
+        """Let go of what was compiled, if this process has more memory than it may."""
+        if cls.taken() > cls.most:
+            jax.clear_caches()
+            gc.collect()
+            cls.most = max(MOST, cls.taken() + MORE)
+
+    @staticmethod
+    def taken() -> int:
+        """Return the bytes that this process has; where the system does not tell, the most that it ever had."""
+        try:
+            return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+        except FileNotFoundError:
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
