@@ -42,13 +42,15 @@ TURN = 24  # instructions
 class Program:
     """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads.
 
-    history: the first result that has one; None while none has. All before it is data.
+    history: the first result that has one; None while none has. All before it is data. records: whether calls are; else
+    `instead` says what is done with one.
     """
 
     __slots__ = (
         "begun", "closed", "cursor", "failure", "grown", "history", "key", "leaf_slots", "leaves", "lock",
         "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
+    records = True
 
     def __init__(self) -> None:
         self.cursor: Call = forest.root(get_default_dtype())
@@ -74,6 +76,10 @@ class Program:
         self.order: Sequence[int] = ()  # which of those each result of the outcome is
         self.begun: tuple[Any, list[Any]] | None = None  # its plan, and what the stages gave that have run
         self.outcome: list[Any] = []
+
+    def instead(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
+        """Do something else with a call than to record it."""
+        raise AssertionError("what records no calls says in `instead` what it does with them")
 
 
 class _Thread(threading.local):
@@ -118,6 +124,8 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
     if settings.eager:
         return run_straight(op, inputs, statics)
     program = thread.program
+    if not program.records:
+        return program.instead(op, inputs, statics)
     key: list[Any] = [op, statics]
     try:
         with program.lock:

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from funcgrad._program.at_once import at_once as at_once
 from funcgrad._program.record import record as record_values
 from funcgrad._program.run import end_step as end_program_of_step
 from funcgrad._program.run import flush as run_what_is_recorded

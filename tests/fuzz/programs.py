@@ -165,8 +165,8 @@ def _add_in_place(machine: Machine, tensor: Any, other: int, number: int) -> Any
 
 def _mul_in_place(machine: Machine, tensor: Any, other: int, number: int) -> Any:
     partner = machine.other(other)
-    fits = np.broadcast_shapes(tuple(tensor.shape), tuple(partner.shape)) if partner.ndim <= 1 >= tensor.ndim else None
-    tensor.mul_(partner if fits == tuple(tensor.shape) else 0.75)
+    fits = tensor.ndim <= 1 and tuple(partner.shape) in ((), (1,) * tensor.ndim, tuple(tensor.shape))
+    tensor.mul_(partner if fits else 0.75)
 
 
 def _in_place_without_history(machine: Machine, tensor: Any, other: int, number: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import funcgrad
 from funcgrad._base.config import settings as funcgrad_settings
+from funcgrad._program.at_once import at_once
 from funcgrad._program.lengths.family import forget_lengths
 from tests.fuzz.programs import ROWS, Machine, Step
 
@@ -27,13 +29,16 @@ FOUND: list[list[Step]] = []
 
 
 def outcome(
-    torch: Any, steps: list[Step], *, eager: bool = False, host: bool = False, rows: int = ROWS
+    torch: Any, steps: list[Step], *, eager: bool = False, host: bool = False, rows: int = ROWS, in_loader: bool = False
 ) -> dict[str, Any] | str:
-    """Run a program; an error counts by its type. host: numpy may run it, for these programs are small."""
+    """Run a program; an error counts by its type.
+
+    host: numpy may run it, for these programs are small. in_loader: as a DataLoader makes its samples.
+    """
     before = funcgrad_settings.eager, funcgrad_settings.host
     funcgrad_settings.eager, funcgrad_settings.host = eager, host
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), at_once() if in_loader else nullcontext():
             warnings.simplefilter("ignore")
             return Machine(torch, seed=0, rows=rows).run(steps)
     except (RuntimeError, IndexError) as error:
@@ -68,6 +73,12 @@ def test_fused_equals_eager(steps: list[Step]) -> None:
 @given(programs)
 def test_run_by_numpy_equals_eager(steps: list[Step]) -> None:
     assert_same(outcome(funcgrad, steps, host=True), outcome(funcgrad, steps, eager=True))
+
+
+@fuzz
+@given(programs)
+def test_done_at_once_equals_eager(steps: list[Step]) -> None:
+    assert_same(outcome(funcgrad, steps, host=True, in_loader=True), outcome(funcgrad, steps, eager=True))
 
 
 @fuzz

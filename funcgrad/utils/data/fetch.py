@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from funcgrad._tensor.names import flush
+from funcgrad._tensor.names import at_once, flush
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.collate import default_collate
 from funcgrad.utils.data.dataset import Rows
@@ -22,7 +22,14 @@ class Fetch(NamedTuple):
 
     def start(self) -> Callable[[Any], Any]:
         """Return the function from indices to a batch; for a stream it raises StopIteration at the end."""
-        return self._stream() if self.is_stream else self._from_map
+        make = self._stream() if self.is_stream else self._from_map
+
+        def fetch(index: Any) -> Any:
+            with at_once():
+                batch = make(index)
+            return _computed(batch)
+
+        return fetch if self.is_batched else make
 
     def _from_map(self, index: Any) -> Any:
         if not self.is_batched:
@@ -31,9 +38,7 @@ class Fetch(NamedTuple):
         samples = at_once(index) if callable(at_once) else [self.dataset[i] for i in index]
         if type(samples) is Rows:
             return self.collate(samples if self.collate is default_collate else list(samples))
-        batch = self.collate(samples)
-        del samples  # nobody wants them any more, so the program need not produce them
-        return _computed(batch)
+        return self.collate(samples)
 
     def _stream(self) -> Callable[[Any], Any]:
         samples: Iterator[Any] = iter(self.dataset)
@@ -44,9 +49,7 @@ class Fetch(NamedTuple):
             taken = [sample for _, sample in zip(index, samples, strict=False)]
             if not taken or (self.drop_last and len(taken) < len(index)):
                 raise StopIteration
-            batch = self.collate(taken)
-            del taken
-            return _computed(batch)
+            return self.collate(taken)
 
         return fetch
 
