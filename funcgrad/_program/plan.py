@@ -50,6 +50,7 @@ from funcgrad._program.stepwise import (
     has_turns,
     is_costly,
     is_novel,
+    needs_no_compile,
     note_kinds,
     note_plan,
     note_return,
@@ -188,9 +189,11 @@ def plan(
         if early and (len(late) > SHORT or any(map(is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             inside = other.wanted[other.results.index(read)] if read in other.results else None
-            stages = [(one, _planned(one)), (other, _planned(other, inside, seen))]
+            stages = [
+                (one, _planned(one, is_data=True)), (other, _planned(other, inside, seen, is_data=history is None))
+            ]  # fmt: skip
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
-    return _planned(whole, read, seen)
+    return _planned(whole, read, seen, is_data=history is None)
 
 
 def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
@@ -210,8 +213,8 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
     return settings.turns > 0 and all(aval.placement is None for aval in leaf_avals)
 
 
-def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -> Plan:
-    """Return how to run these calls. read: a result that somebody waits for."""
+def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *, is_data: bool = False) -> Plan:
+    """Return how to run these calls. read: a result that somebody waits for. is_data: nothing in it has a history."""
     line, found = line_of(part.calls, part.wanted)
     if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
         in_parts = _in_parts(line, found, part)
@@ -236,7 +239,7 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN) -
         if isinstance(served, Plan):
             return served
         if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
-            chosen = _not_as_a_whole(line, found, short, part, varies=isinstance(served, Refusal))
+            chosen = _not_as_a_whole(line, found, short, part, varies=isinstance(served, Refusal), is_data=is_data)
             note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
@@ -392,7 +395,13 @@ def _plan_of_pieces(whole: Whole, results: Sequence[Argument], leaves: int, sour
 
 
 def _not_as_a_whole(
-    line: Sequence[Step | Loop], found: Sequence[Argument], short: Sequence[Step | Loop], part: Part, *, varies: bool
+    line: Sequence[Step | Loop],
+    found: Sequence[Argument],
+    short: Sequence[Step | Loop],
+    part: Part,
+    *,
+    varies: bool,
+    is_data: bool,
 ) -> tuple[InSteps | InParts, str] | None:
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 
@@ -413,6 +422,8 @@ def _not_as_a_whole(
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"
+    elif is_data and len(line) > LOOP and needs_no_compile(line):
+        why = "it is data, which numpy prepares"
     elif varies and len(line) <= SHORT:
         why = "its lengths are others each time"
     elif _is_another_length(part) and len(short) == len(line) and costs_little(line):
@@ -437,8 +448,13 @@ def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Ste
 
 
 def _size(line: Sequence[Step | Loop]) -> int:
-    """Return how many instructions XLA is given: those of a loop's body once."""
-    return sum(_size(step.body) if isinstance(step, Loop) else instructions_of(step) for step in line)
+    """Return how many instructions XLA is given: those of a loop's body once; what is joined is read piece by piece."""
+    return sum(_size(step.body) if isinstance(step, Loop) else _written_out(step) for step in line)
+
+
+def _written_out(step: Step) -> int:
+    joins = getattr(step.op, "joins", None) is not None
+    return len(step.arguments) if joins else instructions_of(step)
 
 
 def _is_another_length(part: Part) -> bool:

@@ -213,6 +213,17 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
     return compiled <= len(steps) and _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
 
 
+def needs_no_compile(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line can be run an instruction at a time without a compile, and costs little so a few times."""
+    steps = [step for step in line if isinstance(step, Step)]
+    if len(steps) < len(line) or not settings.host:
+        return False
+    kinds = {_kind(step): step for step in steps if not _joins_on_host(step)}
+    if not all(_single(step).is_compiled for step in kinds.values()):
+        return False
+    return _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
+
+
 def is_costly(call: Recorded | Step) -> bool:
     """Tell whether a call takes as long to compile as many others: a recurrent layer does."""
     return getattr(call.op, "keep", None) == "residuals"

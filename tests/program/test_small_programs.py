@@ -104,7 +104,9 @@ def test_numpy_gives_what_xla_gives(name: str, monkeypatch: pytest.MonkeyPatch) 
     [
         lambda: torch.ones(300, 300).exp().sum(),  # many elements
         lambda: torch.ones(200, 200) @ torch.ones(200, 200),  # a large product
-        lambda: sum(torch.tensor(float(i)).sin() for i in range(PROGRAM.equations + 1)),  # many equations
+        lambda: sum(
+            torch.tensor(float(i), requires_grad=True).sin() for i in range(PROGRAM.equations + 1)
+        ),  # equations
         lambda: torch.tensor([1j, 2.0]).exp(),
         lambda: torch.ones(3).bfloat16().exp(),
         lambda: torch.tensor([0.3]).erfinv(),  # numpy has none

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 import funcgrad as torch
@@ -348,6 +349,19 @@ def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight
     assert seen.parts == 0 and "an instruction at a time" in Journal.compiles[-1].reason
     monkeypatch.setattr(settings, "eager", True)
     assert found == pytest.approx(steps(1))
+
+
+def _windows(series: torch.Tensor) -> torch.Tensor:
+    return torch.stack([series[i : i + 5] * 2 for i in range(40)])
+
+
+def test_data_that_numpy_can_prepare_is_not_compiled_at_first_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "host", True)
+    with counted() as cost:
+        made = _windows(torch.sin(torch.arange(60.0))).tolist()
+    assert cost.compiles == 0 and cost.runs == 1
+    expected = np.lib.stride_tricks.sliding_window_view(np.sin(np.arange(60, dtype=np.float32)), 5)[:40] * 2
+    np.testing.assert_allclose(made, expected, rtol=1e-6)
 
 
 def test_what_a_product_takes_is_part_of_a_run() -> None:
