@@ -75,8 +75,8 @@ def grouped_mm(
     Shape: mat_a (n, m) and mat_b (groups, m, p), result (n, p); also (groups, n, m) and (m, p), result (n, p), and
     (n, m) and (m, p), result (groups, n, p). Without `offs` both have a dimension of groups.
 
-    >>> rows, experts = torch.ones(3, 4), torch.stack([torch.ones(4, 4), 2 * torch.ones(4, 4)])
-    >>> grouped_mm(rows, experts, offs=torch.tensor([1, 3], dtype=torch.int32))
+    >>> rows, experts = ones(3, 4), stack([ones(4, 4), 2 * ones(4, 4)])
+    >>> grouped_mm(rows, experts, offs=tensor([1, 3], dtype=int32))
     tensor([[4., 4., 4., 4.],
             [8., 8., 8., 8.],
             [8., 8., 8., 8.]])
