@@ -442,7 +442,17 @@ def _convert_indices_from_csr_to_coo(
     out_int32: _bool = False,
     transpose: _bool = False,
 ) -> Tensor: ...
+def _grouped_mm(
+    input: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: dtype | None = None,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def _index_put_impl_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor: ...
+def _int_mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor: ...
 def _log_softmax_backward_data(
     grad_output: Tensor,
     output: Tensor,

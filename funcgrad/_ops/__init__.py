@@ -22,6 +22,7 @@ from funcgrad._ops import embedding as embedding
 from funcgrad._ops import folding as folding
 from funcgrad._ops import fourier as fourier
 from funcgrad._ops import grid as grid
+from funcgrad._ops import grouped_products as grouped_products
 from funcgrad._ops import half_gradients as half_gradients
 from funcgrad._ops import half_precision as half_precision
 from funcgrad._ops import histograms as histograms

@@ -1,10 +1,11 @@
-"""Rows: products of matrices of 8-bit floats, each with its scales beside it."""
+"""Rows: products of matrices of 8-bit numbers: floats, each with its scales beside it, and integers."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._ops.checks import c_name
 from funcgrad._ops.products import mm
 from funcgrad._ops.table import Array, DType, op
 
@@ -40,3 +41,19 @@ def scaled_mm(
     if not np.isinf(np.array(np.inf).astype(wanted)):
         whole = jnp.clip(whole, float(jnp.finfo(wanted).min), float(jnp.finfo(wanted).max))
     return whole.astype(wanted)
+
+
+@op(names="_int_mm")
+def int_mm(input: Array, mat2: Array) -> Array:
+    """input @ mat2 for matrices of 8-bit integers, in int32. Shape: input (n, m), mat2 (m, p), result (n, p)."""
+    for name, matrix in (("self", input), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise RuntimeError(f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {matrix.ndim}")
+    if input.shape[1] != mat2.shape[0]:
+        sizes = f"{input.shape[1]} and {mat2.shape[0]}"
+        raise RuntimeError(f"int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got {sizes}")
+    if str(input.dtype) not in ("int8", "uint8"):
+        raise RuntimeError(f"int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got {c_name(input)}")
+    if str(mat2.dtype) != "int8":
+        raise RuntimeError(f"int_mm_out_cpu: Expected mat2 dtype to be of type int8 but got {c_name(mat2)}")
+    return jnp.matmul(input.astype(jnp.int32), mat2.astype(jnp.int32))

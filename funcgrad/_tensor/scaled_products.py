@@ -1,4 +1,4 @@
-"""scaled_mm and what says how its matrices were scaled; on a CPU torch has two of the ways, and so have we."""
+"""scaled_mm, grouped_mm, and what says how matrices were scaled; on a CPU torch has two of the ways, and so have we."""
 
 from __future__ import annotations
 
@@ -64,6 +64,24 @@ def scaled_mm(
     first = (_listed(scale_a), _listed(scale_recipe_a), _listed(swizzle_a))
     second = (_listed(scale_b), _listed(scale_recipe_b), _listed(swizzle_b))
     return scaled_mm_of_lists(mat_a, mat_b, *first, *second, bias, output_dtype, contraction_dim, use_fast_accum)
+
+
+@function("nn.functional.grouped_mm")
+def grouped_mm(
+    mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Tensor | None = None, out_dtype: Any = None
+) -> Any:
+    """Return a product for each group, as the experts of a mixture need them; `offs` (int32) says where groups end.
+
+    Shape: mat_a (n, m) and mat_b (groups, m, p), result (n, p); also (groups, n, m) and (m, p), result (n, p), and
+    (n, m) and (m, p), result (groups, n, p). Without `offs` both have a dimension of groups.
+
+    >>> rows, experts = ones(3, 4), stack([ones(4, 4), 2 * ones(4, 4)])
+    >>> grouped_mm(rows, experts, offs=tensor([1, 3], dtype=int32))
+    tensor([[4., 4., 4., 4.],
+            [8., 8., 8., 8.],
+            [8., 8., 8., 8.]])
+    """
+    return call(TABLE["grouped_mm"], (mat_a, mat_b, offs, bias), (out_dtype,))
 
 
 def _listed(given: Any) -> list[Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
@@ -58,6 +60,7 @@ class RNNBase(Module):
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self._all_weights: list[list[str]] = []
+        self._given_weights: tuple[list[Any], list[Any]] | None = None  # and what stood under the names by then
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[: self._directions]:
                 shapes = self._shapes(layer)
@@ -102,9 +105,25 @@ class RNNBase(Module):
     def _flat_weights_names(self) -> list[str]:
         return [name for names in self._all_weights for name in names]
 
+    def _weights(self) -> list[Any]:
+        """What the layers compute with: what stands under the names, or the list that was given for it since."""
+        named = [getattr(self, name) for name in self._flat_weights_names]
+        given, then = self._given_weights or ([], [])
+        return given if then and all(map(operator.is_, named, then)) else named
+
     @property
-    def _flat_weights(self) -> list[Parameter]:
-        return [getattr(self, name) for name in self._flat_weights_names]
+    def _flat_weights(self) -> list[Any]:
+        self._flat_weights = self._weights()  # so that what is written to the list counts
+        return self._weights()
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """Compute with these until another tensor is bound to one of the names: dropout of weights sets both."""
+        self._given_weights = weights, [getattr(self, name) for name in self._flat_weights_names]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        self._given_weights = None
+        return super()._apply(fn, recurse)
 
     def extra_repr(self) -> str:
         """Return the sizes, and the options that are not the default."""
@@ -122,12 +141,18 @@ class RNNBase(Module):
         return text if self.bidirectional is False else f"{text}, bidirectional={self.bidirectional}"
 
     def __getstate__(self) -> dict[str, Any]:
-        names, weights = self._flat_weights_names, self._flat_weights  # torch's own RNN wants to find these in a file
-        return {**self.__dict__, "_flat_weights_names": names, "_flat_weights": weights}
+        names = self._flat_weights_names  # torch's own RNN wants to find these in a file
+        state = {
+            **self.__dict__,
+            "_flat_weights_names": names,
+            "_flat_weights": [getattr(self, name) for name in names],
+        }
+        del state["_given_weights"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {k: v for k, v in state.items() if k not in ("_flat_weights", "_flat_weights_names", "all_weights")}
-        super().__setstate__({"proj_size": 0, **known})
+        super().__setstate__({"proj_size": 0, "_given_weights": None, **known})
         if "_all_weights" not in known:  # files from before torch 0.4 hold the tensors themselves
             suffixes = ("", "_reverse")[: self._directions]
             layers = range(self.num_layers)
@@ -235,7 +260,7 @@ class RNNBase(Module):
 
     def _run(self, input: Tensor, states: list[Tensor], masks: Any, lengths: Any) -> tuple[Tensor, list[Tensor]]:
         """Run all layers as one operation. Shape: input (T, N, D), result (T, N, directions * H)."""
-        inputs = (input, *states, *self._flat_weights, masks, lengths)
+        inputs = (input, *states, *self._weights(), masks, lengths)
         output, *ends = call(TABLE[self.mode.lower()], inputs, (self.bias, self.num_layers, self.bidirectional))
         return output, ends
 

@@ -40,7 +40,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.nn\.utils(\..*)?",
      r"bind|copy_method_params|PackedSequence_|parametrize|Opaque\w*|get_swap\w+|is_opaque\w+|"
      r"is_traceable\w+|NamedMemberAccessor|memory_format|convert_conv\w+", _INTERNAL),
-    (r"torch\.nn\.functional", r"(scaled_)?grouped_mm",
+    (r"torch\.nn\.functional", r"scaled_grouped_mm",
      "products of ragged groups, for one kind of GPU"),
     (r"torch\.nn\.functional", r"GRID_SAMPLE\w+|assert_int_or_pair|grad", _INTERNAL),
     (r"torch\.optim.*", r"Optimizer|Module|swap_in\w+", _INTERNAL),

@@ -174,6 +174,26 @@ def dot(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     return m.bound(eqn, arrays, [tuple(axes)])
 
 
+@rule("ragged_dot_general")
+def dot_in_groups(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
+    """As in `dot`; sizes of groups count true places, so that padding stands behind all of them, in no group."""
+    numbers, (*shapes, sizes) = eqn.params["ragged_dot_dimension_numbers"], [x.aval.shape for x in eqn.invars]
+    (left_summed, right_summed), (left_batch, right_batch) = numbers.dot_dimension_numbers
+    if any(map(is_symbolic, sizes)):
+        raise Unmaskable("the number of groups varies")
+    left, right = (m.settled(x, shape) for x, shape in zip(operands, shapes, strict=False))
+    adds_up_groups = not set(left_summed).isdisjoint(numbers.lhs_ragged_dimensions)
+    arrays = [m.masked(left, shapes[0], left_summed, 0), m.masked(right, shapes[1], right_summed, 0), operands[2].array]
+    given = (*right_summed, *right_batch, *numbers.rhs_group_dimensions)
+    axes = [
+        *([None] if adds_up_groups else []),
+        *[left.axes[i] for i in left_batch],
+        *[axis for i, axis in enumerate(left.axes) if i not in (*left_summed, *left_batch)],
+        *[axis for i, axis in enumerate(right.axes) if i not in given],
+    ]
+    return m.bound(eqn, arrays, [tuple(axes)])
+
+
 @rule("conv_general_dilated")
 def convolution(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Where the padding would be summed over it is zero: along channels and space, of both operands."""
