@@ -16,7 +16,7 @@ from funcgrad._program.trie import is_open
 
 
 class _Family:
-    """The numbers of the first of some lines that are alike, and which of them were others in a later one."""
+    """The numbers of the first of some lines that are alike, and which were others, or inputs, in a later one."""
 
     __slots__ = ("changing", "first")
 
@@ -36,9 +36,10 @@ def with_changing_numbers_open(
     sources: a place among the line's own inputs, or a number; None where these are the inputs as they are.
     """
     key = tuple([(step.token, tuple(map(_kind, step.arguments))) for step in line]), tuple(results)
-    own = [a for step in line for a in step.arguments if is_open(a)]
+    own = [a for step in line for a in step.arguments if _is_number(a)]
     family = _FAMILIES.found(key, lambda: _Family(own))
-    family.changing.update(i for i, pair in enumerate(zip(family.first, own, strict=True)) if pair[0] != pair[1])
+    pairs = enumerate(zip(family.first, own, strict=True))
+    family.changing.update(i for i, (first, a) in pairs if type(a) is Hole or first != a)
     family.changing.update(_first_rows(line))
     sources = list[int | float]()
     opened = list(_opened(line, family.changing, sources))
@@ -55,7 +56,7 @@ def _first_rows(line: Sequence[Step | Loop]) -> Iterator[int]:
     readings = Counter(a for step in line for a in step.arguments if type(a) is int)
     count = 0
     for step in line:
-        numbers = sum(map(is_open, step.arguments))
+        numbers = sum(map(_is_number, step.arguments))
         if isinstance(step, Step) and step.op.name in ("select", "slice") and step.statics[0] == 0 and numbers:
             whole, _ = step.arguments
             if type(whole) is int and readings[whole] == 1:
@@ -65,27 +66,26 @@ def _first_rows(line: Sequence[Step | Loop]) -> Iterator[int]:
 
 def _opened(line: Sequence[Step | Loop], changing: Container[int], sources: list[int | float]) -> Iterator[Step | Loop]:
     """Yield the instructions with some numbers open, counted along the line; enter where all open ones come from."""
-    places: dict[int, int] = {}
     count = 0
     for step in line:
         arguments = []
         for argument in step.arguments:
-            if type(argument) is Hole:
-                place = places.setdefault(argument.position, len(sources))
-                if place == len(sources):
-                    sources.append(argument.position)
-                argument = Hole(place, argument.kind)
-            elif is_open(argument):
+            if _is_number(argument):
                 if count in changing:
-                    sources.append(float(argument.number))
-                    argument = Hole(len(sources) - 1, type(argument.number))
+                    sources.append(argument.position if type(argument) is Hole else float(argument.number))
+                    argument = Hole(len(sources) - 1, _kind(argument))
                 count += 1
             arguments.append(argument)
         yield step.reading(arguments)
 
 
-def _kind(argument: Argument) -> Any:
-    return type(argument.number) if is_open(argument) else argument
+def _is_number(argument: Any) -> bool:
+    """Tell whether it is a number, an input already or one that may become one."""
+    return type(argument) is Hole or is_open(argument)
+
+
+def _kind(argument: Any) -> Any:
+    return argument.kind if type(argument) is Hole else type(argument.number) if is_open(argument) else argument
 
 
 def forget_numbers() -> None:

@@ -50,6 +50,7 @@ from funcgrad._program.stepwise import (
     has_turns,
     is_costly,
     is_novel,
+    is_painted,
     needs_no_compile,
     note_kinds,
     note_plan,
@@ -178,7 +179,7 @@ def plan(
     memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. read: the
     result that somebody waits for. before: how it was run until now, so often that a compile is worth it.
     """
-    seen = Seen.NOT_OFTEN if before is None else before.seen
+    seen, is_data = Seen.NOT_OFTEN if before is None else before.seen, history is None
     calls = needed_calls(last.path(), wanted)
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
@@ -189,11 +190,9 @@ def plan(
         if early and (len(late) > SHORT or any(map(is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             inside = other.wanted[other.results.index(read)] if read in other.results else None
-            stages = [
-                (one, _planned(one, is_data=True)), (other, _planned(other, inside, seen, is_data=history is None))
-            ]  # fmt: skip
+            stages = [(one, _planned(one, is_data=True)), (other, _planned(other, inside, seen, is_data=is_data))]
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
-    return _planned(whole, read, seen, is_data=history is None)
+    return _planned(whole, read, seen, is_data=is_data)
 
 
 def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
@@ -214,7 +213,7 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
 
 
 def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *, is_data: bool = False) -> Plan:
-    """Return how to run these calls. read: a result that somebody waits for. is_data: nothing in it has a history."""
+    """Return how to run these calls. read: a result that somebody waits for. is_data: whether none has a history."""
     line, found = line_of(part.calls, part.wanted)
     if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
         in_parts = _in_parts(line, found, part)
@@ -239,7 +238,8 @@ def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *
         if isinstance(served, Plan):
             return served
         if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
-            chosen = _not_as_a_whole(line, found, short, part, varies=isinstance(served, Refusal), is_data=is_data)
+            varies = isinstance(served, Refusal)
+            chosen = _not_as_a_whole(line, found, short, part, varies=varies, is_data=is_data)
             note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
@@ -335,17 +335,18 @@ def _with_room_for_others(part: Part, line: Sequence[Step | Loop], seen: Seen) -
         served = for_many_lengths(sample, part.wanted, part.free, lambda: are_known(line), is_common=tight)
         if not isinstance(served, Served):
             return served
-        made = _plan_of_served(served, len(line) + COSTLY * sum(map(is_costly, part.calls)))
+        made = _plan_of_served(served, part, len(line) + COSTLY * sum(map(is_costly, part.calls)))
         if made.spare:
             return made
     return Refusal("most of the room for other lengths would be empty")
 
 
-def _plan_of_served(served: Served, instructions: int) -> Plan:
+def _plan_of_served(served: Served, part: Part, instructions: int) -> Plan:
     """Return how to run a line by an executable that serves many: as often as its own is worth the elements more."""
     execute, whole = served.execute, served.whole
     note = f"compiled for lengths up to {' x '.join(map(str, execute.roomy.rooms))}"
-    made = Plan(execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note)
+    free = set(part.free)
+    made = Plan(execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note, free=free)
     worth = COMPILE * instructions / (SHARE if execute.is_ample else 1)
     made.spare = min(made.spare, int(worth / (ELEMENT * max(1, execute.waste))))
     return made
@@ -358,7 +359,7 @@ def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
     """
     if not is_small(whole.line, part.avals):
         return None
-    family = family_of(Sample(part.calls, part.avals), part.wanted, part.free)
+    family = family_of(Sample(part.calls, part.avals), part.wanted)
     if family is not None and not family.may_go_to_host:
         return None
     made = _plan_of_whole(whole, part, sources)
@@ -406,6 +407,7 @@ def _not_as_a_whole(
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 
     short: the line with its long loops rolled. varies: it came in other lengths, and no executable serves them.
+    is_data: none of its results has a history.
     """
     if len(line) <= FEW:
         return None
@@ -422,12 +424,14 @@ def _not_as_a_whole(
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"
-    elif is_data and len(line) > LOOP and needs_no_compile(line):
+    elif is_data and len(line) > LOOP and needs_no_compile(line, part.free):
         why = "it is data, which numpy prepares"
     elif varies and len(line) <= SHORT:
         why = "its lengths are others each time"
     elif _is_another_length(part) and len(short) == len(line) and costs_little(line):
         why = "it came at another length before"
+    elif is_data and len(short) == len(line) and is_painted(line) and costs_little(line):
+        why = "it makes data of little, by a few kinds of instructions"
     else:
         return None
     return _in_steps(line, found, part, _size(short), why)
@@ -459,7 +463,7 @@ def _written_out(step: Step) -> int:
 
 def _is_another_length(part: Part) -> bool:
     """Tell whether such a part came at another length before."""
-    family = family_of(Sample(part.calls, part.avals), part.wanted, part.free)
+    family = family_of(Sample(part.calls, part.avals), part.wanted)
     return family is not None and family.has_others
 
 

@@ -41,6 +41,7 @@ _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
+_PAINTED, _UNREAD = 12, 4  # instructions for each kind of op, and for each leaf, of a line that makes data of little
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
 _RUNS = 4  # what may run so often before a compile is worth it costs little beside that
 
@@ -213,10 +214,15 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
     return compiled <= len(steps) and _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
 
 
-def needs_no_compile(line: Sequence[Step | Loop]) -> bool:
-    """Tell whether a line can be run an instruction at a time without a compile, and costs little so a few times."""
+def needs_no_compile(line: Sequence[Step | Loop], free: Sequence[int]) -> bool:
+    """Tell whether a line can be run an instruction at a time without a compile, and costs little so a few times.
+
+    free: the leaves that nobody holds. Not so one that reads many that somebody does, as weights that are averaged in
+    each step: it comes back.
+    """
     steps = [step for step in line if isinstance(step, Step)]
-    if len(steps) < len(line) or not settings.host:
+    held = {a for step in line for a in step.arguments if type(a) is int}.difference(-1 - leaf for leaf in free)
+    if len(steps) < len(line) or len(line) < _UNREAD * len(held) or not settings.host:
         return False
     kinds = {_kind(step): step for step in steps if not _joins_on_host(step)}
     if not all(_single(step).is_compiled for step in kinds.values()):
@@ -257,6 +263,16 @@ def has_turns(line: Sequence[Step | Loop]) -> bool:
     times = Counter(read for each in reads for read in each)
     readers = sum(map(bool, reads))
     return 0 < readers <= 3 * sum(any(times[read] >= _TURNS for read in each) for each in reads)
+
+
+def is_painted(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether a line makes much of little: few kinds of ops, many of each, which hardly read a leaf.
+
+    So images are made up, into which boxes are painted one after another. Not so weights that are averaged, nor layers.
+    """
+    leaves = {a for step in line for a in step.arguments if type(a) is int}
+    ops = {step.op for step in line if isinstance(step, Step)}
+    return len(line) >= _PAINTED * len(ops) and len(line) >= _UNREAD * len(leaves)
 
 
 _BACK = 2  # runs: what was run more often came back

@@ -67,12 +67,23 @@ def shares() -> Iterator[tuple[torch.Tensor, float]]:
         yield mix(1), share
 
 
+def a_share_that_was_an_input_already() -> Iterator[tuple[torch.Tensor, float]]:
+    """Yield another mixture after one whose share the recorder saw change before a step was planned."""
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    yield x.roll(1), 0.25
+    yield x.roll(1), 0.5
+    plan.forget_executables()
+    yield x.roll(1), 0.75
+    yield x.flip(0), 0.1
+
+
 @pytest.mark.parametrize(
     ("batches", "executables"),
     [
         (lambda: flipped(False, False, True, False, False, True, True, True), 1),
         (set_up_late, 1),
         (shares, 2),  # the share is part of the first, and an input of the second
+        (a_share_that_was_an_input_already, 1),
     ],
 )
 def test_a_step_is_compiled_once_whatever_prepares_its_data(

@@ -772,3 +772,22 @@ def test_a_leaf_that_no_result_replaces_at_other_lengths_is_not_donated(recwarn:
         shares[i, fg.arange(40) != i] = share / total
     assert shares.sum().item() == pytest.approx(40)
     assert not [w for w in recwarn if "donated" in str(w.message)]
+
+
+def test_what_a_script_keeps_of_its_batches_makes_no_other_program_of_a_step() -> None:
+    """The features of every second batch are kept, so that an executable may not reuse their memory."""
+    fg.manual_seed(0)
+    net, kept, compiles = nn.Linear(6, 6), list[tuple[fg.Tensor, list[float]]](), list[int]()
+    optimizer = fg.optim.SGD(net.parameters(), lr=0.1)
+    for i, length in enumerate([12, 30, 7, 21, 9, 17, 26, 14]):
+        features = fg.randn(length, 6)
+        if i % 2:
+            kept.append((features, features.flatten().tolist()))
+        loss = (net(features).tanh() - features).square().mean()
+        del features
+        with counted() as seen:
+            loss.backward()
+            optimizer.step()
+        compiles.append(seen.compiles)
+    assert not any(compiles[4:])
+    assert all(features.flatten().tolist() == numbers for features, numbers in kept)

@@ -201,12 +201,14 @@ class Family:
         return None
 
 
-def family_of(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> Family | None:
-    """Return the family of a program, or None where programs are not compared."""
+def family_of(sample: Sample, wanted: Sequence[int]) -> Family | None:
+    """Return the family of a program, or None where programs are not compared.
+
+    Which leaves somebody else holds is no part of it: of these copies are given to an executable that eats them.
+    """
     if not settings.lengths or len(sample.calls) > _LONGEST or any(leaf.placement for leaf in sample.leaves):
         return None
-    key = (tuple(map(_kind, sample.calls)), tuple([(a.dtype, len(a.shape)) for a in sample.leaves]), tuple(wanted),
-           tuple(free))  # fmt: skip
+    key = (tuple(map(_kind, sample.calls)), tuple([(a.dtype, len(a.shape)) for a in sample.leaves]), tuple(wanted))
     return _FAMILIES.found(key, Family)
 
 

@@ -47,7 +47,7 @@ def for_many_lengths(
     may_wait: tells whether the program can be run without any compile. Then many lengths of it are run so first.
     is_common: whether its length comes so often that it had better not run in the ample room for longer ones.
     """
-    family = family_of(sample, wanted, free)
+    family = family_of(sample, wanted)
     if family is not None and family.may_wait and may_wait():
         family.waited += 1
         return None
