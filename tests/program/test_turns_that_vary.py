@@ -310,6 +310,7 @@ def require_same(
 
 def test_after_ten_episodes_nothing_is_compiled() -> None:
     """Episodes of 10 to 200 steps, an action drawn and read in each, an update after each: see the benchmark."""
+    jax.clear_caches()  # full ones of other tests let go of what was compiled here
     compiled = list[str]()
 
     def note(event: str, seconds: float, **_: Any) -> None:
