@@ -94,7 +94,7 @@ class _AtOnce(Program):
 @contextmanager
 def at_once() -> Iterator[None]:
     """Do inside what numpy can do, instead of recording it, where programs run on a CPU."""
-    if settings.eager or not settings.host or jax.default_backend() != "cpu":
+    if settings.eager or not settings.host:
         yield
         return
     program = _AtOnce(thread.program)
@@ -163,10 +163,10 @@ def _found(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], key: tuple[
 
 def _function(op: Any, known: tuple[Any, ...], statics: tuple[Any, ...]) -> _Function | None:
     """Return numpy's function for a call; None for one that takes longer, or that numpy has no rule for."""
-    signature = signature_of(op, known, statics)
     avals = [a for a in known if type(a) is Aval]
-    if any(aval.placement is not None for aval in avals):
+    if jax.default_backend() != "cpu" or any(aval.placement is not None for aval in avals):
         return None
+    signature = signature_of(op, known, statics)
     kinds = [a if isinstance(a, type) else None for a in known]
     is_open = any(kinds)
     if (take := _TAKING.get(op)) is not None:
