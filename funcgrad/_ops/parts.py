@@ -93,6 +93,7 @@ def _slice_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
 @op(
     grad=_slice_node,
     names="",
+    numbers="checked",
     write_back=lambda base, new, dim, start, length, step=1, _="": _write(base, new, dim, start, length, step),
 )
 def slice(input: Array, dim: int, start: Index, length: int, step: int = 1, node: str = "SliceBackward0") -> Array:
