@@ -47,10 +47,11 @@ def is_number(shape: Any) -> bool:
 
 def _scaled(other: Array, alpha: Scalar) -> Array:
     """Multiply by torch's `alpha`, checking its category."""
+    is_float = isinstance(alpha, float) or (hasattr(alpha, "dtype") and jnp.issubdtype(alpha.dtype, jnp.floating))
+    if is_float and is_integer(other):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, (bool, int, float)) and alpha == 1:
         return other
-    if isinstance(alpha, float) and is_integer(other):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if is_half(other):
         return _scaled_in_float32(other, jnp.asarray(alpha, np.float32))
     factor = jnp.full(other.shape, alpha, other.dtype)
@@ -80,7 +81,10 @@ def _number_second(name: str) -> Any:
     return lambda shapes, statics: (name, "other", None) if is_number(shapes[0]) else name
 
 
-@op(grad=_number_second("AddBackward0"), promote="common", names="add .add .add_ .__add__ .__radd__ .__iadd__")
+_ADD_NAMES = "add .add .add_ .__add__ .__radd__ .__iadd__"
+
+
+@op(grad=_number_second("AddBackward0"), promote="common", names=_ADD_NAMES, numbers="typed")
 def add(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input + alpha * other; `or` for truth values. Shape: broadcast."""
     return _sum(jnp.add, input, _scaled(other, alpha))
@@ -113,7 +117,7 @@ def refuse_truth_values(are_bool: Sequence[bool]) -> None:
         )
 
 
-@op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES)
+@op(grad=_sub_node, promote=without_truth_values, names=_SUB_NAMES, numbers="typed")
 def sub(input: Operand, other: Operand, *, alpha: Scalar = 1) -> Array:
     """input - alpha * other. Shape: broadcast. Raises RuntimeError for truth values."""
     return _sum(lax.sub, input, _scaled(other, alpha))
@@ -132,7 +136,7 @@ def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
 _MUL_NAMES = "mul .mul .mul_ multiply .multiply .multiply_ .__mul__ .__rmul__ .__imul__"
 
 
-@op(grad=_number_second("MulBackward0"), promote="exact", names=_MUL_NAMES)
+@op(grad=_number_second("MulBackward0"), promote="exact", names=_MUL_NAMES, numbers="typed")
 def mul(input: Operand, other: Operand) -> Array:
     """input * other; `and` for truth values. Shape: broadcast."""
     input, other = broadcast(input, other)
@@ -151,7 +155,7 @@ _DIV_NAMES = (
 )
 
 
-@op(grad=_div_node, promote="quotient", names=_DIV_NAMES)
+@op(grad=_div_node, promote="quotient", names=_DIV_NAMES, numbers="typed")
 def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Array:
     """input / other, rounded to zero ("trunc") or down ("floor") on request. Integers give floats unless rounded."""
     if rounding_mode is None:

@@ -248,7 +248,8 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 be merged.
     numbers     "folded": a Python number is part of the program until a second value is seen at its place. "inputs":
                 always an input, for calls whose numbers are meant to change (an optimizer's learning rate). "checked":
-                folded, but what calls the row has checked them, so what is known for one number holds for all.
+                folded, but what calls the row has checked them, so what is known for one number holds for all. "typed":
+                folded, and what is known for one float holds for all (an integer may not fit).
     joins       for rows that put many tensors together: (shape, count, *statics) -> the result's shape where all have
                 one shape and dtype. Tracing so many takes long, and they come with every length of a Python loop.
     memory      the rule for the order of its results in torch's memory (`memory_order` has those of the rows).

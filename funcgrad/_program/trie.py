@@ -127,8 +127,8 @@ def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) 
 
 
 def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
-    if getattr(op, "numbers", "") == "checked":
-        opened = tuple([type(a.number) if is_open(a) else a for a in arguments])
+    if (numbers := getattr(op, "numbers", "")) in ("checked", "typed"):
+        opened = tuple([type(a.number) if is_open(a) and _is_like_all(a, numbers) else a for a in arguments])
         if opened != arguments:
             return Signature(op, arguments, statics, signature_of(op, opened, statics).avals)
 
@@ -147,6 +147,11 @@ def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]
         orders = op.orders(operands, statics, [a.struct.shape for a in found.avals])
         found.avals = tuple([a.in_order(order) for a, order in zip(found.avals, orders, strict=True)])
     return found
+
+
+def _is_like_all(number: Constant, numbers: str) -> bool:
+    """Tell whether what is known of a call with a number holds for all of its type; see the table's column."""
+    return numbers == "checked" or type(number.number) is float
 
 
 def are_joined(op: Any, arguments: tuple[Any, ...]) -> bool:

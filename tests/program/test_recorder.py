@@ -272,3 +272,23 @@ def test_record_is_the_only_gate() -> None:
     before = len(record.thread.program.results)
     _ = x + x
     assert len(record.thread.program.results) > before
+
+
+def test_shapes_are_inferred_once_for_all_floats() -> None:
+    x, y = torch.ones(7), torch.zeros(7)
+    with counted() as seen:
+        for i in range(20):
+            y = y * (0.1 * i + 0.3) + x / (0.5 + i) - 0.25 * i
+    assert seen.inferences <= 4
+    expected = np.zeros(7)
+    for i in range(20):
+        expected = expected * (0.1 * i + 0.3) + 1 / (0.5 + i) - 0.25 * i
+    np.testing.assert_allclose(y.tolist(), expected, rtol=1e-5)
+
+
+def test_a_float_alpha_of_whole_numbers_is_refused_whichever_was_seen_before() -> None:
+    x = torch.ones(2, dtype=torch.int64)
+    for alpha in (1.0, 2.5, 3.5):
+        with pytest.raises(RuntimeError, match="For integral input tensors, argument alpha must not be a floating"):
+            torch.add(x, x, alpha=alpha)
+    assert torch.sub(x, x, alpha=3).tolist() == [-2, -2]
