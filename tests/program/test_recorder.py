@@ -279,7 +279,7 @@ def test_shapes_are_inferred_once_for_all_floats() -> None:
     with counted() as seen:
         for i in range(20):
             y = y * (0.1 * i + 0.3) + x / (0.5 + i) - 0.25 * i
-    assert seen.inferences <= 4
+    assert seen.inferences <= 6  # ones, zeros, and an operation each; not one for each number
     expected = np.zeros(7)
     for i in range(20):
         expected = expected * (0.1 * i + 0.3) + 1 / (0.5 + i) - 0.25 * i
