@@ -177,3 +177,14 @@ def test_streams_make_theirs_so_too() -> None:
         seen = list(DataLoader(Stream(), batch_size=8))
     assert seen[0][3].tolist() == [0, 3, 6, 9] and seen[0][4].tolist() == [12, 8, 4, 0]
     assert cost.runs == cost.misses == 0
+
+
+def test_what_follows_from_shapes_alone_belongs_to_each_sample() -> None:
+    whole = torch.arange(3)
+
+    def make(i: int) -> torch.Tensor:
+        known = torch.isnan(whole)
+        known.numpy()[i % 3] = True
+        return known
+
+    assert batches(make)[0][:3].tolist() == torch.eye(3).bool().tolist()
