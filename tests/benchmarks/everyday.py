@@ -2,29 +2,31 @@
 
     python -m tests.benchmarks.everyday
 
-The same functions, word for word, under funcgrad (without a cache of compiled programs) and under torch with one
-thread, in processes of their own: microseconds of processor time for a turn of each, the first time and at best later.
+The same functions, word for word, under funcgrad and under torch with one thread, each in a process of its own:
+microseconds of processor time for a turn, the first time and at best later.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-LATER = 4
+from tests.benchmarks.apart import chosen, measured_apart
 
-Everyday = dict[str, tuple[int, Callable[[], float]]]
+LATER = 4
+TURNS = {
+    "windows": 400, "augmented": 100, "walk": 200, "bootstrap": 100, "neighbours": 165, "confusion": 300,
+    "collected": 40, "clusters": 20, "viterbi": 40, "norms": 50,
+}  # fmt: skip
+
+Everyday = list[Callable[[], float]]
 
 
 def data(torch: Any) -> Everyday:
-    """Return what prepares data, by name, with how many turns each has."""
+    """Return what prepares data."""
     functional = torch.nn.functional
 
     def windows() -> float:
@@ -60,8 +62,7 @@ def data(torch: Any) -> Everyday:
                 links[i, j] = links[j, i] = 1
         return links.sum().item()
 
-    return {"windows": (400, windows), "augmented": (100, augmented), "walk": (200, walk),
-            "bootstrap": (100, bootstrap), "neighbours": (165, neighbours)}  # fmt: skip
+    return [windows, augmented, walk, bootstrap, neighbours]
 
 
 def answers(torch: Any) -> Everyday:
@@ -107,44 +108,33 @@ def answers(torch: Any) -> Everyday:
         net(torch.randn(8, 4)).sum().backward()
         return sum(sum(p.grad.norm(2).item() ** 2 for p in net.parameters()) ** 0.5 for _ in range(50))
 
-    return {"confusion": (300, confusion), "collected": (40, collected), "clusters": (20, clusters),
-            "viterbi": (40, viterbi), "norms": (50, norms)}  # fmt: skip
+    return [confusion, collected, clusters, viterbi, norms]
 
 
-def measured(torch: Any) -> dict[str, list[float]]:
+def measure(engine: str, workload: str) -> dict[str, float]:
     """Return microseconds a turn, the first time and later."""
+    torch = importlib.import_module(engine)
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    times: dict[str, list[float]] = {}
-    for name, (turns, run) in (data(torch) | answers(torch)).items():
-        times[name] = []
-        for _ in range(1 + LATER):
-            start = time.process_time()
-            run()
-            times[name].append((time.process_time() - start) / turns * 1e6)
-    return times
-
-
-def measured_elsewhere(library: str) -> dict[str, list[float]]:
-    """Return what one library takes, measured in a process of its own."""
-    settings = {"OMP_NUM_THREADS": "1"} if library == "torch" else {"FUNCGRAD_CACHE": "0"}
-    words = [sys.executable, "-m", "tests.benchmarks.everyday", library]
-    ran = subprocess.run(words, env=os.environ | settings, check=True, capture_output=True, text=True)
-    return json.loads(ran.stdout)
+    run = next(run for run in [*data(torch), *answers(torch)] if run.__name__ == workload)
+    times = []
+    for _ in range(1 + LATER):
+        start = time.process_time()
+        run()
+        times.append((time.process_time() - start) / TURNS[workload] * 1e6)
+    return {"first": times[0], "later": min(times[1:])}
 
 
 def main() -> None:
     """Print a row for each."""
-    ours, theirs = map(measured_elsewhere, ("funcgrad", "torch"))
-    print(f"{'us a turn':12}{'first':>10}{'torch':>8}{'ratio':>9}{'later':>10}{'torch':>8}{'ratio':>8}")
-    for name in ours:
-        first, other_first, later, other = ours[name][0], theirs[name][0], min(ours[name][1:]), min(theirs[name][1:])
-        print(f"{name:12}{first:>10.1f}{other_first:>8.1f}{first / other_first:>9.1f}"
-              f"{later:>10.1f}{other:>8.1f}{later / other:>8.1f}")  # fmt: skip
+    names = chosen(__doc__, TURNS, measure)
+    print(f"{'us a turn':12}{'first':>10}{'torch':>8}{'ratio':>8}{'later':>10}{'torch':>8}{'ratio':>8}")
+    for name in names:
+        ours, theirs = (measured_apart("tests.benchmarks.everyday", engine, name) for engine in ("funcgrad", "torch"))
+        pairs = [(ours[when], theirs[when]) for when in ("first", "later")]
+        print(f"{name:12}" + "".join(f"{one:>10.1f}{other:>8.1f}{one / other:>8.1f}" for one, other in pairs))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        print(json.dumps(measured(importlib.import_module(sys.argv[1]))))
-    else:
-        main()
+    main()

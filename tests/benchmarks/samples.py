@@ -2,22 +2,21 @@
 
     python -m tests.benchmarks.samples
 
-The same datasets, word for word, in processes of their own, torch with one thread; microseconds of processor time for a
-sample, the least of some epochs, and the first epoch, in which all is new.
+The same datasets, word for word, each in a process of its own, torch with one thread; microseconds of processor time
+for a sample, the least of some epochs, and the first epoch, in which all is new.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.benchmarks.apart import chosen, measured_apart
+
 SAMPLES, BATCH, EPOCHS = 1600, 32, 5
+NAMES = ("taken", "normalised", "augmented", "counting", "padded", "windows", "one-hot")
 
 
 def datasets(torch: Any) -> dict[str, Callable[[int], Any]]:
@@ -58,10 +57,14 @@ def datasets(torch: Any) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def measured(torch: Any, make: Callable[[int], Any]) -> list[float]:
-    """Return microseconds for a sample in each epoch."""
+def measure(engine: str, workload: str) -> dict[str, float]:
+    """Return microseconds for a sample in the first epoch and in later ones."""
+    torch = importlib.import_module(engine)
+    loading = importlib.import_module(f"{engine}.utils.data")
+    torch.set_num_threads(1)
+    make = datasets(torch)[workload]
 
-    class Made(torch.utils.data.Dataset):
+    class Made(loading.Dataset):
         def __len__(self) -> int:
             return SAMPLES
 
@@ -71,34 +74,21 @@ def measured(torch: Any, make: Callable[[int], Any]) -> list[float]:
     times = []
     for _ in range(1 + EPOCHS):
         start = time.process_time()
-        for inputs, _ in torch.utils.data.DataLoader(Made(), batch_size=BATCH, shuffle=True):
+        for inputs, _ in loading.DataLoader(Made(), batch_size=BATCH, shuffle=True):
             float(inputs.float().mean())
         times.append((time.process_time() - start) / SAMPLES * 1e6)
-    return times
-
-
-def measured_elsewhere(library: str) -> dict[str, list[float]]:
-    """Return what one library takes, measured in a process of its own."""
-    settings = os.environ | {"OMP_NUM_THREADS": "1"} if library == "torch" else os.environ
-    words = [sys.executable, "-m", "tests.benchmarks.samples", library]
-    return json.loads(subprocess.run(words, env=settings, check=True, capture_output=True, text=True).stdout)
+    return {"first": times[0], "later": min(times[1:])}
 
 
 def main() -> None:
     """Print a row for each dataset."""
-    ours, theirs = map(measured_elsewhere, ("funcgrad", "torch"))
-    print(f"{'us a sample':14}{'funcgrad':>10}{'torch':>10}{'ratio':>8}{'first epoch':>14}{'torch':>10}")
-    for name in ours:
-        least, other = min(ours[name][1:]), min(theirs[name][1:])
-        print(
-            f"{name:14}{least:>10.1f}{other:>10.1f}{least / other:>8.2f}{ours[name][0]:>14.1f}{theirs[name][0]:>10.1f}"
-        )
+    names = chosen(__doc__, NAMES, measure)
+    print(f"{'us a sample':12}{'first':>10}{'torch':>8}{'ratio':>8}{'later':>10}{'torch':>8}{'ratio':>8}")
+    for name in names:
+        ours, theirs = (measured_apart("tests.benchmarks.samples", engine, name) for engine in ("funcgrad", "torch"))
+        pairs = [(ours[when], theirs[when]) for when in ("first", "later")]
+        print(f"{name:12}" + "".join(f"{one:>10.1f}{other:>8.1f}{one / other:>8.1f}" for one, other in pairs))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        library = importlib.import_module(sys.argv[1])
-        importlib.import_module(f"{sys.argv[1]}.utils.data")
-        print(json.dumps({name: measured(library, make) for name, make in datasets(library).items()}))
-    else:
-        main()
+    main()
