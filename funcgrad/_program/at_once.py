@@ -1,8 +1,7 @@
 """Done at once, by numpy, an op at a time: how the samples of a batch are made.
 
 Samples draw what is done to them: turned round or not, cut out here or there, of some length. Recorded, a batch of them
-would be a program that never comes back. Each op by itself comes back with the next sample, and for the little that a
-sample has to be computed numpy needs no more time than recording does.
+would be a program that never comes back. Each op by itself comes back with the next sample, and has nothing to compile.
 """
 
 from __future__ import annotations

@@ -398,7 +398,7 @@ def made_up(count: int) -> torch.Tensor:
 
 
 def test_images_that_a_loop_makes_up_are_painted_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled whole, a thousand instructions for fifty images took nine seconds, and never came back."""
+    """Compiled whole, the thousand instructions of fifty images would never come back."""
     monkeypatch.setattr(settings, "host", True)
     stepwise.forget_plans()
     with counted() as seen:
