@@ -141,9 +141,9 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 _ROOMS = (
     "__config__", "__future__", "accelerator", "amp", "ao", "autograd", "backends", "compiler", "cpu", "cuda",
     "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library",
-    "linalg", "masked", "mps", "multiprocessing", "nested", "nn", "onnx", "ops", "optim", "overrides", "profiler",
-    "quantization", "quasirandom", "return_types", "serialization", "signal", "sparse", "special", "storage", "testing",
-    "types", "utils", "version", "vision", "xpu",
+    "linalg", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim", "overrides",
+    "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special",
+    "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _NAMES_IN = {  # names of other rooms, for the same reason
     "_tensor.overriding": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
@@ -186,6 +186,11 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_ROOMS, *_ELSEWHERE, *_functions.names_under("")})
+
+
+globals().update(  # `from torch import *` gives every name but the rooms
+    __all__=[name for name in __dir__() if not name.startswith("_") and name not in ("annotations", *_ROOMS)]
+)
 
 
 if _settings.freeze:

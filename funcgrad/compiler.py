@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from funcgrad._base.rooms import imported
-from funcgrad.compiling import OptimizedModule, compile
+from funcgrad.compiling import BACKENDS, OptimizedModule, compile
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin",
@@ -45,6 +46,10 @@ class Config(SimpleNamespace):
             vars(self).update(before)
 
 
+_OF_DEBUGGING = {
+    *("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "eager", "eager_debug"),
+    *("eager_noexcept", "openxla_eval", "pre_dispatch_eager", "ts"),
+}
 _GROUPS = ("aot_inductor", "cpp", "cuda", "rocm", "trace", "triton")
 config = Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8)
 
@@ -106,9 +111,18 @@ class TransformGetItemToIndex(nullcontext[None]):
     """Within it what is mapped by `vmap` may be indexed by tensors without dimensions; here it always may."""
 
 
-def list_backends(exclude_tags: Any = ()) -> list[str]:
-    """Return the one compiler that there is."""
-    return ["xla"]
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """Return the backends that torch names: `compile` takes them all, and XLA compiles."""
+    hidden = _OF_DEBUGGING if exclude_tags == ("debug", "experimental") else ()
+    return sorted(BACKENDS - {"xla", *hidden})
+
+
+def register_backend(compiler_fn: Any = None, name: str | None = None, tags: Any = ()) -> Any:
+    """Enter a function of a script's own under its name, for `compile` to take. Nothing calls it."""
+    if compiler_fn is None:
+        return functools.partial(register_backend, name=name, tags=tags)
+    BACKENDS.add(name or compiler_fn.__name__)
+    return compiler_fn
 
 
 def explain(function: Any, *_: Any, **__: Any) -> Any:

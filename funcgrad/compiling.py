@@ -5,8 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from funcgrad._base.rooms import imported
 from funcgrad.nn.module import Module
 
+BACKENDS = {  # torch's own by name, and what scripts register: all are taken, and none has anything to do
+    *("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "cudagraphs", "eager"),
+    *("eager_debug", "eager_noexcept", "inductor", "openxla", "openxla_eval", "pre_dispatch_eager", "ts", "tvm", "xla"),
+}
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffers"))
 
@@ -14,10 +19,13 @@ _OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffer
 def compile(model: Any = None, *, mode: str | None = None, options: Any = None, **switches: Any) -> Any:
     """Return a function itself, a module in an `OptimizedModule`; as a decorator with options too.
 
-    Raises RuntimeError for a mode that torch does not know, or for one beside options, as torch does.
+    Raises RuntimeError for a mode that torch does not know, or for one beside options, and InvalidBackend for a backend
+    that it does not know, as torch does.
     """
     if model is None:
         return functools.partial(compile, mode=mode, options=options, **switches)
+    if isinstance(backend := switches.get("backend"), str) and backend not in BACKENDS:
+        raise imported("funcgrad.standing_in.compiler_errors").InvalidBackend(backend)
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if mode not in (None, *_MODES) and switches.get("backend") in (None, "inductor"):

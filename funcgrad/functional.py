@@ -7,3 +7,6 @@ __getattr__ = lookup("", globals())
 
 def __dir__() -> list[str]:
     return names_under("")
+
+
+globals().update(__all__=__dir__())  # `from torch.functional import *`

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from funcgrad.ao.quantization import get_default_dynamic_quant_module_mappings, quantize_dynamic
+from funcgrad.ao.quantization import (
+    DeQuantStub,
+    QConfig,
+    QuantStub,
+    QuantWrapper,
+    get_default_dynamic_quant_module_mappings,
+    quantize_dynamic,
+)
 
-__all__ = ["get_default_dynamic_quant_module_mappings", "quantize_dynamic"]
+__all__ = [
+    "DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", "get_default_dynamic_quant_module_mappings",
+    "quantize_dynamic",
+]  # fmt: skip

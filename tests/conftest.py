@@ -14,11 +14,12 @@ import jax
 import pytest
 
 import funcgrad
+from funcgrad._program import at_once
 from funcgrad._program.compiling import HAS_OLDER_EMITTERS
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.parts import forget_parts
 from funcgrad._program.plan import forget_executables
-from funcgrad._program.record import fresh_program
+from funcgrad._program.record import AtFirst, fresh_program, note_gradient, thread
 from funcgrad._program.stepwise import forget_plans
 from tests.databases import summaries
 
@@ -43,9 +44,23 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     forget_plans()
     forget_parts()
     forget_executables()
+    note_gradient()  # tests are about what is recorded, but for those that use `at_first`
     fresh_program()  # the last one may have begun in a forest of the test before
     yield
     Memory.keep_within_bounds()
+
+
+@pytest.fixture
+def at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this thread be as in a process in which nothing has wanted a gradient yet."""
+    monkeypatch.setattr(AtFirst, "instead", at_once.at_once_if_small)
+    monkeypatch.setattr(thread, "instead", at_once.at_once_if_small)
+
+
+@pytest.fixture
+def each_look_is_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record what is looked at however often: the test is about the programs."""
+    monkeypatch.setattr(at_once, "LOOKS", sys.maxsize)
 
 
 def compile_quickly(chosen: bool) -> None:

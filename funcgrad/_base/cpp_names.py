@@ -18,6 +18,7 @@ _C_NAMES = {
     dtypes.uint8: "unsigned char", dtypes.uint16: "short unsigned int", dtypes.uint32: "unsigned int",
     dtypes.uint64: "long unsigned int", dtypes.bool_: "bool", dtypes.complex64: "c10::complex<float>",
     dtypes.complex128: "c10::complex<double>",
+    **{kind: f"c10::{kind.name.capitalize()}" for kind in dtypes.ALL if kind.name.startswith("float8")},
 }  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from funcgrad._base.naming import WrittenInC
+
 _kind = type
 _DEVICE = re.compile(r"[a-zA-Z_]+(:([1-9]\d*|0))?")
 KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
@@ -28,7 +30,7 @@ class Default:
 _OUTER: list[Any] = []
 
 
-class device:  # noqa: N801 - torch's own spelling
+class device(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """device("cuda:1"), device("cuda", 1) or device(1). As a `with` block, the device of tensors that name none.
 
     Raises RuntimeError for a kind that torch does not know.
@@ -45,7 +47,7 @@ class device:  # noqa: N801 - torch's own spelling
         self = super().__new__(cls)
         if isinstance(given, int) and not isinstance(given, bool):
             if given < 0:
-                raise RuntimeError(f"Device index must not be negative, but got {given}")
+                raise RuntimeError("Device index must not be negative")
             self.type, self.index = "cuda", given
             return self
         if not isinstance(given, str):

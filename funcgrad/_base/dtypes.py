@@ -7,10 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from funcgrad._base.naming import WrittenInC
+
 BOOL, INTEGER, FLOAT, COMPLEX = range(4)
 
 
-class dtype:  # noqa: N801 - torch's own spelling
+class dtype(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """One element type. Instances are unique, so `is`, `==` and hashing are all by identity."""
 
     __slots__ = ("category", "itemsize", "name", "numpy")
@@ -96,6 +98,11 @@ def of_numpy(numpy_dtype: Any) -> dtype:
         found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
         kind = np.dtype(numpy_dtype).type.__name__
+        if np.dtype(numpy_dtype).newbyteorder("=") in _BY_NUMPY:
+            raise ValueError(
+                "given numpy array has byte order different from the native byte order. Conversion between byte orders "
+                "is currently not supported."
+            )
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{kind}. The only supported types are: float64, float32, float16, "
             "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."

@@ -10,9 +10,10 @@ import ml_dtypes
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.naming import WrittenInC, c_class_name
 
 
-class finfo:  # noqa: N801 - torch's own spelling
+class finfo(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """The limits of a floating-point dtype (default: the default dtype)."""
 
     bits: int
@@ -25,12 +26,12 @@ class finfo:  # noqa: N801 - torch's own spelling
     resolution: float
 
     def __init__(self, type: Any = None) -> None:
-        kind = type or dtypes.get_default_dtype()
+        kind = dtypes.get_default_dtype() if type is None else _checked("finfo", type)
         if not (kind.is_floating_point or kind.is_complex):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        self.__dict__.update(_limits_of_floats(kind.to_real()))
+        vars(self).update(_limits_of_floats(kind.to_real()))
 
     def __repr__(self) -> str:
         return (
@@ -39,7 +40,7 @@ class finfo:  # noqa: N801 - torch's own spelling
         )
 
 
-class iinfo:  # noqa: N801 - torch's own spelling
+class iinfo(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """The limits of an integer dtype."""
 
     bits: int
@@ -48,12 +49,21 @@ class iinfo:  # noqa: N801 - torch's own spelling
     dtype: str
 
     def __init__(self, type: Any) -> None:
-        if type.is_floating_point or type.is_complex:
+        kind = _checked("iinfo", type)
+        if kind.is_floating_point or kind.is_complex:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
-        self.__dict__.update(_limits_of_integers(type))
+        if kind is dtypes.bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        vars(self).update(_limits_of_integers(kind))
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+def _checked(name: str, given: Any) -> dtypes.dtype:
+    if not isinstance(given, dtypes.dtype):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {c_class_name(given)}")
+    return given
 
 
 @functools.cache  # every bound of a clamp is held against them

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad._base.naming import WrittenInC
 
-class Word:
+
+class Word(metaclass=WrittenInC):
     """One of a few named constants: unique, so compared by identity."""
 
     __slots__ = ("name",)

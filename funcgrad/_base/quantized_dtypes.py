@@ -10,7 +10,7 @@ from funcgrad._base.dtypes import INTEGER, dtype
 from funcgrad._base.layouts import Word
 
 
-class quantized_dtype(dtype):  # noqa: N801 - as dtype
+class quantized_dtype(dtype, called="torch.dtype"):  # noqa: N801 - as dtype
     """A dtype of quantised tensors; `integers` holds them, which lie between `lowest` and `highest`."""
 
     __slots__ = ("highest", "integers", "lowest")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad._base.naming import WrittenInC, c_class_name
 
-class Size(tuple[int, ...]):
+
+class Size(tuple[int, ...], metaclass=WrittenInC):
     """A shape. Slicing and adding give a Size again."""
 
     __slots__ = ()
@@ -23,6 +25,8 @@ class Size(tuple[int, ...]):
         return Size(part) if isinstance(index, slice) else part
 
     def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]  # narrower result than tuple's
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {c_class_name(other)}) to torch.Size")
         return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple[int, ...]) -> Size:

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad._base.dtypes import COMPLEX, FLOAT, INTEGER, dtype
 
 
-class unheld_dtype(dtype):  # noqa: N801 - as dtype
+class unheld_dtype(dtype, called="torch.dtype"):  # noqa: N801 - as dtype
     """A dtype with a name, a category and a size; TypeError where numbers are to have it."""
 
     __slots__ = ("signed",)

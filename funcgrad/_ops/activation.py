@@ -88,7 +88,7 @@ def gelu(input: Array, approximate: str = "none") -> Array:
     """input * P(X <= input) for a normal X, or its tanh approximation. Shape: input (*), result the same."""
     require_real(input, "GeluKernelImpl")
     if approximate not in ("none", "tanh"):
-        raise RuntimeError(f"approximate argument must be either none or tanh, but got {approximate!r}.")
+        raise RuntimeError("approximate argument must be either none or tanh.")
     require_floating(input, "GeluKernelImpl")
     return jax.nn.gelu(input, approximate=approximate == "tanh")
 

@@ -80,10 +80,7 @@ def _wide_product(equation: str, a: Array, b: Array) -> Array:
 
 def _heads_per(query: Array, other: Array) -> int:
     if query.ndim < 3 or query.shape[-3] % other.shape[-3]:
-        raise RuntimeError(
-            "Number of heads in key and value must divide the number of heads in query with enable_gqa=True, "
-            f"but got {list(other.shape)} for query {list(query.shape)}"
-        )
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
     return query.shape[-3] // other.shape[-3]
 
 
@@ -93,13 +90,15 @@ def _check(query: Array, key: Array, value: Array, attn_mask: Array | None) -> N
             f"Expected query, key, and value to have the same dtype, but got query.dtype: {c_name(query)} key.dtype: "
             f"{c_name(key)} and value.dtype: {c_name(value)} instead."
         )
-    if query.dtype == bool or query.dtype.kind in "iu":
-        raise RuntimeError(f"expected scalar type Float but found {scalar_name(query)}")
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got "
             f"query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
+    if query.dtype == bool or query.dtype.kind in "iu":
+        if max(query.ndim, key.ndim) == 2:
+            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {c_name(query)}")
+        raise RuntimeError(f"expected scalar type Float but found {scalar_name(query)}")
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         batch = math.prod(query.shape[:-2])
         wanted, given = (

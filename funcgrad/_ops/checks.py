@@ -22,6 +22,15 @@ def c_name(array: Array) -> str:
     return c_type_name(dtypes.of_numpy(array.dtype))
 
 
+def type_class_name(given: Array) -> str:
+    """Return the name of the class that torch's older interface has for tensors like this."""
+    name = scalar_name(given)
+    return f"torch.{name}Tensor" if name in _OF_CLASSES else f"CPU{name}Type"
+
+
+_OF_CLASSES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "BFloat16")
+
+
 def no_kernel(kernel: str, array: Array) -> NotImplementedError:
     """Return torch's own error for an op that has no kernel for the dtype."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
@@ -70,11 +79,10 @@ def require_width(kernel: str, *arrays: Array) -> None:
             raise no_kernel(kernel, array)
 
 
-def require_one_dtype(input: Array, weight: Array, bias: Array | None = None) -> None:
-    """Raise torch's error for an input and parameters of different dtypes."""
+def require_same_type(input: Array, bias: Array | None) -> None:
+    """Raise torch's error for an input and a bias, if any, of different dtypes."""
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(f"Input type ({c_name(input)}) and bias type ({c_name(bias)}) should be the same")
-    require_scalar_type(input, weight)
 
 
 def require_scalar_type(input: Array, other: Array | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
@@ -51,10 +52,52 @@ class Condition:
     def error(self, number: int, place: int, shape: Dims, options: tuple[Any, ...]) -> Exception:
         """Return the exception for a wrong number and its place."""
         named = dict(zip(self.options, options, strict=False))
-        if "dim" in named and shape:
-            named.update(size=shape[named["dim"]], dim=named["dim"] % len(shape))
+        if "dim" in named:
+            named.update(size=_size(shape, named["dim"]), dim=named["dim"] % max(len(shape), 1))
         return self.kind(self.text.format(**{"size": 1, "number": number, "place": place, **named,
                                              "count": math.prod(shape)}))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """`count` frames of `n_fft` samples, `hop` apart, with a window amid each; the samples from `start` to `end`."""
+
+    count: int
+    n_fft: int
+    hop: int
+    width: int
+    start: int
+    end: int
+
+    def overlaps(self) -> tuple[Any, Any]:
+        """Return for each sample where it is in the windows of the frames that it may be in, and in which it is.
+
+        Shape: both (samples, frames). Of many frames those in the middle are left out: they overlap as the others do.
+        """
+        reach = -(-self.n_fft // self.hop)
+        whole = (self.count - 1) * self.hop + self.n_fft
+        left_out = max(self.count - 3 * reach - 3, 0)
+        end, head = min(self.end, whole), (2 * reach + 3) * self.hop
+        if left_out and end > head:
+            end = max(end - left_out * self.hop, head)
+        samples = np.arange(self.start, end)[:, None]
+        frames = samples // self.hop - np.arange(reach)
+        places = samples - frames * self.hop - (self.n_fft - self.width) // 2
+        is_there = (frames >= 0) & (frames < self.count - left_out) & (places >= 0) & (places < self.width)
+        return places, is_there
+
+
+class _Selection(Condition):
+    """What `index_select` says of places that do not exist depends on where they were looked for."""
+
+    def error(self, number: int, place: int, shape: Dims, options: tuple[Any, ...]) -> Exception:
+        """Return the exception: of another kind along dimension 1, or where that dimension has no places at all."""
+        dim = options[0] % max(len(shape), 1)
+        if len(shape) > 1 and shape[dim] == 0:
+            return RuntimeError("index_select(): self indexing axis dim should be positive")
+        if dim == 1:
+            return RuntimeError(f"INDICES element is out of DATA bounds, id={number} axis_dim={_size(shape, dim)}")
+        return super().error(number, place, shape, options)
 
 
 NONE = np.False_  # no number is wrong
@@ -92,12 +135,12 @@ def _instruction(wrong: Callable[..., Any]) -> Op:
 
 
 def _condition(
-    kind: type[Exception], text: str, *, of_floats: bool | None = False
+    kind: type[Exception], text: str, *, of_floats: bool | None = False, made: type[Condition] = Condition
 ) -> Callable[[Callable[..., Any]], Condition]:
     """Make a function that tells what is wrong a Condition with this error."""
 
     def enter(wrong: Callable[..., Any]) -> Condition:
-        condition = Condition(kind, text, wrong, of_floats)
+        condition = made(kind, text, wrong, of_floats)
         BY_INSTRUCTION[condition.instruction] = condition
         return condition
 
@@ -135,7 +178,13 @@ def are_indices(numbers: Any, shape: Dims, dim: int, shown: int) -> Any:
 
 @_condition(IndexError, "index out of range in self")
 def are_rows(numbers: Any, shape: Dims, dim: int) -> Any:
-    """Places in one dimension, as `index_select` and `embedding` take them."""
+    """Places in one dimension, as `embedding` takes them."""
+    return _outside(numbers, _size(shape, dim))
+
+
+@_condition(IndexError, "index out of range in self", made=_Selection)
+def are_parts(numbers: Any, shape: Dims, dim: int) -> Any:
+    """Places in one dimension, as `index_select` takes them."""
     return _outside(numbers, _size(shape, dim))
 
 
@@ -298,7 +347,8 @@ def are_quantiles(numbers: Any, shape: Dims) -> Any:
 @_condition(ValueError, "The value is outside of {constraint!r}", of_floats=None)
 def are_allowed(numbers: Any, shape: Dims, constraint: Any) -> Any:
     """What a constraint of `distributions` allows; its `check` is asked."""
-    return ~constraint.check(numbers)
+    with np.errstate(all="ignore"):
+        return ~constraint.check(numbers)
 
 
 @_condition(ValueError, "Expected only what is true", of_floats=None)
@@ -311,3 +361,13 @@ def are_true(numbers: Any, shape: Dims) -> Any:
 def are_not_zero(numbers: Any, shape: Dims) -> Any:
     """What is asserted, as `_assert_async` takes it."""
     return numbers == 0
+
+
+@_condition(RuntimeError, "{message} window overlap add min: 1\n[ CPUBoolType{{}} ]", of_floats=True)
+def leave_no_gaps(numbers: Any, shape: Dims, frames: Frames, message: str) -> Any:
+    """A window whose squares, added up where frames overlap, are nowhere 0 in the signal that `istft` returns."""
+    places, is_there = frames.overlaps()
+    if not places.size:
+        return NONE
+    squares = (numbers * numbers)[np.where(is_there, places, 0)]
+    return abs((squares * is_there).sum(-1)).min() < 1e-11

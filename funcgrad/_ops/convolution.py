@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from funcgrad._ops.broadcasting import stretched
-from funcgrad._ops.checks import require_one_dtype, spread
+from funcgrad._ops.checks import no_kernel, require_same_type, require_scalar_type, spread
 from funcgrad._ops.correlation import correlate, spread_out
 from funcgrad._ops.table import Array, Dims, op
 
@@ -137,8 +139,8 @@ def _convolution(
     dilation: Dims, groups: int,
 ) -> Array:  # fmt: skip
     _check_counts(weight, stride=stride, padding=padding, dilation=dilation)
-    batched = _batched(name, count, input, weight)
-    steps, gaps = _spread_steps(count, stride, dilation)
+    batched = _batched(name, count, input, weight, () if isinstance(padding, str) else stride)
+    steps, gaps = _spread_steps(count, stride, dilation, input)
     _check_groups(weight, groups)
     if not isinstance(padding, str):
         _numbers(padding, count)
@@ -160,8 +162,8 @@ def _transposed(
     output_padding: Dims, groups: int, dilation: Dims,
 ) -> Array:  # fmt: skip
     _check_counts(weight, stride=stride, padding=padding, dilation=dilation)
-    batched = _batched(name, count, input, weight)
-    steps, gaps = _spread_steps(count, stride, dilation)
+    batched = _batched(name, count, input, weight, stride)
+    steps, gaps = _spread_steps(count, stride, dilation, input)
     _check_groups(weight, groups)
     _numbers(padding, count)
     extra = spread(output_padding, count, "output_padding")
@@ -199,7 +201,7 @@ def _check_counts(weight: Array, **given: str | Dims) -> None:
             )
 
 
-def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
+def _batched(name: str, count: int, input: Array, weight: Array, stride: Dims) -> Array:
     if input.ndim not in (count + 1, count + 2):
         raise RuntimeError(
             f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, "
@@ -208,6 +210,8 @@ def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
     if weight.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
     if weight.ndim != count + 2:
+        if stride:  # of a padding by name torch looks at the dimensions first
+            _check_counts(weight, stride=spread(stride, count, "stride"))
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, "
             f"but got {input.ndim}-dimensional input of size {list(input.shape)} instead"
@@ -215,12 +219,16 @@ def _batched(name: str, count: int, input: Array, weight: Array) -> Array:
     return input if input.ndim == count + 2 else input[None]
 
 
-def _spread_steps(count: int, stride: Dims, dilation: Dims) -> tuple[Dims, Dims]:
+def _spread_steps(count: int, stride: Dims, dilation: Dims, input: Array) -> tuple[Dims, Dims]:
     steps, gaps = spread(stride, count, "stride"), spread(dilation, count, "dilation")
     if min(steps) < 1:
         raise RuntimeError("non-positive stride is not supported")
+    if min(gaps) < 0:
+        raise RuntimeError("dilation should be greater than zero")
+    if min(gaps) < 1 and input.dtype == np.float32:  # each of torch's kernels has words of its own
+        raise RuntimeError("non-positive dilation is not supported")
     if min(gaps) < 1:
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
+        raise RuntimeError(f"dilation should be greater than zero, but got {[1, *gaps] if count == 1 else list(gaps)}")
     return steps, gaps
 
 
@@ -280,7 +288,12 @@ def _check_channels(
             f"Given {transposed}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
-    require_one_dtype(input, weight, bias)
+    if transposed:
+        require_scalar_type(input, weight)
+    require_same_type(input, bias)
+    if input.dtype == bool:
+        raise no_kernel("compute_columns3d" if input.ndim == 5 else "slow_conv2d_cpu", input)
+    require_scalar_type(input, weight)
 
 
 def _check_kernel_size(kernel: Dims) -> None:

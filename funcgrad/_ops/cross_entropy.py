@@ -22,7 +22,7 @@ from funcgrad._ops.checks import (
 )
 from funcgrad._ops.conditions import are_classes
 from funcgrad._ops.loss_reduction import completed, reduction_of
-from funcgrad._ops.softmax import log_softmax_of
+from funcgrad._ops.softmax import kernel_of_axis, log_softmax_of
 from funcgrad._ops.table import Array, Dims, op
 
 
@@ -91,13 +91,13 @@ def cross_entropy(
     """
     kind = reduction_of(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     _check_classes(input)
-    require_floating(input, "log_softmax_lastdim_kernel_impl")
-    result = input.dtype
-    if input.shape == target.shape:
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
+    result, of_probabilities = input.dtype, input.shape == target.shape
+    if of_probabilities:
+        _check_probabilities(target, ignore_index)
+    require_floating(input, kernel_of_axis("log_softmax", input, min(input.ndim - 1, 1)))
+    if of_probabilities:
         loss, share = _of_probabilities(input, target, weight, label_smoothing), None
         result = jnp.result_type(*[x.dtype for x in (input, target, weight) if x is not None])
         if kind == "mean":
@@ -164,11 +164,16 @@ def losses_and_shares(
     return jnp.where(target == ignore_index, jnp.zeros_like(loss), loss), share
 
 
-def _of_probabilities(input: Array, target: Array, weight: Array | None, smoothing: float) -> Array:
+def _check_probabilities(target: Array, ignore_index: int) -> None:
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
     if target.dtype.kind in "biu":
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {scalar_name(target)}"
         )
+
+
+def _of_probabilities(input: Array, target: Array, weight: Array | None, smoothing: float) -> Array:
     axis = min(input.ndim - 1, 1)
     classes = input.shape[axis]
     _check_weight(weight, classes)
@@ -239,7 +244,7 @@ def _column(values: Array, input: Array) -> Array:
 
 def _check_classes(input: Array) -> None:
     if not input.ndim:
-        raise ValueError("Expected 1 or more dimensions (got 0): input is (C) or (N, C, *)")
+        raise ValueError("Expected 1 or more dimensions (got 0)")
 
 
 def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array:

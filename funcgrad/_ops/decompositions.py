@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.checks import no_kernel, scalar_name
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
@@ -97,12 +98,20 @@ def _singular(A: Array, full: bool) -> tuple[Array, Array, Array]:
     )
 
 
+def _refuse_driver(driver: str | None, name: str) -> None:
+    if driver is not None and on_cpu():
+        raise RuntimeError(
+            f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
+
+
 @op(grad="LinalgSvdBackward0", names="linalg.svd", results="U S Vh", keep="residuals")
 def svd(A: Array, full_matrices: bool = True, *, driver: str | None = None) -> tuple[Array, Array, Array]:
-    """Return U, S and Vh with A = U diag(S) Vh, the singular values falling. `driver` changes nothing here.
+    """Return U, S and Vh with A = U diag(S) Vh, the singular values falling. `driver` changes nothing on a GPU.
 
     Shape: A (*, m, n), k = min(m, n), U (*, m, k), S (*, k), Vh (*, k, n); full: U (*, m, m), Vh (*, n, n).
     """
+    _refuse_driver(driver, "torch.linalg.svd")
     needs_matrix(A, "linalg.svd")
     return _singular(A, full_matrices)
 
@@ -124,7 +133,8 @@ def old_svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[A
 
 @op(grad="LinalgSvdBackward0", names="linalg.svdvals", keep="residuals")
 def svdvals(A: Array, *, driver: str | None = None) -> Array:
-    """Return the singular values, falling. `driver` changes nothing here."""
+    """Return the singular values, falling. `driver` changes nothing on a GPU."""
+    _refuse_driver(driver, "torch.linalg.svd")
     needs_matrix(A, "linalg.svdvals")
     return jnp.linalg.svd(A, compute_uv=False)
 

@@ -27,7 +27,7 @@ def _one_sided(input: Array, dim: int, steps: tuple[Array, Array], edge_order: i
     return sign * (-(2 * a + b) / (a * (a + b)) * near + (a + b) / (a * b) * next_one - a / (b * (a + b)) * far)
 
 
-@op(grad="DivBackward0", names="")
+@op(grad="CatBackward0", names="")
 def gradient_along(
     input: Array, coordinates: Array | None = None, spacing: Scalar = 1, *, dim: int = 0, edge_order: int = 1
 ) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base.size import Size
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import type_class_name
 from funcgrad._ops.table import Array, Indices, op
 
 
@@ -66,7 +66,7 @@ def embedding_bag(
     Shape: input (B, L), or (N,) with offsets (B,) that say where each bag starts; weight (V, D);
     per_sample_weights as input, with mode "sum" only; result (B, D). Entries equal to padding_idx do not count.
     """
-    _check_table(input, weight)
+    _check_table(input, weight, "embedding_bag")
     _check_bags(input, offsets, mode, per_sample_weights)
     bags, count = _bags(input, offsets, include_last_offset)
     indices = input.reshape(-1)
@@ -128,18 +128,9 @@ def _padding_row(padding_idx: int | None, weight: Array) -> int | None:
     return padding_idx % weight.shape[0]
 
 
-def _type_name(given: Array) -> str:
-    """Return the name of the class that torch's older interface has for tensors like this."""
-    name = scalar_name(given)
-    return f"torch.{name}Tensor" if name in _OF_CLASSES else f"CPU{name}Type"
-
-
-_OF_CLASSES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "BFloat16")
-
-
-def _check_table(input: Array, weight: Array) -> None:
+def _check_table(input: Array, weight: Array, function: str = "embedding") -> None:
     if input.dtype.name not in ("int32", "int64"):
-        raise RuntimeError(_not_whole(input, "embedding"))
+        raise RuntimeError(_not_whole(input, function))
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, but got {weight.ndim}-D")
 
@@ -147,7 +138,7 @@ def _check_table(input: Array, weight: Array) -> None:
 def _not_whole(given: Array, function: str) -> str:
     return (
         "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-        f"but got {_type_name(given)} instead (while checking arguments for {function})"
+        f"but got {type_class_name(given)} instead (while checking arguments for {function})"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -109,8 +110,7 @@ def _from_real(
     for start in range(0, len(dims) - 1, _AT_ONCE):
         result = _transform(result, dims[:-1][start : start + _AT_ONCE], "FFT")
     if inverse:
-        result = jnp.conj(result)
-        return _scaled(result * np.asarray(1 / count, fitted.dtype), count, norm, True)
+        return jnp.conj(_scaled(result * np.asarray(1 / count, fitted.dtype), count, norm, True))
     return _scaled(result, count, norm, False)
 
 
@@ -135,17 +135,30 @@ def _to_real(
     return _scaled(result * np.asarray(count, result.dtype), count, norm, False)
 
 
+_CONJUGATED = ("ConjBackward0", ("FftR2CBackward0", "input"))
+
+
+def _by_dtype(of_real: Any, of_complex: Any) -> Any:
+    """Show a transform of real numbers in one way, of complex ones in another."""
+    return lambda shapes, statics, dtypes: of_complex if dtypes[0].is_complex else of_real
+
+
+def _copied_if_real(name: str) -> Any:
+    """Show a transform that takes complex numbers, which torch first makes of real ones."""
+    return _by_dtype((name, ("ToCopyBackward0", "input")), name)
+
+
 def _alone(n: int | None) -> Dims | None:
     return None if n is None else (n,)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.fft")
+@op(grad=_by_dtype("FftR2CBackward0", "FftC2CBackward0"), promote="float", names="fft.fft")
 def fft_fft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     """sum_k input[k] exp(-2 pi i j k / n) along one dimension, cut or zero-padded to `n`."""
     return _between_complex(input, _alone(n), (dim,), norm, "fft", False)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.ifft")
+@op(grad=_by_dtype(_CONJUGATED, "FftC2CBackward0"), promote="float", names="fft.ifft")
 def fft_ifft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     """The inverse of `fft`: 1 / n sum_k input[k] exp(2 pi i j k / n)."""
     return _between_complex(input, _alone(n), (dim,), norm, "ifft", True)
@@ -157,7 +170,7 @@ def fft_rfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None
     return _from_real(input, _alone(n), (dim,), norm, "rfft")
 
 
-@op(grad="FftC2RBackward0", promote="float", names="fft.irfft")
+@op(grad=_copied_if_real("FftC2RBackward0"), promote="float", names="fft.irfft")
 def fft_irfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     """The inverse of `rfft`: `n` real numbers, by default 2 * (length - 1)."""
     return _to_real(input, _alone(n), (dim,), norm, "irfft")
@@ -169,19 +182,19 @@ def fft_hfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None
     return _to_real(input, _alone(n), (dim,), norm, "hfft", inverse=False)
 
 
-@op(grad="ConjBackward0", promote="float", names="fft.ihfft")
+@op(grad=lambda shapes, statics: _CONJUGATED, promote="float", names="fft.ihfft")
 def fft_ihfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`: the first n // 2 + 1 numbers of a Hermitian signal."""
     return _from_real(input, _alone(n), (dim,), norm, "ihfft", inverse=True)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.fft2")
+@op(grad=_copied_if_real("FftC2CBackward0"), promote="float", names="fft.fft2")
 def fft_fft2(input: Array, s: Dims | None = None, dim: Dims | None = _PLANE, norm: str | None = None) -> Array:
     """`fft` along two dimensions."""
     return _between_complex(input, s, dim, norm, "fft2", False)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.ifft2")
+@op(grad=_copied_if_real("FftC2CBackward0"), promote="float", names="fft.ifft2")
 def fft_ifft2(input: Array, s: Dims | None = None, dim: Dims | None = _PLANE, norm: str | None = None) -> Array:
     """The inverse of `fft2`."""
     return _between_complex(input, s, dim, norm, "ifft2", True)
@@ -193,7 +206,7 @@ def fft_rfft2(input: Array, s: Dims | None = None, dim: Dims | None = _PLANE, no
     return _from_real(input, s, dim, norm, "rfft2")
 
 
-@op(grad="FftC2RBackward0", promote="float", names="fft.irfft2")
+@op(grad=_copied_if_real("FftC2RBackward0"), promote="float", names="fft.irfft2")
 def fft_irfft2(input: Array, s: Dims | None = None, dim: Dims | None = _PLANE, norm: str | None = None) -> Array:
     """The inverse of `rfft2`."""
     return _to_real(input, s, dim, norm, "irfft2")
@@ -211,13 +224,13 @@ def fft_ihfft2(input: Array, s: Dims | None = None, dim: Dims | None = _PLANE, n
     return _from_real(input, s, dim, norm, "ihfft2", inverse=True)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.fftn")
+@op(grad=_copied_if_real("FftC2CBackward0"), promote="float", names="fft.fftn")
 def fft_fftn(input: Array, s: Dims | None = None, dim: Dims | None = None, norm: str | None = None) -> Array:
     """`fft` along some dimensions: all, or the last len(s)."""
     return _between_complex(input, s, dim, norm, "fftn", False)
 
 
-@op(grad="FftC2CBackward0", promote="float", names="fft.ifftn")
+@op(grad=_copied_if_real("FftC2CBackward0"), promote="float", names="fft.ifftn")
 def fft_ifftn(input: Array, s: Dims | None = None, dim: Dims | None = None, norm: str | None = None) -> Array:
     """The inverse of `fftn`."""
     return _between_complex(input, s, dim, norm, "ifftn", True)
@@ -229,7 +242,7 @@ def fft_rfftn(input: Array, s: Dims | None = None, dim: Dims | None = None, norm
     return _from_real(input, s, dim, norm, "rfftn")
 
 
-@op(grad="FftC2RBackward0", promote="float", names="fft.irfftn")
+@op(grad=_copied_if_real("FftC2RBackward0"), promote="float", names="fft.irfftn")
 def fft_irfftn(input: Array, s: Dims | None = None, dim: Dims | None = None, norm: str | None = None) -> Array:
     """The inverse of `rfftn`."""
     return _to_real(input, s, dim, norm, "irfftn")

@@ -19,7 +19,7 @@ from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.conditions import are_elements, are_rows, are_slices
+from funcgrad._ops.conditions import are_elements, are_parts, are_slices
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, Indices, Mask, Operand, Scalar, op
 
@@ -138,13 +138,15 @@ def _is_vector(index: Array, name: str) -> Array:
     return index.reshape(-1)
 
 
-@op(grad="IndexSelectBackward0", demands=(are_rows.of("index", "input", "dim"),))
+@op(grad="IndexSelectBackward0", demands=(are_parts.of("index", "input", "dim"),))
 def index_select(input: Array, dim: int, index: Indices) -> Array:
     """Return the parts of one dimension that a vector of places names."""
     dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_select")
     if index.dtype not in (np.int32, np.int64):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if input.ndim == 0:
+        if index.size != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
         return read_at(input.reshape(1), not_negative(index, 1)).reshape(())
     return read_at(input, _at_dim(input, dim, not_negative(index, input.shape[dim])))
 
@@ -157,10 +159,8 @@ def _check_source(input: Array, dim: int, index: Array, source: Array, name: str
     count = source.shape[dim] if source.ndim else 1
     if index.size != count:
         kind = IndexError if name == "index_copy" else RuntimeError
-        raise kind(
-            f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), "
-            f"for dim: {dim}"
-        )
+        which = f" ({count})" if name == "index_copy" else f": ({count}), for dim: {dim}"
+        raise kind(f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim){which}")
     if source.ndim and source.shape[:dim] + source.shape[dim + 1 :] != input.shape[:dim] + input.shape[dim + 1 :]:
         if name == "index_copy":
             slices = [" ".join(map(str, x.shape[:dim] + x.shape[dim + 1 :])) for x in (input, source)]
@@ -367,6 +367,13 @@ def masked_set(input: Array, mask: Mask, value: Array, dim: int = 0) -> Array:
         before = value.shape[: max(lead - 1, 0)]
         value = value.reshape(*before, *(1,) * mask.ndim, *value.shape[lead:])
     return jnp.where(mask.reshape(mask.shape + (1,) * after), value, input)
+
+
+@op(grad="IndexPutBackward0", names="")
+def masked_move(input: Array, mask: Mask, source: Array, dim: int = 0) -> Array:
+    """Return `input` with what `source`, of its shape, has where `mask`, of dimensions from `dim` on, is true."""
+    after = input.ndim - dim - mask.ndim
+    return jnp.where(mask.reshape(mask.shape + (1,) * after), source, input)
 
 
 @op(names="nonzero_static .nonzero_static")

@@ -57,9 +57,6 @@ KERNELS = """
     max_unpool1d            bunlc   max_unpool2d
     max_unpool2d            bunlc   max_unpool2d
     max_unpool3d            bunlc   max_unpool3d
-    conv1d                  b       slow_conv2d_cpu
-    conv2d                  b       slow_conv2d_cpu
-    conv3d                  b       compute_columns3d
     conv_transpose1d        bun     slow_conv_transpose2d_out_cpu
     conv_transpose2d        bun     slow_conv_transpose2d_out_cpu
     conv_transpose3d        bun     slow_conv_transpose3d_out_cpu

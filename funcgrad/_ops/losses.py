@@ -16,7 +16,7 @@ from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import as_one_float, require_real_floating, scalar_name, size_text
 from funcgrad._ops.conditions import are_between_0_and_1, are_variances
 from funcgrad._ops.loss_reduction import completed, last_node, reduced, reduction_of
-from funcgrad._ops.table import Array, Operand, op
+from funcgrad._ops.table import Array, Dims, Operand, op
 
 
 def _mse_loss_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -84,7 +84,7 @@ def smooth_l1_loss(
     Shape: input, target (*), broadcast; result () or, unreduced, (*). RuntimeError for a negative beta.
     """
     if beta < 0:
-        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, but got {beta}")
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
     require_real_floating(input, "smooth_l1_cpu")
@@ -107,7 +107,7 @@ def huber_loss(
     Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*).
     """
     if delta <= 0:
-        raise RuntimeError(f"huber_loss does not support non-positive values for delta, but got {delta}")
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     require_real_floating(input, "huber_cpu")
     broadcast_shape(input.shape, target.shape)
     loss = _huber(input - target, delta)
@@ -141,7 +141,7 @@ def binary_cross_entropy(
     _require_equal_dtypes(input, target)
     loss = _cross_entropy_of_probability(input, target)
     if weight is not None:
-        broadcast_shape(weight.shape, loss.shape)
+        _require_broadcast(loss.shape, weight.shape)
         loss = loss * weight.astype(loss.dtype)
     return reduced(loss, reduction, size_average, reduce)
 
@@ -284,7 +284,7 @@ def gaussian_nll_loss(
         if input.shape[:-1] == var.shape:
             var = jnp.expand_dims(var, -1)
         elif input.ndim != var.ndim or [b for a, b in zip(input.shape, var.shape, strict=True) if a != b] != [1]:
-            raise ValueError(f"var is of incorrect size: {size_text(var.shape)} for input {size_text(input.shape)}")
+            raise ValueError("var is of incorrect size")
     variance = jnp.broadcast_to(var, input.shape)
     variance = variance + lax.stop_gradient(jnp.maximum(variance, eps) - variance)
     loss = 0.5 * (jnp.log(variance) + jnp.square(input - target) / variance)
@@ -304,8 +304,18 @@ def _weighted(
 
 def _checked_weight(weight: Array, loss: Array) -> Array:
     if weight.shape != loss.shape:
-        raise ValueError(f"Inputs and weight must have the same size, but got {size_text(weight.shape)} for the weight")
+        raise ValueError("Weights and input must have the same size.")
     return weight
+
+
+def _require_broadcast(shape: Dims, weight: Dims) -> None:
+    """Raise torch's error for a weight that does not broadcast with losses."""
+    for place, (length, wanted) in enumerate(zip(reversed(weight), reversed(shape), strict=False), 1):
+        if length != wanted and 1 not in (length, wanted):
+            raise RuntimeError(
+                f"Attempting to broadcast a dimension of length {length} at -{place}! Mismatching argument at index 1 "
+                f"had {size_text(weight)}; but expected shape should be broadcastable to {list(shape)}"
+            )
 
 
 def _reduction_statics(statics: tuple) -> tuple:

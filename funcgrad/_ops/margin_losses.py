@@ -194,7 +194,7 @@ def multi_margin_loss(
     """
     reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
-        raise ValueError(f"only p == 1 and p == 2 supported, but got {p}")
+        raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     if input.ndim < 2:

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from funcgrad._ops.strides import PICTURES, Dims, Order, dense_strides, is_channels_last, order_of, strides_of_view
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.strides import (
+    PICTURES,
+    Dims,
+    Order,
+    dense_strides,
+    is_channels_last,
+    order_of,
+    strides_of_view,
+    viewed,
+)
 from funcgrad._ops.table import TABLE
 
 Operands: TypeAlias = Sequence[tuple[Dims, Order]]  # of each input, its shape and order
@@ -95,6 +105,16 @@ def _of_resized(operands: Operands, statics: tuple[Any, ...], result: Dims) -> O
 def _of_joined(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
     orders = [of_pictures([(shape, order)], statics, result) for shape, order in operands if shape != (0,)]
     return orders[0] if orders and None not in orders else None
+
+
+def _of_stacked(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
+    """Return the order of what torch joins along the dimension behind the new one, and parts there."""
+    dim = dim_of(len(result), statics[0] if statics else 0)
+    if dim == len(result) - 1 or not operands:
+        return None
+    joined = (*result[:dim], result[dim] * result[dim + 1], *result[dim + 2 :])
+    strides = viewed(joined, dense_strides(joined, _of_joined(operands, (), joined)), result)
+    return None if strides is None else order_of(result, strides)
 
 
 def _in_columns(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
@@ -249,7 +269,7 @@ _ELEMENTWISE = """
 """
 _LIKE_FIRST = """
     clone to_dtype flip fliplr flipud fill fill_tensor zero fill_diagonal copy_over sort argsort msort index_fill
-    index_put masked_set put select_scatter diagonal_scatter as_strided_scatter slice_scatter normalize
+    index_put masked_set masked_move put select_scatter diagonal_scatter as_strided_scatter slice_scatter normalize
     local_response_norm addr
 """
 _OF_PICTURES = """
@@ -271,7 +291,8 @@ _RULES: dict[Rule, str] = {
     _of_convolution: "conv2d conv_transpose2d",
     _of_padded: "pad",
     _of_resized: "interpolate",
-    _of_joined: "cat",
+    _of_joined: "cat hstack vstack dstack column_stack",
+    _of_stacked: "stack",
     _of_powers: "pow",
     _of_differences: "diff",
     _as_it_was: "sum_to_size",

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._ops.checks import wide
+from funcgrad._ops.dims import dim_of
+from funcgrad._ops.loss_reduction import completed
 from funcgrad._ops.normalization import batch_norm_eval, batch_norm_train, group_norm, layer_norm
 from funcgrad._ops.table import Array, Dims, Scalar, op
 
@@ -74,6 +76,26 @@ def norm_except_dim(v: Array, pow: float = 2, dim: int = 0) -> Array:
     norm = jnp.sum(jnp.abs(v) ** pow, axes, keepdims=dim != -1)
     safe = jnp.where(norm == 0, 1, norm)
     return jnp.where(norm == 0, 0, safe ** (1 / pow)).astype(v.dtype)
+
+
+def _weight_norm_grad(shapes: tuple, statics: tuple) -> tuple:
+    (dim,), rank = completed(statics, 0), len(shapes[0])
+    if dim in (0, rank - 1):
+        return ("WeightNormInterfaceBackward0", "v", "g")
+    length: tuple = ("NormBackward0", "v")
+    if dim != -1:
+        rows = ("ViewBackward0", ("CloneBackward0", ("TransposeBackward0", "v")))
+        length = ("TransposeBackward0", ("ViewBackward0", ("NormBackward1", rows)))
+    return ("MulBackward0", "v", ("DivBackward0", "g", length))
+
+
+@op(grad=_weight_norm_grad, names="_weight_norm")
+def weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
+    """v * g / |v|, the norm taken over all dimensions but `dim`, or over all for -1. Shape: as v."""
+    axes = tuple(d for d in range(v.ndim) if dim == -1 or d != dim_of(v.ndim, dim))
+    given = wide(v)
+    length = jnp.sqrt(jnp.square(given).sum(axes, keepdims=dim != -1))
+    return (given * (wide(g) / length)).astype(v.dtype)
 
 
 @op(grad="NativeChannelShuffleBackward0", names="native_channel_shuffle nn.functional.native_channel_shuffle")

@@ -123,8 +123,8 @@ def layer_norm(
     Shape: input (*, *normalized_shape), weight and bias of normalized_shape. RuntimeError for other shapes.
     """
     axes = _last_axes("layer_norm", input, normalized_shape, weight, bias)
-    require_floating(input, "LayerNormKernelImpl")
     require_norm_dtypes(input, weight, bias)
+    require_floating(input, "LayerNormKernelImpl")
     result = _standardized(wide(input), axes, eps)[2]
     return _affine(result, weight, bias).astype(input.dtype)
 
@@ -313,7 +313,10 @@ def _check_channels(name: str, input: Array, mean: Array | None, var: Array | No
 def _last_axes(name: str, input: Array, shape: Dims, weight: Array | None, bias: Array | None) -> Dims:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if not shape:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
     for place, given in (("weight", weight), ("bias", bias)):
         if given is not None and given.shape != shape:
             raise RuntimeError(

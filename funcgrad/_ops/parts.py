@@ -86,21 +86,9 @@ def _write(base: Array, new: Array, dim: int, start: Index, length: int, step: i
     return lax.dynamic_update_slice_in_dim(base, new, start, dim) if length > 0 else base
 
 
-def _slice_node(shapes: Sequence[Any], statics: Sequence[Any]) -> str:
-    return statics[3] if len(statics) > 3 else "SliceBackward0"
-
-
-@op(
-    grad=_slice_node,
-    names="",
-    numbers="checked",
-    write_back=lambda base, new, dim, start, length, step=1, _="": _write(base, new, dim, start, length, step),
-)
-def slice(input: Array, dim: int, start: Index, length: int, step: int = 1, node: str = "SliceBackward0") -> Array:
-    """Return `length` parts of one dimension, from `start` (from the front, in range) on, `step` apart.
-
-    node: torch's name of it, which depends on who asks.
-    """
+@op(grad="SliceBackward0", names="", numbers="checked", write_back=_write)
+def slice(input: Array, dim: int, start: Index, length: int, step: int = 1) -> Array:
+    """Return `length` parts of one dimension, from `start` (from the front, in range) on, `step` apart."""
     return _read(input, dim_of(input.ndim, dim), start, length, step)
 
 

@@ -190,9 +190,17 @@ def vdot(input: Array, other: Array) -> Array:
     return _dot_product(jnp.conj(input), other, "vdot")
 
 
-@op(grad=("SumBackward1", ("MulBackward0", "x", "y")), promote="common", names="linalg.vecdot")
+def _vecdot_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
+    if len(shapes[0]) == len(shapes[1]) == 1:
+        return ("VdotBackward0", "x", "y")
+    return ("SumBackward1", ("MulBackward0", "x", "y"))
+
+
+@op(grad=_vecdot_node, promote="common", names="linalg.vecdot")
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
     """Return the sum over `dim` of conj(x) * y. Shape: x and y (*, n, *), broadcast, result without `dim`."""
+    if x.ndim == y.ndim == 1:
+        return vdot(x, y)
     broadcast_shape(x.shape, y.shape)
     return jnp.sum(jnp.conj(x) * y, axis=dim, dtype=x.dtype)
 
@@ -374,4 +382,7 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"{weight.shape[0]})"
         )
     product = lax.dot_general(input, weight, (((input.ndim - 1,), (1,)), ((), ())))
-    return product if bias is None else product + expanded(bias, product.shape)
+    if bias is None:
+        return product
+    flat = (math.prod(product.shape[:-1]), product.shape[-1])  # the sizes that torch has it expanded to
+    return product + expanded(bias, product.shape if bias.ndim > 1 or bias.size in (1, flat[1]) else flat)

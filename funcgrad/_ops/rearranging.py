@@ -42,7 +42,10 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
         input = _whole(input, np.int64 if dtype.itemsize == 8 or dtype == np.uint32 else np.int32)
     if dtype == jnp.float8_e4m3fn:
         input = _within_reach(input.astype(np.float32) if input.dtype.kind in "biu" else input)
-    return lax.convert_element_type(input, dtype)
+    if dtype == jnp.float8_e8m0fnu:
+        input = _as_exponent(input.astype(np.float32))
+    with np.errstate(over="ignore"):  # of a number: what is too large is infinite, and nobody is warned
+        return lax.convert_element_type(input, dtype)
 
 
 @jax.custom_jvp
@@ -54,6 +57,11 @@ def _within_reach(input: Array) -> Array:
 @_within_reach.defjvp
 def _within_reach_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     return _within_reach(*primals), tangents[0]
+
+
+def _as_exponent(input: Array) -> Array:
+    """Return what float8_e8m0fnu, which has neither signs nor 0, can hold: torch drops the sign, and 0 is 2**-127."""
+    return jnp.maximum(jnp.abs(input), 2.0**-127)
 
 
 def _whole(input: Array, kind: Any) -> Array:

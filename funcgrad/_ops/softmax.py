@@ -12,7 +12,7 @@ from jax import lax
 
 from funcgrad._ops.arithmetic import is_half
 from funcgrad._ops.backends import on_cpu
-from funcgrad._ops.checks import require_floating, require_real, wide
+from funcgrad._ops.checks import require_real_floating, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
 
@@ -38,14 +38,14 @@ def _softmax_of_jvp(axis: int, safe: bool, primals: Any, tangents: Any) -> tuple
 @op(grad="SoftmaxBackward0", names="softmax .softmax special.softmax nn.functional.softmax")
 def softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """exp(input) / sum(exp(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
-    input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
+    input, axis = _prepared(input, dim, dtype, "softmax")
     return softmax_of(wide(input), axis).astype(input.dtype) if input.ndim else jnp.ones_like(input)
 
 
 @op(grad="SafeSoftmaxBackward0", names="_safe_softmax")
 def safe_softmax(input: Array, dim: int, dtype: DType | None = None) -> Array:
     """softmax along `dim`, but 0 where all of its inputs are -inf. Shape: input (*), result the same."""
-    input, axis = _prepared(input, dim, dtype, "softmax_lastdim_kernel_impl")
+    input, axis = _prepared(input, dim, dtype, "softmax")
     if not input.ndim:
         return jnp.where(input > -jnp.inf, jnp.ones_like(input), 0)
     return softmax_of(wide(input), axis, True).astype(input.dtype)
@@ -80,7 +80,7 @@ def _rounded(wide: Array, kind: Any) -> Array:
 @op(grad="LogSoftmaxBackward0", names="log_softmax .log_softmax special.log_softmax nn.functional.log_softmax")
 def log_softmax(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """log(softmax(input)) along `dim`, safe for large inputs. Shape: input (*), result the same."""
-    input, axis = _prepared(input, dim, dtype, "log_softmax_lastdim_kernel_impl")
+    input, axis = _prepared(input, dim, dtype, "log_softmax")
     return log_softmax_of(input, axis, input.dtype) if input.ndim else jnp.zeros_like(input)
 
 
@@ -116,12 +116,17 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
     return result if keepdim else jnp.squeeze(result, dims)
 
 
-def _prepared(input: Array, dim: int | None, dtype: DType | None, kernel: str) -> tuple[Array, int]:
+def kernel_of_axis(name: str, input: Array, axis: int) -> str:
+    """Return the name of torch's kernel: along the last dimension it is another one."""
+    return f"{name}_lastdim_kernel_impl" if axis == max(input.ndim - 1, 0) else f"{name}_kernel_impl"
+
+
+def _prepared(input: Array, dim: int | None, dtype: DType | None, name: str) -> tuple[Array, int]:
     """Return the input in the wanted dtype, and the axis; for None torch's old choice by number of dimensions."""
     if dtype is not None:
         input = input.astype(dtype.numpy)
-    require_floating(input, kernel)
-    require_real(input, kernel)
     if dim is None:
         dim = 0 if input.ndim in (0, 1, 3) else 1
-    return input, dim_of(input.ndim, dim)
+    axis = dim_of(input.ndim, dim)
+    require_real_floating(input, kernel_of_axis(name, input, axis))
+    return input, axis

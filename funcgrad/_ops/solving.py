@@ -162,8 +162,7 @@ def _lower_factor(A: Array) -> Array:
 def linalg_cholesky(A: Array, *, upper: bool = False) -> Array:
     """Return the lower triangular L with A = L L^H (or the upper L^H); NaN where A is not positive definite."""
     _needs_square(A, "linalg.cholesky")
-    lower = _lower_factor(adjoint_of(A) if upper else A)
-    return adjoint_of(lower) if upper else lower
+    return _lower_factor(A.mT).mT if upper else _lower_factor(A)
 
 
 @op(grad="CholeskyBackward0", names="cholesky .cholesky", keep="residuals")
@@ -173,15 +172,55 @@ def cholesky(input: Array, upper: bool = False) -> Array:
     Shape: input (*, n, n), result the same.
     """
     _needs_square(input, "cholesky")
-    lower = _lower_factor(adjoint_of(input) if upper else input)
-    return adjoint_of(lower) if upper else lower
+    return _lower_factor(input.mT).mT if upper else _lower_factor(input)
+
+
+@op(names="")
+def is_indefinite(A: Array, upper: bool) -> Array:
+    """Tell for each matrix whether `linalg.cholesky` fails, which it computes anyway."""
+    return ~jnp.isfinite(linalg_cholesky(A, upper=upper)).all((-2, -1))
 
 
 @op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky_ex", results="L info", keep="residuals")
 def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
-    """Return what `linalg.cholesky` does, and for each matrix 1 where it failed: XLA does not say at which place."""
-    result = linalg_cholesky(A, upper=upper)
-    return result, (~jnp.isfinite(result).all((-2, -1))).astype(np.int32)
+    """Return what `linalg.cholesky` does, and for each matrix the order of its first minor that is not positive, or 0.
+
+    Where it failed the factor is as far as LAPACK comes: the columns before that minor's last, that pivot, and then A.
+    """
+    A = A.mT if upper else A
+    lower = linalg_cholesky(A)
+    failed = ~jnp.isfinite(lower).all((-2, -1))
+    if not A.size:
+        return lower, failed.astype(np.int32)
+    given = hermitian_from(lax.stop_gradient(A), "L")
+    nothing = jnp.zeros_like(given), jnp.zeros(failed.shape, np.int32)
+    reached, info = lax.cond(failed.any(), _column_by_column, lambda _: nothing, given)
+    lower = jnp.where(failed[..., None, None], reached, lower)
+    return lower.mT if upper else lower, jnp.where(failed, info, 0)
+
+
+def _column_by_column(A: Array) -> tuple[Array, Array]:
+    """Factor until a pivot is not positive. Result: what is reached then, and that pivot's place from 1, or 0."""
+    size = A.shape[-1]
+    places = jnp.arange(size)
+
+    def take(column: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        factor, info = state
+        done = jnp.where(places < column, factor, 0)
+        row = lax.dynamic_index_in_dim(done, column, -2, keepdims=False)
+        given = lax.dynamic_index_in_dim(factor, column, -1, keepdims=False)
+        left = given - jnp.einsum("...ij,...j->...i", done, row.conj())
+        pivot = lax.dynamic_index_in_dim(left, column, -1).real
+        goes_on, fails = (info == 0)[..., None] & (pivot > 0), (info == 0)[..., None] & ~(pivot > 0)
+        root = jnp.sqrt(jnp.where(goes_on, pivot, 1))
+        made = jnp.where(goes_on & (places > column), left / root, given)
+        made = jnp.where((goes_on | fails) & (places == column), jnp.where(goes_on, root, pivot), made)
+        return (
+            jnp.where(places == column, made[..., None], factor),
+            jnp.where(fails[..., 0], column.astype(np.int32) + 1, info),
+        )
+
+    return lax.fori_loop(0, size, take, (jnp.tril(A), jnp.zeros(A.shape[:-2], np.int32)))
 
 
 @op(grad="CholeskySolveBackward0", names="cholesky_solve .cholesky_solve")

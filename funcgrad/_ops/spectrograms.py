@@ -8,6 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.checks import type_class_name
+from funcgrad._ops.loss_reduction import completed
 from funcgrad._ops.table import Array, op
 
 _PADDINGS = {"reflect": "reflect", "constant": "constant", "replicate": "edge", "circular": "wrap"}
@@ -24,16 +26,15 @@ def _frame_window(window: Array | None, win_length: int, n_fft: int, kind: Any) 
     return jnp.pad(given, (before, n_fft - win_length - before))
 
 
-def _check_frames(name: str, n_fft: int, hop_length: int, win_length: int, window: Array | None) -> None:
-    if hop_length <= 0:
-        raise RuntimeError(f"{name}: expected hop_length > 0, but got hop_length={hop_length}")
-    if not 0 < win_length <= n_fft:
-        raise RuntimeError(f"{name}: expected 0 < win_length <= n_fft, but got win_length={win_length}")
-    if window is not None and window.shape != (win_length,):
-        raise RuntimeError(
-            f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window with size "
-            f"{list(window.shape)}"
-        )
+def _told(name: str, input: Array, **named: Any) -> str:
+    """Return how torch begins what it says of a call: with all that it was given."""
+    shown = []
+    for word, x in named.items():
+        if isinstance(x, (int, type(None))):
+            shown.append(f"{word}={x if x is None else int(x)}")
+        else:
+            shown.append(f"{word}={type_class_name(x)}{{{list(x.shape)}}}")
+    return f"{name}({type_class_name(input)}{list(input.shape)}, {', '.join(shown)}) :"
 
 
 def _check_one_sided(onesided: bool, *arrays: Array | None) -> None:
@@ -58,7 +59,14 @@ def _places(count: int, hop_length: int, n_fft: int) -> Array:
     return jnp.arange(count)[:, None] * hop_length + jnp.arange(n_fft)
 
 
-@op(grad="SqueezeBackward4")
+def _stft_node(shapes: tuple, statics: tuple) -> str:
+    is_complex = completed(statics, *(None,) * 8)[7] is not False
+    if not is_complex:
+        return "ViewAsRealBackward0"
+    return "SqueezeBackward4" if len(shapes[0]) == 1 else "TransposeBackward1"
+
+
+@op(grad=_stft_node)
 def stft(
     input: Array, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
     window: Array | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
@@ -76,16 +84,28 @@ def stft(
             "stft requires the return_complex parameter be given for real inputs, and will further require that "
             "return_complex=True in a future PyTorch release."
         )
-    if input.dtype.kind not in "fcV":
-        raise RuntimeError("stft: expected a tensor of floating point or complex values")
-    if input.ndim not in (1, 2) and not (center and pad_mode == "reflect" and input.ndim == 3):
-        raise RuntimeError(f"stft: expected a 1D or 2D tensor, but got {input.ndim}D")
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     signal = _centred(input, n_fft, pad_mode) if center else input
+    told = _told(
+        "stft", signal, n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window, normalized=normalized,
+        onesided=onesided, return_complex=return_complex, align_to_window=align_to_window,
+    )  # fmt: skip
+    if input.dtype.kind not in "fcV":
+        raise RuntimeError(f"{told} expected a tensor of floating point or complex values")
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"{told} expected a 1D or 2D tensor")
     if not 0 < n_fft <= signal.shape[-1]:
-        raise RuntimeError(f"stft: expected 0 < n_fft < {signal.shape[-1]}, but got n_fft={n_fft}")
-    _check_frames("stft", n_fft, hop_length, win_length, window)
+        raise RuntimeError(f"{told} expected 0 < n_fft < {signal.shape[-1]}, but got n_fft={n_fft}")
+    if hop_length <= 0:
+        raise RuntimeError(f"{told} expected hop_length > 0, but got hop_length={hop_length}")
+    if not 0 < win_length <= n_fft:
+        raise RuntimeError(f"{told} expected 0 < win_length <= n_fft, but got win_length={win_length}")
+    if window is not None and window.shape != (win_length,):
+        raise RuntimeError(
+            f"{told} expected a 1D window tensor of size equal to win_length={win_length}, but got window with size "
+            f"{list(window.shape)}"
+        )
     onesided = not (_is_complex(input) or _is_complex(window)) if onesided is None else onesided
     _check_one_sided(onesided, input, window)
     count = (signal.shape[-1] - n_fft) // hop_length + 1
@@ -98,7 +118,7 @@ def stft(
     return jnp.stack([spectra.real, spectra.imag], -1)
 
 
-@op(grad="SqueezeBackward1")
+@op(grad=lambda shapes, statics: "SqueezeBackward1" if len(shapes[0]) == 2 else "DivBackward0")
 def istft(
     input: Array, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
     window: Array | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
@@ -110,9 +130,14 @@ def istft(
     """
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
+    told = _told(
+        "istft", input, n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window, center=center,
+        normalized=normalized, onesided=onesided, length=length, return_complex=return_complex,
+    )  # fmt: skip
     onesided = input.shape[-2] != n_fft if onesided is None else onesided
-    _check_spectra(input, n_fft, hop_length, onesided)
-    _check_frames("istft", n_fft, hop_length, win_length, window)
+    _check_spectra(told, input, n_fft, hop_length, win_length, onesided)
+    if window is not None and window.shape != (win_length,):
+        raise RuntimeError(f"{told} Invalid window shape. window has to be 1D and length of `win_length`")
     if not return_complex and _is_complex(window):
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if return_complex:
@@ -137,20 +162,20 @@ def istft(
     return jnp.pad(signal, [(0, 0)] * (signal.ndim - 1) + [(0, max(end - total, 0))])
 
 
-def _check_spectra(input: Array, n_fft: int, hop_length: int, onesided: bool) -> None:
+def _check_spectra(told: str, input: Array, n_fft: int, hop_length: int, win_length: int, onesided: bool) -> None:
     if not _is_complex(input):
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
     if input.size == 0:
-        raise RuntimeError("istft: input tensor cannot be empty.")
+        raise RuntimeError(f"{told} input tensor cannot be empty.")
     if input.ndim not in (2, 3):
-        raise RuntimeError(f"istft: expected a tensor with 3 or 4 dimensions, but got {input.ndim + 1}")
+        raise RuntimeError(f"{told} expected a tensor with 3 or 4 dimensions, but got {input.ndim + 1}")
     expected, word = (n_fft // 2 + 1, "n_fft / 2 + 1 when onesided=True") if onesided else (n_fft, "n_fft")
     if input.shape[-2] != expected:
         raise RuntimeError(
-            "istft: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{told} expected the frequency dimension (3rd to the last) of the input tensor to match "
             f"{word}, but got {input.shape[-2]}"
         )
-    if hop_length <= 0:
-        raise RuntimeError("istft: expected 0 < hop_length <= win_length")
+    if not 0 < hop_length <= win_length:
+        raise RuntimeError(f"{told} expected 0 < hop_length <= win_length")

@@ -231,7 +231,8 @@ def op(**columns: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function into the table. The function itself is returned as it was.
 
     grad        torch's node name ("SoftmaxBackward0"); a nested tuple that draws several of torch's nodes (see
-                `_tape.nodes`); or a function of the input shapes that returns one of these. None: no gradient flows.
+                `_tape.nodes`); or a function of the input shapes and statics (and dtypes, where it takes
+                three) that returns one of these. None: no gradient flows.
     promote     None: inputs are taken as they are. "common": Array parameters (and numbers in their places) are cast to
                 torch's common dtype. "float": likewise, and integers become the default float dtype. "exact": as
                 "common", but a number beside 16-bit floats is not rounded: the row computes in float32, and its
@@ -335,7 +336,8 @@ def _cast(given: Any, common: DType | None) -> Any:
         if given.dtype.kind == "c" and not common.is_complex:
             given = given.real
         return lax.convert_element_type(given, common.numpy)
-    return np.asarray(np.array(given).astype(common.numpy))
+    with np.errstate(over="ignore"):  # what is too large is infinite, and nobody is warned
+        return np.asarray(np.array(given).astype(common.numpy))
 
 
 def _exact(number: Number, wanted: DType | None) -> Array:

@@ -52,6 +52,12 @@ def reshape(input: Array, shape: Dims) -> Array:
     return lax.reshape(input, inferred_size(input.size, shape))
 
 
+@op(grad="ReshapeAliasBackward0", names="", write_back=reshape_back)
+def reshape_alias(input: Array, shape: Dims) -> Array:
+    """Return the same elements in shape `shape`, where a view of torch's shows them so, but not all as they lie."""
+    return lax.reshape(input, shape)
+
+
 @op(grad=("UnsafeViewBackward0", ("CloneBackward0", "input")), names="")
 def reshaped_copy(input: Array, shape: Dims) -> Array:
     """Return the same elements in shape `shape`, where no view of torch's would show them so."""
@@ -265,7 +271,7 @@ def expanded_size(shape: Sequence[int], size: Dims) -> Dims:
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
-    for d, wanted in enumerate(size):
+    for d, wanted in reversed(list(enumerate(size))):  # as torch goes, which tells of the last that does not fit
         has = shape[d - new] if d >= new else 1
         if wanted == -1 and d < new:
             raise RuntimeError(
@@ -278,7 +284,7 @@ def expanded_size(shape: Sequence[int], size: Dims) -> Dims:
                 f"dimension {d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
         result.append(wanted)
-    return tuple(result)
+    return tuple(reversed(result))
 
 
 def _expand_back(base: Array, new: Array, *_: Any) -> Array:

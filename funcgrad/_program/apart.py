@@ -15,8 +15,11 @@ from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from funcgrad._base.config import settings
 from funcgrad._ops.conditions import BY_INSTRUCTION
+from funcgrad._program.joining import SHAPING, SMALL
 from funcgrad._program.line import Hole, Instruction, Recorded, needed_calls, token_of
+from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
@@ -48,7 +51,8 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
     """Return the calls before the first one with a history, whose result this is, and the rest.
 
     A slice before it that is taken again later belongs to the rest: the first turn of a loop begins with it. What only
-    looks at data (is each index a row?) belongs to the data: numbers that the host has need no such instruction.
+    looks at data (is each index a row?) belongs to the data: numbers that the host has need no such instruction. Nor do
+    they to be shown in another shape, as a mask that numpy has made once and that is kept.
     """
     first = sum(call.first < history for call in calls)
     again = {token_of(call.signature) for call in calls[first:] if _is_slice(call)}
@@ -64,12 +68,19 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
     data = {slot for call in before for slot in range(call.first, call.first + len(call.avals))}
     after = moved[::-1]
     for call in calls[first:]:
-        if call.op in BY_INSTRUCTION and all(a in data for a in call.arguments if type(a) is int and a >= 0):
+        reads = [a for a in call.arguments if type(a) is int]
+        looks = call.op in BY_INSTRUCTION and all(a in data for a in reads if a >= 0)
+        if looks or (_shows_little(call) and data.issuperset(reads)):
             before.append(call)
             data.update(range(call.first, call.first + len(call.avals)))
         else:
             after.append(call)
     return before, after
+
+
+def _shows_little(call: Call) -> bool:
+    """Tell whether numpy, where it has the array, would show it in another shape and record nothing."""
+    return settings.host and call.op in SHAPING and call.avals[0].nbytes <= SMALL and computes_on_cpu()
 
 
 def without_and_with_last(calls: Sequence[Call]) -> tuple[list[Call], list[Call]]:
@@ -175,9 +186,9 @@ class _Names:
 class InStages:
     """A program as several that run one after the other; each reads leaves and what earlier ones gave.
 
-    stages: parts, each with its plan. What the first gives is kept where it depends on nothing. spare: how often it may
-    run until it is worth a compile as a whole; below 0: it stays as it is. rents: whether the last part has no
-    executable of its own yet.
+    stages: parts, each with its plan. What the first gives is kept where it depends on nothing. renting: the places of
+    those that have no executable of their own yet. spare: how often it may run until one of these is worth a compile,
+    or, if there are none, the whole is; below 0: it stays as it is.
     """
 
     def __init__(
@@ -197,9 +208,16 @@ class InStages:
         is_constant = first.is_constant and not set(first.results) & set(wanted)
         self._lasting = range(leaves, leaves + len(plan.order) if is_constant else leaves)
         self._constants: Sequence[Any] = ()
-        self.last: Any = stages[-1][1].execute
-        self.rents = stages[-1][1].spare > 0
-        self.spare: int = stages[-1][1].spare if self.rents else spare
+        once = int(is_constant)
+        self.renting = [turn for turn, (_, plan) in enumerate(self.stages) if turn >= once and plan.spare > 0]
+        self.whole = spare
+        self.spare = min([self.stages[turn][1].spare for turn in self.renting], default=spare)
+
+    @property
+    def due(self) -> list[int]:
+        """The places of the stages that are worth a compile first."""
+        spares = [self.stages[turn][1].spare for turn in self.renting]
+        return [turn for turn, spare in zip(self.renting, spares, strict=True) if spare <= min(spares)]
 
     def run(
         self, begun: list[Sequence[Any]], leaves: Sequence[Any], numbers: Sequence[float], shared: Container[int]

@@ -1,4 +1,4 @@
-"""Arrays that the host has put together by numpy, as the rows `cat` and `stack` do it: nothing has to be compiled."""
+"""What numpy does with small arrays that the host has: put them together, show them in another shape."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval
 
 Numbers = np.ndarray[Any, Any]
@@ -22,4 +23,6 @@ def _stacked(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) 
     return np.stack(arrays, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
 
 
+SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
+SHAPING = tuple(TABLE[name] for name in ("view", "reshape", "squeeze", "unsqueeze", "flatten"))
 BY_NUMPY: dict[str, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]] = {"cat": _joined, "stack": _stacked}

@@ -28,7 +28,7 @@ from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
 from funcgrad._program.stepwise import RECENT
-from funcgrad._program.tracing import Parts, Tracing, parts_read, stretches
+from funcgrad._program.tracing import Parts, Tracing, end_to_end, parts_read, stretches, taken_apart
 from funcgrad._program.trie import Constant, Signature, are_joined, is_open
 from funcgrad._program.value import Aval
 
@@ -225,25 +225,23 @@ class _Run:
             return [_added(np.zeros(*step.shape_of(0)), step, place, part)]
         apart = getattr(step.op, "takes_apart", None)
         if apart is None:
-            return [_end_to_end(self._stacked(step.arguments), step.op.name == "stack", *step.statics)]
+            stacked = self._stacked(step.arguments)
+            return [np.ascontiguousarray(end_to_end(stacked, step.op.name == "stack", *step.statics))]
         whole = np.asarray(self.get(step.arguments[-1]))
-        axis = apart.statics[0] if apart.statics else 0
-        count = len(apart.arguments)
-        return [*np.moveaxis(whole, axis, 0)] if apart.op.name == "stack" else np.split(whole, count, axis)
+        return [*taken_apart(whole, len(apart.arguments), apart.op.name == "stack", *apart.statics)]
 
     def _stacked(self, stack: Sequence[Argument]) -> np.ndarray[Any, Any]:
         """Return one array on the host with an element for each turn."""
         pieces, singles = list[np.ndarray[Any, Any]](), list[np.ndarray[Any, Any]]()
         for i, length, direction in stretches(stack):
             first = stack[i]
-            if length == 1 or type(first) is not Ref:
+            if length == 1 or type(first) is not Ref or first.turn is None:
                 singles += map(self._on_host, stack[i : i + length])
                 continue
             if singles:
                 pieces.append(np.stack(singles))
                 singles = []
             whole, start = self.values[first[:2]], first.turn
-            assert start is not None, "of a loop's results those of some turns are read"
             forward = whole[start : start + length]
             pieces.append(forward if direction > 0 else whole[start - length + 1 : start + 1][::-1])
         if singles:
@@ -267,17 +265,6 @@ def _added(whole: np.ndarray[Any, Any], step: Any, places: Any, slices: Any) -> 
     """Add slices to an array, each in its place along the dimension that the instruction names."""
     np.add.at(np.moveaxis(whole, step.op.puts_at, 0), places.astype(np.int64), slices)
     return whole
-
-
-def _end_to_end(stacked: np.ndarray[Any, Any], is_stack: bool, dim: int = 0) -> np.ndarray[Any, Any]:
-    """Return a stack (count, *shape) as a stack along another dimension, or end to end."""
-    ndim = stacked.ndim if is_stack else stacked.ndim - 1
-    moved = np.moveaxis(stacked, 0, dim % ndim)
-    if is_stack:
-        return np.ascontiguousarray(moved)
-    shape = stacked.shape[1:]
-    dim %= ndim
-    return moved.reshape(*shape[:dim], -1, *shape[dim + 1 :])
 
 
 class _TurnedLoop:

@@ -49,6 +49,7 @@ from funcgrad._program.stepwise import (
     costs_little,
     has_turns,
     is_costly,
+    is_nearly_known,
     is_novel,
     is_painted,
     needs_no_compile,
@@ -126,14 +127,8 @@ class Plan:
     @property
     def seen(self) -> Seen:
         """What is known of the program once this plan has run as often as it might."""
-        execute = self.execute.last if isinstance(self.execute, InStages) else self.execute
-        has_ample_room = isinstance(execute, AtLength) and execute.is_ample
+        has_ample_room = isinstance(self.execute, AtLength) and self.execute.is_ample
         return Seen.OFTEN_WITH_AMPLE_ROOM if has_ample_room else Seen.OFTEN
-
-    @property
-    def rents_last(self) -> bool:
-        """Whether it runs in stages, of which the last has no executable of its own."""
-        return isinstance(self.execute, InStages) and self.execute.rents
 
     @property
     def runs(self) -> int:
@@ -183,16 +178,34 @@ def plan(
     calls = needed_calls(last.path(), wanted)
     leaves = range(-1, -1 - len(leaf_avals), -1)
     whole = Part(calls, leaves, range(last.numbers), wanted, wanted, free, leaf_avals)
-    if (before is None or before.rents_last) and _may_be_taken_apart(leaf_avals):
+    if before is not None and isinstance(before.execute, InStages) and before.execute.renting:
+        return _with_due_stages_compiled(before.execute, whole, read)
+    if before is None and _may_be_taken_apart(leaf_avals):
         data, rest = _data_and_rest(calls, history)
         states, late = without_states(rest, wanted)
         early = [*data, *states]
         if early and (len(late) > SHORT or any(map(is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
-            inside = other.wanted[other.results.index(read)] if read in other.results else None
-            stages = [(one, _planned(one, is_data=True)), (other, _planned(other, inside, seen, is_data=is_data))]
+            planned = _planned(one, is_data=True), _planned(other, _inside(other, read), is_data=is_data)
+            stages = list(zip((one, other), planned, strict=True))
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
     return _planned(whole, read, seen, is_data=is_data)
+
+
+def _inside(part: Part, result: int | None) -> int | None:
+    """Return which result of a part this result of the whole is; None if it is none."""
+    return part.wanted[part.results.index(result)] if result in part.results else None
+
+
+def _with_due_stages_compiled(stages: InStages, whole: Part, read: int | None) -> Plan:
+    """Return how to run a program in the same stages, of which those that ran often are compiled."""
+    made = list(stages.stages)
+    for turn in stages.due:
+        part, before = made[turn]
+        made[turn] = part, _planned(part, _inside(part, read), before.seen)
+    staged = _in_stages(made, whole, spare=stages.whole)
+    staged.is_new = any(made[turn][1].is_new for turn in stages.due)
+    return staged
 
 
 def _data_and_rest(calls: Sequence[Call], history: int | None) -> tuple[list[Call], list[Call]]:
@@ -414,7 +427,7 @@ def _not_as_a_whole(
     is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(_with_few_turns_written_out(line, short))
     if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
-        if turns_vary(parted) and (len(parted) <= LOOP or not is_loop):
+        if turns_vary(parted) and (len(parted) <= LOOP or (is_new and not is_loop)):
             if _parts_cost_more(line):
                 return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
@@ -424,6 +437,8 @@ def _not_as_a_whole(
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"
+    elif is_nearly_known(line, _size(short)):
+        why = "nearly each of them is compiled already"
     elif is_data and len(line) > LOOP and needs_no_compile(line, part.free):
         why = "it is data, which numpy prepares"
     elif varies and len(line) <= SHORT:

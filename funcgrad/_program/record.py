@@ -8,7 +8,7 @@ that changed since become inputs in one walk, and a loop with ten changing numbe
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import ref
@@ -42,15 +42,13 @@ TURN = 24  # instructions
 class Program:
     """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads.
 
-    history: the first result that has one; None while none has. All before it is data. records: whether calls are; else
-    `instead` says what is done with one.
+    history: the first result that has one; None while none has. All before it is data.
     """
 
     __slots__ = (
         "begun", "closed", "cursor", "failure", "grown", "history", "key", "leaf_slots", "leaves", "lock",
         "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
-    records = True
 
     def __init__(self) -> None:
         self.cursor: Call = forest.root(get_default_dtype())
@@ -77,16 +75,26 @@ class Program:
         self.begun: tuple[Any, list[Any]] | None = None  # its plan, and what the stages gave that have run
         self.outcome: list[Any] = []
 
-    def instead(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
-        """Do something else with a call than to record it."""
-        raise AssertionError("what records no calls says in `instead` what it does with them")
+
+class AtFirst:
+    """How threads begin: what is done with calls as long as nothing in the process wants a gradient; None: recorded."""
+
+    instead: Callable[..., list[Value]] | None = None  # `at_once` puts its own in this place
 
 
 class _Thread(threading.local):
-    """Each thread records its own program."""
+    """Each thread records its own program.
+
+    instead: returns the results of a call without a history, recorded or not; None: each is recorded. makes_samples:
+    whether it stays so whatever is done. looks: how many programs of a few instructions were run of late, one after
+    another, because somebody looked at what they give.
+    """
 
     def __init__(self) -> None:
         self.program = Program()
+        self.instead = AtFirst.instead
+        self.makes_samples = False
+        self.looks = 0
         self.ran: Any = None  # the plan that ran last
         self.waiting: Program | None = None  # is run by whoever reads it first, or when another is recorded
 
@@ -99,6 +107,31 @@ def fresh_program() -> Program:
     recorded = thread.program
     thread.program = Program()
     return recorded
+
+
+def note_gradient() -> None:
+    """Take note that something wants a gradient: what is called from here may be a part of training steps."""
+    AtFirst.instead = None
+    record_again()
+
+
+def note_history(program: Program, result: Value) -> None:
+    """Take note that this is the first result of a program that has a history: what follows is no data."""
+    program.history = result.slot
+    record_again()
+
+
+def stop_looking() -> None:
+    """Take note that something else was run than a few instructions to be looked at."""
+    if thread.looks:
+        record_again()
+
+
+def record_again() -> None:
+    """Record what is called from here, unless it makes samples."""
+    thread.looks = 0
+    if not thread.makes_samples:
+        thread.instead = None
 
 
 @contextmanager
@@ -124,8 +157,6 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
     if settings.eager:
         return run_straight(op, inputs, statics)
     program = thread.program
-    if not program.records:
-        return program.instead(op, inputs, statics)
     key: list[Any] = [op, statics]
     try:
         with program.lock:
@@ -387,6 +418,10 @@ def _numbers_changed(program: Program, step: Any, pattern: Any) -> bool:
     if earlier is not None:
         program.shadow = cursor.children.pop(earlier, None)
         return True
+    alike = _with_other_numbers(cursor, pattern)
+    if alike is not None:
+        program.shadow = alike
+        return True
     shadow = program.shadow
     if shadow is None:
         return False
@@ -394,8 +429,29 @@ def _numbers_changed(program: Program, step: Any, pattern: Any) -> bool:
     if same is not None:
         program.shadow = same
         return False
-    program.shadow = shadow.children.get(pattern) or shadow.children.get(shadow.patterns.get(pattern))
-    return pattern is not None and program.shadow is not None
+    program.shadow = _with_other_numbers(shadow, pattern)
+    return program.shadow is not None
+
+
+def _with_other_numbers(call: Any, pattern: Any) -> Any:
+    """Return the child of this key with its numbers open, or closed to others; of the other kind of numbers too."""
+    for key in () if pattern is None else (pattern, _of_other_kinds(pattern)):
+        found = call.children.get(key) or call.children.get(call.patterns.get(key))
+        if found is not None:
+            return found
+    return None
+
+
+def _of_other_kinds(pattern: Any) -> Any:
+    """Return the key with floats in the place of whole numbers, and the other way round: 0 is followed by 0.05."""
+    kinds = [*pattern[1:], None]
+    return tuple(
+        _OTHER_KIND.get(part, part) if following is _HOLE else part
+        for part, following in zip(pattern, kinds, strict=True)
+    )
+
+
+_OTHER_KIND: dict[Any, Any] = {int: float, float: int}
 
 
 def _arguments(program: Program, inputs: Sequence[Any], known: list[Any]) -> Any:

@@ -7,7 +7,6 @@ down. A leaf that nobody holds any more is donated where a result of its shape c
 from __future__ import annotations
 
 import operator
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,15 +20,16 @@ import numpy as np
 from jax.extend.core import get_opaque_trace_state
 
 from funcgrad._base.config import settings
-from funcgrad._base.errors import FlushError, ForkedProcessError
-from funcgrad._program import cache, record
+from funcgrad._base.errors import FlushError
+from funcgrad._program import record
 from funcgrad._program.apart import InStages, work
+from funcgrad._program.at_once import note_look
 from funcgrad._program.counters import counters
-from funcgrad._program.heap import keep_freed_memory
 from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
+from funcgrad._program.process import check_process
 from funcgrad._program.reasons import reason
-from funcgrad._program.record import Program, fresh_program, thread
+from funcgrad._program.record import Program, fresh_program, stop_looking, thread
 from funcgrad._program.trie import Call, forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
 
@@ -45,18 +45,6 @@ class Finished(NamedTuple):
 
 _observers: list[Callable[[Finished], None]] = []
 _ARRAY, _PLACE = itemgetter(0), itemgetter(1)  # of a leaf
-
-
-class _Process:
-    """Whether XLA's client is this process's own; and whether it is the parent's, whose threads stay there."""
-
-    is_set_up = False
-    is_forked = False
-
-    @classmethod
-    def note_fork(cls) -> None:
-        """In a forked child: take note of whose client it is."""
-        cls.is_set_up, cls.is_forked = False, True
 
 
 def flush() -> None:
@@ -115,6 +103,10 @@ def run(program: Program, read: int | None = None) -> None:
                 _look_who_holds(program)
             if program.promised:
                 _execute(program, read)
+                if read is None:
+                    stop_looking()
+                else:
+                    note_look(program, thread.ran)
                 for observer in _observers:
                     leaves = list(map(_ARRAY, program.leaves))
                     observer(Finished(program.cursor, leaves, list(program.numbers), program.outcome[0]))
@@ -129,23 +121,6 @@ def observed(observer: Callable[[Finished], None]) -> Iterator[None]:
         yield
     finally:
         _observers.remove(observer)
-
-
-def check_process() -> None:
-    """Refuse to touch XLA in a forked child: its threads did not come along, and the call would hang."""
-    if _Process.is_set_up:  # asking for the process's number takes longer than recording an instruction
-        return
-    if not _Process.is_forked:
-        _Process.is_set_up = True
-        os.register_at_fork(after_in_child=_Process.note_fork)
-        cache.set_up()
-        if jax.default_backend() == "cpu":
-            keep_freed_memory()
-    else:
-        raise ForkedProcessError(
-            "a forked child process cannot use tensors: XLA's threads stay in the parent. Start workers as threads "
-            "(DataLoader's default) or with the 'spawn' method: multiprocessing.set_start_method('spawn')."
-        )
 
 
 def put(array: np.ndarray[Any, Any], device: Any = None) -> Any:

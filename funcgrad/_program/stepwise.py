@@ -43,6 +43,7 @@ _SEPARATELY = 4  # instructions of a whole program that an executable for one is
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
 _PAINTED, _UNREAD = 12, 4  # instructions for each kind of op, and for each leaf, of a line that makes data of little
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
+_HARDLY = 16  # parts of a whole program's compile, one of which is little beside it
 _RUNS = 4  # what may run so often before a compile is worth it costs little beside that
 
 _SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
@@ -212,6 +213,17 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
     new = {_kind(step): step for step in steps if not (_joins_on_host(step) or _single(step).is_compiled)}
     compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
     return compiled <= len(steps) and _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
+
+
+def is_nearly_known(line: Sequence[Step | Loop], size: int) -> bool:
+    """Tell whether nearly each instruction of a line has an executable already: what is new is soon compiled.
+
+    size: how many instructions there are to compile, as a whole.
+    """
+    steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step)]
+    new = {kind: step for kind, step in zip(map(_kind, steps), steps, strict=True) if not _is_compiled(kind)}
+    compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
+    return _HARDLY * compiled <= size and costs_little(line)
 
 
 def needs_no_compile(line: Sequence[Step | Loop], free: Sequence[int]) -> bool:

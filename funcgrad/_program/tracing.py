@@ -14,7 +14,7 @@ from funcgrad._ops.table import Number
 from funcgrad._program.fission import scanned
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
 from funcgrad._program.single import function_of
-from funcgrad._program.trie import Constant
+from funcgrad._program.trie import Constant, are_joined
 
 _FUNCTIONS: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
 Parts = Mapping[Any, bool]  # of a loop: the results that are read, and whether of any turn but the last
@@ -46,6 +46,12 @@ class Tracing:
         for i, step in enumerate(steps, first):
             if isinstance(step, Loop):
                 self.values[i] = self._turned(step, self.read[i])
+            elif are_joined(step.op, step.token[2]) and any(n > 1 for _, n, _ in stretches(step.arguments)):
+                self.values[i] = [end_to_end(self._stacked(step.arguments), step.op.name == "stack", *step.statics)]
+            elif (joined := getattr(step.op, "takes_apart", None)) is not None:
+                whole = self._array(step.arguments[-1])
+                count, is_stack = len(joined.arguments), joined.op.name == "stack"
+                self.values[i] = taken_apart(whole, count, is_stack, *joined.statics)
             else:
                 arguments = [self.get(a) for a in step.arguments]
                 self.values[i] = _computed(step, arguments) if self.once else step.op.call(arguments, step.statics)
@@ -105,13 +111,13 @@ class Tracing:
         return pieces[0] if len(pieces) == 1 else jnp.concatenate(pieces)
 
     def _slice(self, first: Argument, length: int, direction: int) -> jax.Array:
-        """Return the results of consecutive turns of another loop, forwards or backwards, or consecutive numbers."""
+        """Return the results of consecutive turns of another loop, forwards or backwards, or what else is a stretch."""
         if type(first) is Hole:
-            return self.numbers[first.position : first.position + length]
-        whole = self.values[first.step][first.part]
-        if direction > 0:
-            return whole[first.turn : first.turn + length]
-        return whole[first.turn - length + 1 : first.turn + 1][::-1]
+            return self.numbers[first.position : first.position + length * direction : direction]
+        results = self.values[first.step]
+        whole, begin = (results, first.part) if first.turn is None else (results[first.part], first.turn)
+        part = whole[begin : begin + length] if direction > 0 else whole[begin - length + 1 : begin + 1][::-1]
+        return part if hasattr(part, "shape") else jnp.stack(part)
 
 
 def _computed(step: Step, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -134,7 +140,10 @@ def _is_given(argument: Any) -> bool:
 
 
 def stretches(stack: Sequence[Argument]) -> Iterator[tuple[int, int, int]]:
-    """Yield where there are arguments of consecutive turns of one loop, how many, and in which direction these go."""
+    """Yield where there are arguments of consecutive turns of one loop, how many, and in which direction these go.
+
+    Likewise the results of one instruction that has many; and numbers, which may be equally far from each other.
+    """
     i = 0
     while i < len(stack):
         length, direction = _stretch(stack, i) if type(stack[i]) in (Ref, Hole) else (1, 1)
@@ -152,7 +161,7 @@ def _stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
         if following is None or following[0] != place[0]:
             break
         step = following[1] - (place[1] + direction * (length - 1))
-        if abs(step) != 1 or (direction and step != direction) or (step < 0 and place[0] is Hole):
+        if (step < 1 if place[0] is Hole else abs(step) != 1) or (direction and step != direction):
             break
         direction = step
         length += 1
@@ -162,6 +171,26 @@ def _stretch(stack: Sequence[Argument], i: int) -> tuple[int, int]:
 def _place(argument: Argument) -> tuple[Any, int] | None:
     if type(argument) is Hole:
         return Hole, argument.position
-    if type(argument) is Ref and argument.turn is not None:
-        return argument[:2], argument.turn
+    if type(argument) is Ref:
+        return (argument[:2], argument.turn) if argument.turn is not None else (argument.step, argument.part)
     return None
+
+
+def end_to_end(stacked: Any, is_stack: bool, dim: int = 0) -> Any:
+    """Return a stack (count, *shape), of numpy's or JAX's, as a stack along another dimension, or end to end."""
+    ndim = stacked.ndim if is_stack else stacked.ndim - 1
+    dim %= ndim
+    moved = stacked.transpose([*range(1, dim + 1), 0, *range(dim + 1, stacked.ndim)])
+    if is_stack:
+        return moved
+    count, *shape = stacked.shape
+    return moved.reshape(*shape[:dim], count * shape[dim], *shape[dim + 1 :])
+
+
+def taken_apart(whole: Any, count: int, is_stack: bool, dim: int = 0) -> Any:
+    """Return a stack (count, *shape) of the parts that an array was made of, as a stack along `dim` or end to end."""
+    dim %= whole.ndim
+    if not is_stack:
+        shape = whole.shape
+        whole = whole.reshape(*shape[:dim], count, shape[dim] // count, *shape[dim + 1 :])
+    return whole.transpose([dim, *[i for i in range(whole.ndim) if i != dim]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import jax
 import numpy as np
@@ -41,7 +41,7 @@ class Constant(NamedTuple):
 _EXACT_INTEGER = 2**53  # larger ints do not survive the array of float64 numbers
 
 
-def can_be_input(number: Any) -> bool:
+def can_be_input(number: Any) -> TypeGuard[float]:
     """Tell whether a Python number may become an input of a program."""
     return type(number) is float or (type(number) is int and -_EXACT_INTEGER < number < _EXACT_INTEGER)
 
@@ -83,7 +83,7 @@ class Call:
 
     def __init__(self, parent: Call | None, key: Any, signature: Signature | None, arguments: tuple[Any, ...]) -> None:
         self.parent, self.key, self.arguments, self.signature = parent, key, arguments, signature
-        self.avals = signature.avals if signature else ()
+        self.avals: tuple[Aval, ...] = signature.avals if signature else ()
         self.op: Any = signature.op if signature else None
         self.statics = signature.statics if signature else ()
         self.single = self.avals[0] if len(self.avals) == 1 else None
@@ -110,7 +110,8 @@ class Call:
 
 _SIGNATURES: OrderedDict[Any, Signature] = OrderedDict()
 _SIGNATURE_LIMIT = 20_000
-_RENTED = 1 << 14
+_RENTED, _MOST_RENTED = 1 << 14, 1 << 17  # instructions of plans without executables of their own, in all tries
+_REMEMBERED = 4096  # of those plans that were dropped
 _MANY = 8  # tensors that are put together: fewer are traced as quickly
 NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels that is an input
 
@@ -247,15 +248,18 @@ class Forest:
     """The tries, one per setting that changes what an op means, and bounds on all their plans together.
 
     An episode of another length each time is another path, a thousand instructions long. As it has no executable of
-    its own, little is lost with it: of such plans only those are kept that have so many instructions together.
+    its own, little is lost with it: of such plans only those are kept that have so many instructions together. More, if
+    those that were dropped come back: a loop has a dozen lengths, and takes them in turn.
     """
 
-    __slots__ = ("_planned", "_rented", "_roots")
+    __slots__ = ("_dropped", "_planned", "_rented", "_room", "_roots")
 
     def __init__(self) -> None:
         self._roots: dict[Any, Call] = {}
         self._planned: dict[Any, tuple[Call, Any]] = {}  # by plan: where it hangs
         self._rented = 0  # instructions of those without an executable of their own
+        self._room = _RENTED  # how many these may be
+        self._dropped: set[int] = set()  # hashes of the paths that led to such
 
     def root(self, setting: Any) -> Call:
         """Return where a program begins under this setting."""
@@ -274,7 +278,10 @@ class Forest:
                 if old is not plan:
                     self._drop(old)
         self._rented += call.depth if plan.spare > 0 else 0
-        if self._rented > _RENTED:
+        if self._dropped and plan.spare > 0 and _hash(call) in self._dropped:
+            self._dropped.clear()
+            self._room = min(2 * self._room, _MOST_RENTED)
+        if self._rented > self._room:
             self._drop_rented(plan)
 
     def _drop_rented(self, latest: Any) -> None:
@@ -283,8 +290,11 @@ class Forest:
         kept = self._planned[latest][0].depth
         for plan in sorted(rented, key=lambda plan: -plan.used):
             kept += self._planned[plan][0].depth
-            if kept > _RENTED // 2:
+            if kept > self._room // 2:
+                self._dropped.add(_hash(self._planned[plan][0]))
                 self._drop(plan)
+        if len(self._dropped) > _REMEMBERED:
+            self._dropped.clear()
         self._rented = sum([call.depth for plan, (call, _) in self._planned.items() if plan.spare > 0])
 
     def _drop(self, plan: Any) -> None:
@@ -306,6 +316,10 @@ class Forest:
     def size(self) -> int:
         """Return how many instructions all tries hold."""
         return sum(_count(root) for root in self._roots.values())
+
+
+def _hash(call: Call) -> int:
+    return hash(tuple([step.key for step in call.path()]))
 
 
 def _prune(call: Call) -> None:

@@ -13,6 +13,8 @@ from funcgrad._program.journal import user_line
 from funcgrad._program.record import numbers_of
 from funcgrad._tape.variable import Variable
 
+_UNSEEN = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+
 
 class Anomalies:
     """Whether nodes remember their lines, and whether their pull-backs are searched."""
@@ -32,6 +34,7 @@ def search(node: Any, gradients: Sequence[Variable | None]) -> None:
     """Raise RuntimeError where a gradient that `node` returned holds a NaN; first warn with the forward's lines."""
     for position, gradient in enumerate(gradients):
         if gradient is not None and gradient.aval.differentiable and np.isnan(numbers_of(gradient.value)).any():
-            lines = "".join(node.metadata.get("traceback", ["(the forward ran before anomaly mode was on)\n"]))
-            warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{lines}")
+            lines = node.metadata.get("traceback")
+            told = _UNSEEN if lines is None else f"Traceback of forward call that caused the error:\n{''.join(lines)}"
+            warn(f"Error detected in {node.name()}. {told}")
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._program.record import known_of, record
+from funcgrad._program.record import thread as programs
 from funcgrad._program.trie import Signature, signature_of
 from funcgrad._program.value import InsideTransform, Value
 from funcgrad._tape.anomalies import Anomalies, remember_line
@@ -19,7 +20,7 @@ from funcgrad._tape.vjp import pullback_of
 def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` and return its results. inputs: Variables, Python numbers or None, in the op's order."""
     if not thread.grad:
-        return only_record(op, inputs, statics)
+        return _without_history(programs.instead, op, inputs, statics)
     values, edges, wanted, bit = [], [], 0, 1
     for x in inputs:
         if type(x) is Variable:
@@ -32,7 +33,8 @@ def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list
         bit += bit
     try:
         if not wanted or op.grad is None:
-            _, results = record(op, values, statics)
+            instead = programs.instead
+            results = record(op, values, statics)[1] if instead is None else instead(op, values, statics)
             if len(results) == 1:
                 return [Variable(results[0])]
             return [Variable(value) for value in results]
@@ -54,11 +56,17 @@ def apply_inside(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> li
 
 def only_record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
     """Record one call of `op` whatever the grad mode, without history: how a plain backward applies pull-backs."""
+    return _without_history(None, op, inputs, statics)
+
+
+def _without_history(
+    instead: Callable[..., list[Value]] | None, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]
+) -> list[Variable]:
     values = []
     for x in inputs:
         values.append(x.value if type(x) is Variable else x)
     try:
-        _, results = record(op, values, statics)
+        results = record(op, values, statics)[1] if instead is None else instead(op, values, statics)
     except InsideTransform:
         return apply_inside(op, inputs, statics)
     if len(results) == 1:

@@ -43,6 +43,7 @@ class Pass:
         self.node: Node | None = None  # which is being passed
         self.needed: set[Node] | None = None  # those that lead to targets
         self.turns: dict[Node | None, list[GradSlot]] | None = None  # of leaves, where hooks could see them
+        self.at_the_end: list[Callable[[], None]] = []  # what is called once all gradients are in place
 
     def __enter__(self) -> None:
         self.outer, thread.running = thread.running, self
@@ -71,6 +72,8 @@ class Pass:
                 self._walk_or_replay(*roots[0])
             self._settle_in_turn()
             self._settle(self.slots)
+            for callback in self.at_the_end:  # each may ask for more
+                callback()
         return self.found
 
     def _settle_in_turn(self) -> None:

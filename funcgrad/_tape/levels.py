@@ -28,9 +28,20 @@ from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tape.vjp import Pullback
 
-_LOOKS = (
-    "vmap: We do not support batching operators that can output dynamic shape, nor what looks at the numbers of a "
-    "Tensor: each entry of the batch has others. Write it with torch.where or a mask."
+_NO_NUMBERS = "Cannot access data pointer of Tensor that doesn't have storage"
+_WRITE = "Within vmap each entry of the batch has numbers of its own: choose among them with torch.where or a mask."
+DYNAMIC = (
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{0}. "
+    "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+)
+MASK = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with "
+    "a boolean mask."
+)
+SELECT = (
+    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each "
+    "batch this would return a differently shaped Tensor. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues if you need this feature."
 )
 ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
@@ -144,7 +155,9 @@ class BatchLevel(Level):
         """Refuse: there are as many arrays as entries in the batch."""
         if self.finished:
             raise RuntimeError(_ESCAPED)
-        raise BatchIsRead(_LOOKS)
+        error = BatchIsRead(_NO_NUMBERS)
+        error.add_note(_WRITE)
+        raise error
 
     def through(self, op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], own: list[bool]) -> list[Variable]:
         """Apply the op of a whole batch."""

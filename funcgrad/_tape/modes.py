@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from funcgrad._base.naming import typename
+from funcgrad._base.warning import warn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,6 +64,13 @@ class _GradMode:
         thread.grad, thread.inference = self._outer.pop()
 
     def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+            )
         if inspect.isgeneratorfunction(function):
             return self._around_generator(function)  # type: ignore[return-value]  # same call, same iterator protocol
 
@@ -77,14 +85,21 @@ class _GradMode:
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             generator = function(*args, **kwargs)
-            sent: Any = None
+            resume, given = generator.send, None
             while True:
                 try:
                     with self._clone():
-                        item = generator.send(sent)
+                        item = resume(given)
                 except StopIteration as end:
                     return end.value
-                sent = yield item
+                try:
+                    resume, given = generator.send, (yield item)
+                except GeneratorExit:
+                    with self._clone():
+                        generator.close()
+                    raise
+                except BaseException as error:  # thrown into this generator: it is for the one inside
+                    resume, given = generator.throw, error
 
         return inside
 

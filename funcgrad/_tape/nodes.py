@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from operator import getitem
 from typing import Any
 from weakref import ref
 
 from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
-from funcgrad._program.trie import Signature
+from funcgrad._program.record import note_history
+from funcgrad._program.trie import Constant, Signature
 from funcgrad._program.value import Aval, Value
 from funcgrad._tape.packing import SavedTensor
 from funcgrad._tape.variable import Names, Variable
@@ -88,6 +92,10 @@ class Node:
         """Return torch's name of this node."""
         name = type(self).__name__
         return name if name != "CopySlices" else f"torch::autograd::{name}"  # the only one not of torch's table
+
+    def _sequence_nr(self) -> int:
+        """Return a number larger than those of the nodes that were made before."""
+        return self.order
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -184,7 +192,7 @@ class GradNode(Node):
         self.program = program = result.program  # where its first result was promised: `memory` knows the graph again
         self.first = result.slot
         if program is not None and program.history is None:
-            program.history = result.slot
+            note_history(program, result)
 
     @property
     def avals(self) -> tuple[Aval, ...]:  # type: ignore[override]  # known by the signature
@@ -237,23 +245,26 @@ class GradNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_raw_saved_"):
-            return self._saved_tensor(name.removeprefix("_raw_saved_"))
+            return self._place_of_saved(name.removeprefix("_raw_saved_"))
         if not name.startswith("_saved"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if (found := _known_of_call(self.signature, name.removeprefix("_saved_"))) is not _UNKNOWN:
             return found
-        if self.saved is None:
-            raise RuntimeError(SECOND_TIME)
-        kept = self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
         if name == "_saved_result":
-            return Names.wrap(Variable(self.pullback.result_again(kept, self.signature), self))
+            return Names.wrap(Variable(self.pullback.result_again(self._kept(), self.signature), self))
         try:
-            saved = self.pullback.saved_by_name(kept, name.removeprefix("_saved_"), self.signature)
+            path = self.pullback.path_by_name(name.removeprefix("_saved_"), self.signature)
         except AttributeError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+        saved = None if path is None else functools.reduce(getitem, path, self._kept())
         return _tensor_of(saved) if isinstance(saved, Variable) else saved
 
-    def _saved_tensor(self, name: str) -> SavedTensor:
+    def _kept(self) -> tuple[Any, ...]:
+        if self.saved is None:
+            raise RuntimeError(SECOND_TIME)
+        return self.saved if type(self.saved) is tuple else self.saved.tensors((), False)
+
+    def _place_of_saved(self, name: str) -> SavedTensor:
         """Return the place of a saved tensor; of the first input for the result, in the place of which it was saved."""
         of = self.signature.op.inputs[self.pullback.used[0]].name if name == "result" and self.pullback.used else name
         try:
@@ -282,20 +293,24 @@ _UNKNOWN = object()
 
 
 def _known_of_call(signature: Signature, name: str) -> Any:
-    """Return a static argument by its name, or the sizes of a tensor: what torch's nodes keep besides tensors."""
+    """Return what torch's nodes keep besides tensors, by its name: an argument that is none, or a tensor's sizes."""
     op = signature.op
     if not isinstance(op, Op):
         return _UNKNOWN
-    for parameter, given in zip(op.statics, signature.statics, strict=False):
-        if parameter.name == name:
-            return given
+    named = {parameter.name: given for parameter, given in zip(op.statics, signature.statics, strict=False)}
+    named |= {parameter.name: given for parameter, given in zip_longest(op.inputs, signature.arguments)}
+    if name in named and not isinstance(given := named[name], (Aval, type)):
+        if type(given) is Constant:
+            return given.number
+        return 1 if given is None and name in _MULTIPLIERS else given
     of, _, what = name.partition("_sym_")
-    places = [p.name for p in op.inputs]
-    place = 0 if of == "self" else places.index(of) if of in places else None
-    if what not in ("sizes", "numel") or place is None or not isinstance(signature.arguments[place], Aval):
+    tensor = signature.arguments[0] if of == "self" else named.get(of)
+    if what not in ("sizes", "numel") or not isinstance(tensor, Aval):
         return _UNKNOWN
-    shape = signature.arguments[place].shape
-    return tuple(shape) if what == "sizes" else shape.numel()
+    return tuple(tensor.shape) if what == "sizes" else tensor.shape.numel()
+
+
+_MULTIPLIERS = ("alpha", "beta")  # of a sum's terms; one where not given
 
 
 class _Drawn:
@@ -351,10 +366,10 @@ def named(base: type, name: str, module: str = "builtins") -> type:
     return found
 
 
-def show_as_strided(node: Any) -> None:
-    """Let the node of a view that was read again be called what it is in torch: as_strided of its base."""
+def rename_node(node: Any, name: str) -> None:
+    """Let the node of a recorded call be called what it is in torch, where that depends on who asked for the call."""
     if isinstance(node, GradNode):
-        node.__class__ = named(GradNode, "AsStridedBackward0")
+        node.__class__ = named(GradNode, name)
 
 
 def _drawn_class(name: str) -> Any:
@@ -370,7 +385,9 @@ def drawing(signature: Signature) -> Any:
     if not callable(grad):
         return grad
     shapes = tuple(tuple(a.shape) if isinstance(a, Aval) else _shape_of_number(a) for a in signature.arguments)
-    return grad(shapes, signature.statics)
+    if grad.__code__.co_argcount == 2:
+        return grad(shapes, signature.statics)
+    return grad(shapes, signature.statics, tuple(a.dtype if isinstance(a, Aval) else None for a in signature.arguments))
 
 
 def input_kinds(signature: Signature) -> list[str]:

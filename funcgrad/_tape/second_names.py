@@ -17,7 +17,7 @@ _BY_LAST_FUNCTION = {  # the node whose gradient it is, without Backward0 where 
     "DivBackward1": "Mean MeanBackward1 BinaryCrossEntropyWithLogits",
     "Neg": "Neg RsubBackward1 LinalgInvEx",
     "Expand": "Sum SumBackward1",
-    "View": "View UnsafeView Trace Expand NativeGroupNorm",
+    "View": "View UnsafeView ReshapeAlias Trace Expand NativeGroupNorm",
     "Where": "Where Logit Sinc ClampBackward1",
     "MaskedFillBackward1": "MaxBackward1 MinBackward1 Median",
     "MaskedFill": "MaskedFill Maximum Minimum",

@@ -6,11 +6,9 @@ jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="resi
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from operator import getitem
 from typing import Any
 
 import jax
@@ -100,16 +98,9 @@ class Pullback:
         full = [by_place[i] if i in by_place else _absent(argument) for i, argument in enumerate(arguments)]
         return self._compute(full, cotangents)
 
-    def saved_by_name(self, saved: tuple[Any, ...], name: str, signature: Signature) -> Any:
-        """Return what was saved of the input with this name ("self" is torch's first); None where it was not needed."""
-        path = self.path_by_name(name, signature)
-        return None if path is None else functools.reduce(getitem, path, saved)
-
     def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
-        """Return where the input with this name stands in what was saved; None where it was not needed."""
-        place = _place(signature, name)
-        if place < 0:
-            raise AttributeError(f"{self.signature.op.name} saved nothing of {name!r}")
+        """Return where the input of this name ("self" is torch's first) stands in what was saved; None: not needed."""
+        place = _saved_place(signature, name)
         return (self.used.index(place),) if place in self.used else None
 
     def result_again(self, saved: tuple[Any, ...], signature: Signature) -> Value:
@@ -203,7 +194,7 @@ class ResidualPullback(Pullback):
 
     def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
         """Return where the input with this name stands among the inputs, which were all saved."""
-        return 0, _place(signature, name)
+        return 0, _saved_place(signature, name)
 
 
 class ForwardHalf:
@@ -398,6 +389,13 @@ def _place(signature: Signature, name: str) -> int:
     if name == "self":
         return 0
     return parameters.index(name) if name in parameters else -1
+
+
+def _saved_place(signature: Signature, name: str) -> int:
+    place = _place(signature, name)
+    if place < 0:
+        raise AttributeError(f"{signature.op.name} saved nothing of {name!r}")
+    return place
 
 
 def _absent(argument: Any) -> Any:

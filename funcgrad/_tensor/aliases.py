@@ -14,7 +14,7 @@ from funcgrad._program.record import record
 from funcgrad._program.value import LiftedValue, Value
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
-from funcgrad._tape.nodes import GradSlot, show_as_strided
+from funcgrad._tape.nodes import GradSlot, rename_node
 from funcgrad._tape.variable import Variable
 
 if TYPE_CHECKING:
@@ -36,9 +36,11 @@ class View:
 
     since: the alias that the base had when the view was made; a Former for a tensor that took its shape in place.
     is_detached: whether it is what a view was detached to, which is no view in torch's eyes.
+    mode: "no_grad" or "inference_mode" where it was made in such a block.
+    place: which it is of several views that one call gave.
     """
 
-    __slots__ = ("holder", "inputs", "is_detached", "op", "seen", "since", "statics")
+    __slots__ = ("holder", "inputs", "is_detached", "mode", "op", "place", "seen", "since", "statics")
 
     def __init__(
         self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable | None
@@ -46,6 +48,8 @@ class View:
         self.holder, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
         self.since: View | Cell | Former | None = base._alias
         self.is_detached = False
+        self.mode = None if thread.grad else "inference_mode" if thread.inference else "no_grad"
+        self.place: int | None = None
 
     @property
     def base(self) -> Tensor:
@@ -78,7 +82,7 @@ class View:
         view = View(base, self.op, self.inputs, self.statics, seen)
         if self.is_renaming:
             view.since = Former(base)
-        view.is_detached = self.is_detached
+        view.is_detached, view.mode, view.place = self.is_detached, self.mode, self.place
         return view
 
     def refresh(self, tensor: Tensor) -> None:
@@ -101,7 +105,7 @@ class View:
         finally:
             thread.grad = keeps_history
         if seen is not None and read.aval.dtype is now.aval.dtype:  # other bits of the numbers are torch's own op again
-            show_as_strided(read.node)
+            rename_node(read.node, "AsStridedBackward0")
         tensor._variable = Variable(read.value, node) if type(node) is GradSlot else read
 
     def write(self, tensor: Tensor, new: Variable) -> None:
@@ -122,6 +126,8 @@ class View:
         old = base._variable
         if old.node is not None or new.node is not None:  # which copy was written is told by values, not by history
             refuse_repeated(tensor)
+            if thread.grad:
+                refuse_ambiguous(tensor)
         (written,) = apply(write_back_of(self.op), (old, new, *self.inputs), self.statics)
         if written.node is None and old.node is not None:
             written = Variable(written.value, old.node, old.index)
@@ -157,9 +163,45 @@ class Cell:
         """Bind this name anew, and let the others see the value."""
         tensor._variable = new
         self.value = new.value
-        self.writes += tensor._writes >= 0
+        if tensor._writes < _COUNTS_ALONE:
+            tensor._writes += 1
+        else:
+            self.writes += 1
         if self.mirrors is not None:
             self.mirrors.show(self)
+
+
+def refuse_ambiguous(tensor: Tensor) -> None:
+    """RuntimeError for a view that is one of many, or was made where no history was kept; or a view of such a one.
+
+    torch cannot tell then how gradients would go, and refuses to write what has a history.
+    """
+    read = tensor
+    while type(view := read._alias) is View and not view.is_detached and not view.is_renaming:
+        if view.mode is not None:
+            raise RuntimeError(
+                f"{_made_in(view.mode)} Given that this use case is ambiguous and error-prone, it is forbidden. You "
+                f"can clarify your code by moving both the view and the inplace either both inside the {view.mode} "
+                "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+                "tracked)."
+            )
+        if view.place is not None:
+            node = tensor._variable.node
+            made = _made_in("no_grad")
+            if node is not None:
+                name = node.name().removesuffix("Backward0")
+                made = f"Output {tensor.output_nr} of {name} is a view and is being modified inplace."
+            raise RuntimeError(
+                f"{made} This view is the output of a function that returns multiple views. Such functions do not "
+                "allow the output views to be modified inplace. You should replace the inplace operation by an "
+                "out-of-place one."
+            )
+        read = view.base
+
+
+def _made_in(mode: str) -> str:
+    changed = "with grad mode enabled" if mode == "no_grad" else "in normal mode"
+    return f"A view was created in {mode.removesuffix('_mode')} mode and is being modified inplace {changed}."
 
 
 def refuse_repeated(tensor: Tensor) -> None:
@@ -217,11 +259,15 @@ def write(tensor: Tensor, new: Variable) -> None:
         tensor._alias.write(tensor, new)
 
 
+ALONE = -(1 << 60)
+_COUNTS_ALONE = -(1 << 59)
+
+
 def version_of(tensor: Tensor) -> int:
     """Return how often the storage that a tensor reads was written to, under this name or one that shares it."""
     whole = tensor._whole
     shared = whole._alias.writes if type(whole._alias) is Cell else 0
-    return int(whole._writes) + shared if whole._writes >= 0 else 0
+    return whole._writes - ALONE if whole._writes < _COUNTS_ALONE else whole._writes + shared
 
 
 def _keep_retaining(tensor: Tensor, new: Variable) -> None:

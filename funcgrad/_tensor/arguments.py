@@ -10,10 +10,10 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor
+from funcgrad._base.naming import c_class_name
 from funcgrad._base.warning import warn_once
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.refused_sizes import refused_absence, refused_size
-from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -22,14 +22,41 @@ def is_real(given: Any) -> bool:
     return isinstance(given, Tensor) and not given.dtype.is_complex
 
 
-def is_conjugate(tensor: Tensor) -> bool:
-    """Tell whether it is a view of what it is the conjugate of."""
-    view = tensor._alias
-    while type(view) is View:
-        if view.op.name in ("conj", "mH", "adjoint", "H"):
-            return tensor.dtype.is_complex
+def is_conjugate(input: Tensor) -> bool:
+    """Tell whether it is a view of what it is the conjugate of, which torch marks by a bit; twice is not at all."""
+    view, found = input._alias, False
+    while input.dtype.is_complex and type(view) is View:
+        found ^= view.op.name in _CONJUGATING
+        view = view.base._alias
+    return found
+
+
+def is_negative(input: Tensor) -> bool:
+    """Tell whether it is the imaginary part of a conjugate, or a view of it, which torch marks by another bit."""
+    view = input._alias
+    while not input.dtype.is_complex and type(view) is View:
+        if view.op.name == "imag":
+            return is_conjugate(view.base)
         view = view.base._alias
     return False
+
+
+def refuse_marked(tensor: Any, function: str = "") -> None:
+    """RuntimeError for a conjugate whose parts a function would show: resolved they are another tensor's."""
+    if not isinstance(tensor, Tensor) or not is_conjugate(tensor):
+        return
+    if function:
+        raise RuntimeError(
+            f"{function} doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
+    raise RuntimeError(
+        "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype."
+    )
+
+
+_CONJUGATING = ("conj", "mH", "adjoint", "H")
 
 
 def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
@@ -48,7 +75,7 @@ def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
 def as_bool(given: Any, label: str) -> bool:
     """Return a bool; torch takes nothing else for one, least of all the second of two dimensions."""
     if type(given) is not bool:
-        raise TypeError(f"{label} must be bool, not {type_name(given)}")
+        raise TypeError(f"{label} must be bool, not {c_class_name(given)}")
     return given
 
 
@@ -115,7 +142,7 @@ def tensors_of(given: Any, label: str) -> Any:
     listed = given if isinstance(given, (list, tuple)) else tuple(given)
     for position, x in enumerate(listed):
         if not isinstance(x, (Tensor, jax.Array)):
-            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(x)}")
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {c_class_name(x)}")
     return listed
 
 
@@ -135,7 +162,18 @@ def no_tensor(operator: str, given: Any) -> TypeError:
 def require_tensor(given: Any, label: str) -> None:
     """Raise NotATensor for what is no tensor, nor an array of JAX."""
     if not isinstance(given, (Tensor, jax.Array)):
-        raise NotATensor(f"{label} must be Tensor, not {type_name(given)}")
+        raise NotATensor(f"{label} must be Tensor, not {c_class_name(given)}")
+
+
+def refused_dim(name: str) -> TypeError:
+    """Return the error for a function whose twin in `nn.functional` alone chooses a dimension itself."""
+    return TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+
+
+def require_value(given: Any) -> None:
+    """Raise NotATensor where there is nothing to fill with."""
+    if given is None:
+        raise NotATensor("masked_fill(): argument 'value' (position 2) must be Tensor, not NoneType")
 
 
 def in_order(name: str, is_method: bool, count: int, *inputs: Any) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
+from funcgrad._base.naming import c_class_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._ops.views import reshape_back
@@ -30,7 +31,7 @@ from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
-from funcgrad._tensor.retold import type_name
+from funcgrad._tensor.selected_later import Selection, changed_later, computed_later
 from funcgrad._tensor.strict import guard
 from funcgrad._tensor.tensor import Tensor
 
@@ -54,6 +55,8 @@ def call(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
         except AttributeError:
             return _with_foreign(op, inputs, statics)
         if alias is not None:
+            if type(alias) is Selection and (later := computed_later(op, inputs, statics)) is not None:
+                return later
             alias.refresh(x)
         variables.append(x._variable)
     results = apply(op, variables, statics)
@@ -75,6 +78,8 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
     target = inputs[0]
     if not isinstance(target, Tensor):
         raise NotATensor(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(target).__name__}")
+    if type(target._alias) is Selection and changed_later(op, inputs, statics):
+        return target
     target._check_writable()
     if op.write_back is not None:
         return _rename(op, target, statics)
@@ -256,7 +261,7 @@ def _known(op: Op, position: int, x: Any) -> Any:
             return kind(x)  # type: ignore[arg-type]  # x is of a subclass of this very kind
     name = op.inputs[min(position, len(op.inputs) - 1)].name
     raise NotATensor(
-        f"{op.public_name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type_name(x)}"
+        f"{op.public_name}(): argument '{name}' (position {position + 1}) must be Tensor, not {c_class_name(x)}"
     )
 
 

@@ -156,6 +156,8 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
         whole = inferred_size(input.shape.numel(), sizes)
         if not strides.is_viewable(input, whole):
             return call(TABLE["reshaped_copy"], (input,), (whole,))
+        if not strides.is_contiguous(input):
+            return call(TABLE["reshape_alias"], (input,), (whole,))
     return _own_if_copied(input, call_near(TABLE["reshape"], (input,), (sizes,)))
 
 

@@ -22,14 +22,14 @@ from funcgrad._tensor.arguments import as_bool, as_dims, as_dtype, as_int, as_sp
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.global_settings import is_emptiness_filled
-from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.interop import from_host, in_dtype, to_host
 from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
-from funcgrad._tensor.refused_numbers import check_fits
+from funcgrad._tensor.refused_numbers import check_filling
 from funcgrad._tensor.strides import in_format
 from funcgrad._tensor.tensor import Tensor
-from funcgrad._tensor.warned import warn_of_copy
+from funcgrad._tensor.warned import warn_of_copy, warn_of_fixed
 
 _WHOLE = 2**53  # floats below it hold each whole number
 
@@ -53,6 +53,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data.to(device=device, dtype=as_dtype(dtype))
     kind = as_dtype(dtype)
     if isinstance(data, np.ndarray) and (kind is None or kind.numpy == data.dtype):
+        warn_of_fixed(data, "NumPy array")
         return tensor_of(data, device)
     return from_data(data, kind, device, False)
 
@@ -62,8 +63,11 @@ def asarray(
 ) -> Tensor:
     """Return `obj` as a tensor; a tensor of this dtype and device as it is, unless a copy is asked for.
 
-    requires_grad: None keeps the history that a tensor has, False drops it.
+    requires_grad: None keeps the history that a tensor has, False drops it. ValueError where nothing may be copied
+    (copy=False) of a list or a number, whose numbers lie nowhere yet.
     """
+    if copy is False and isinstance(obj, (list, tuple, int, float, complex)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
     found = as_tensor(np.array(obj) if copy and isinstance(obj, np.ndarray) else obj, dtype, device)
     found = found.clone() if copy and found is obj else found
     if requires_grad is False and found.requires_grad:
@@ -74,14 +78,25 @@ def asarray(
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     """Return a tensor that shares its numbers with a numpy array: what is written to either shows in both."""
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        name = type(ndarray).__name__
+        name = f"numpy.{name}" if isinstance(ndarray, np.generic) else name
+        raise TypeError(f"expected np.ndarray (got {name})")
+    warn_of_fixed(ndarray, "NumPy array")
     return tensor_of(ndarray)
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """Return a tensor that shares its numbers with a buffer of bytes that can be written to. Shape: result (n,)."""
     kind = as_dtype(dtype, "frombuffer(): argument 'dtype'")
-    made = tensor_of(np.frombuffer(buffer, kind.numpy, count, offset))
+    size = memoryview(buffer).nbytes
+    if count < 0 and (size - offset) % kind.itemsize:
+        raise ValueError(
+            f"buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({kind.itemsize})"
+        )
+    array = np.frombuffer(buffer, kind.numpy, count, offset)
+    warn_of_fixed(array, "buffer")
+    made = tensor_of(array)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -98,10 +113,10 @@ def _filled(size: tuple[int, ...], fill: complex, dtype: DType, device: Any, req
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {next(n for n in size if n < 0)}: {list(size)}"
         )
-    check_fits(fill, dtype)
+    check_filling(fill, dtype)
 
     def host() -> np.ndarray[Any, Any]:
-        return np.full(size, np.asarray(fill).astype(dtype.numpy))
+        return np.full(size, in_dtype(np.asarray(fill), dtype))
 
     return _constant(Recipe(TABLE["full"], (fill,), (size, dtype), host), size, dtype, device, requires_grad)
 
@@ -175,6 +190,8 @@ def full(
     number = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
+    if type(size) is int:
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     sizes = as_dims(size, "full(): argument 'size' (position 1)") or ()
     kind = as_dtype(dtype, "full(): argument 'dtype'") or dtypes.of_number(number)
     made = _filled(sizes, number, kind, device, _wants_grad(requires_grad, "full"))
@@ -259,6 +276,8 @@ def arange(
     first, last = (0, start) if end is None else (0 if start is None else start, end)
     if last is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
+    if end is None and isinstance(start, str):
+        raise TypeError("arange(): argument 'end' (position 1) must be Number, not str")
     numbers = [_plain(x, "arange") for x in (first, last, step)]
     whole = [int(x) if isinstance(x, float) and x.is_integer() and abs(x) < _WHOLE else x for x in numbers]
     kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())

@@ -12,8 +12,10 @@ import numpy as np
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import c_type_name
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._tape.modes import thread
 from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_lost_history
 
 _PYTHON = {bool: bool, int: int, float: float, complex: complex}
 
@@ -44,7 +46,7 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     leaves = _types_of_leaves(data)
     if any(issubclass(kind, Tensor) for kind in leaves):
         data = _without_tensors(data)
-    array = _as_array(data)
+    array = _as_array(data, dtype)
     if array.dtype.kind in "OUSV":
         raise _no_number(data, dtype)
     kind = dtype or _inferred(data, leaves, array)
@@ -52,11 +54,15 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     return array, kind
 
 
-def _as_array(data: Any) -> np.ndarray[Any, Any]:
+def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     try:
         return np.array(data)
     except ValueError:
-        raise _ragged(data) from None
+        sizes = _first_sizes(data)
+        kind = dtype or _common_dtype(data)
+        if 0 in sizes:
+            return np.empty(sizes, complex if kind.is_complex else float)
+        raise _ragged(data, kind) from None
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
 
@@ -81,10 +87,10 @@ def _inferred(data: Any, leaves: set[type], array: np.ndarray[Any, Any]) -> DTyp
 
 def _of_python(array: np.ndarray[Any, Any]) -> DType:
     """Return the dtype of numbers that came from Python: floats get the default dtype, ints int64."""
-    if array.size == 0 or array.dtype.kind == "f":
-        return dtypes.get_default_dtype()
     if array.dtype.kind == "c":
         return dtypes.get_default_dtype().to_complex()
+    if array.size == 0 or array.dtype.kind == "f":
+        return dtypes.get_default_dtype()
     return dtypes.bool_ if array.dtype.kind == "b" else dtypes.int64
 
 
@@ -116,8 +122,21 @@ def check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
 
 
-def _ragged(data: Any) -> Exception:
-    """Return torch's error for sequences of unequal lengths."""
+def _common_dtype(data: Any) -> DType:
+    """Return the dtype of all that stands in sequences of unequal lengths, looked through from the first on."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (list, tuple)):
+        return reduce(promotion.promote_types, map(_common_dtype, data)) if data else dtypes.get_default_dtype()
+    if not isinstance(data, (int, float, complex, np.generic, np.ndarray)):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    return _dtype_of(data)
+
+
+def _ragged(data: Any, kind: DType) -> Exception:
+    """Return torch's error for sequences of unequal lengths, of numbers that were to have this dtype."""
     level, dim = [data], 0
     while all(map(_is_row, level)):
         length = len(level[0])
@@ -127,10 +146,21 @@ def _ragged(data: Any) -> Exception:
         level, dim = [x for row in level for x in row], dim + 1
     odd = next(x for x in level if _is_row(x) != _is_row(level[0]))
     if isinstance(odd, (list, tuple)):
-        if isinstance(level[0], float):
+        if kind.is_differentiable:
             return TypeError(f"must be real number, not {type(odd).__name__}")
         return TypeError(f"{type(odd).__name__!r} object cannot be interpreted as an integer")
     return TypeError("not a sequence")
+
+
+def _first_sizes(data: Any) -> list[int]:
+    """Return the length of the first row on each level: where one is empty, torch does not look at the others."""
+    sizes: list[int] = []
+    while _is_row(data):
+        sizes.append(len(data))
+        data = data[0] if len(data) else None
+    if isinstance(data, str) and data:
+        raise ValueError("too many dimensions 'str'")  # whose first letter is a text, whose first letter is one, ...
+    return sizes
 
 
 def _is_row(given: Any) -> bool:
@@ -143,11 +173,17 @@ def _no_number(data: Any, dtype: DType | None) -> Exception:
     found = next((x for x in _leaves(data) if not isinstance(x, (int, float, complex, np.generic, np.ndarray))), None)
     if any(isinstance(x, int) and abs(x) >= 2**63 for x in _leaves(data)):
         return ValueError("Overflow when unpacking long long")
-    if isinstance(found, str):
+    if isinstance(next(iter(_leaves(data))), str):
         return ValueError("too many dimensions 'str'")
+    kind = type(found).__name__
     if dtype is not None:
-        return TypeError(f"must be real number, not {type(found).__name__}")
-    return RuntimeError(f"Could not infer dtype of {type(found).__name__}")
+        is_whole = dtype.category == dtypes.INTEGER
+        return TypeError(
+            f"'{kind}' object cannot be interpreted as an integer" if is_whole else f"must be real number, not {kind}"
+        )
+    if isinstance(found, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{kind}'")
+    return RuntimeError(f"Could not infer dtype of {kind}")
 
 
 def _without_tensors(data: Any) -> Any:
@@ -163,4 +199,6 @@ def _numbers_of(tensor: Tensor, as_row: bool) -> np.ndarray[Any, Any]:
         return to_host(tensor)
     if tensor.shape.numel() != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
+    if tensor.requires_grad and thread.grad:
+        warn_of_lost_history()
     return to_host(tensor).reshape(())

@@ -30,7 +30,10 @@ def backward(
     gradient: what to start from, of this tensor's shape; a scalar starts from 1. The graph's saved values are freed
     unless retain_graph (by default, create_graph).
     """
-    run_backward([self], [gradient], retain_graph, create_graph, inputs)
+    gradients = [gradient] if gradient is None or isinstance(gradient, Tensor) else list(gradient)
+    if len(gradients) != 1:
+        raise RuntimeError(f"got 1 tensors and {len(gradients)} gradients")
+    run_backward([self], gradients, retain_graph, create_graph, inputs)
 
 
 def run_backward(
@@ -67,13 +70,13 @@ def _fill(
     tensors: Sequence[Tensor], gradients: Sequence[Any], retain_graph: bool | None, create_graph: bool, inputs: Any
 ) -> None:
     retain = create_graph if retain_graph is None else retain_graph
+    listed: list[Any] = [inputs] if isinstance(inputs, (Tensor, GradientEdge)) or inputs is None else list(inputs)
+    if not listed:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = [_root(i, t, g) for i, (t, g) in enumerate(zip(tensors, gradients, strict=True))]
     if inputs is None:
         Pass(retain=retain, history=create_graph).run(roots)
         return
-    listed = [inputs] if isinstance(inputs, (Tensor, GradientEdge)) else list(inputs)
-    if not listed:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for given in listed:
         if isinstance(given, Tensor):
             given.retain_grad()

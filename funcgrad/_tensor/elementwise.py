@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from funcgrad._ops.table import TABLE
+from funcgrad._ops.alone import ALONE
 
-_FILES = ("activation", "arithmetic", "bessel", "bounds", "comparison", "pointwise", "powers", "special")
-_NOT_ALONE = {"glu", "prelu", "isin", "where_method"}
 _MORE = (  # written by hand, so in no row of the table; or with another name there
     "alpha_dropout", "bernoulli", "bfloat16", "bitwise_not", "bool", "byte", "char", "clip", "clone", "contiguous",
     "cpu", "cuda", "data", "detach", "div", "divide", "double", "dropout", "dropout1d", "empty_like", "feature_dropout",
@@ -17,9 +15,9 @@ _MORE = (  # written by hand, so in no row of the table; or with another name th
 
 
 def _names() -> set[str]:
-    rows = [op for op in TABLE.values() if op.function.__module__.rpartition(".")[2] in _FILES]
-    named = {place.rpartition(".")[2].strip("_") for op in rows if op.name not in _NOT_ALONE for place in op.names}
-    return {*named, *(op.name for op in rows if op.name not in _NOT_ALONE), *_MORE} - {""}
+    rows = [op for op in ALONE if op.name != "where_method"]
+    named = {place.rpartition(".")[2].strip("_") for op in rows for place in op.names}
+    return {*named, *(op.name for op in rows), *_MORE} - {""}
 
 
 ELEMENTWISE = {spelling for name in _names() for spelling in (name, f"__{name}__", f"__r{name}__")}

@@ -10,13 +10,16 @@ from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import Cell, cell_of, version_of
-from funcgrad._tensor.arguments import as_int
+from funcgrad._tensor.arguments import as_int, is_conjugate, is_negative
 from funcgrad._tensor.registry import METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 
 
 def _version(self: Tensor) -> int:
-    """How often the storage was written to, but through `.data`. RuntimeError for what was made in inference mode."""
+    """How often the storage was written to, but through `.data`, which counts alone.
+
+    RuntimeError for what was made in inference mode.
+    """
     if self.is_inference():
         raise RuntimeError("Inference tensors do not track version counter.")
     return version_of(self)
@@ -44,13 +47,13 @@ METHODS["grad_dtype"] = property(_grad_dtype, _set_grad_dtype, doc="The dtype th
 @method()
 def size(self: Tensor, dim: int | None = None) -> Any:
     """Return the shape, or the size of one dimension."""
-    return self.shape if dim is None else self.shape[in_range(self, dim)]
+    return self.shape if dim is None else self.shape[in_range(self, dim, "size(): argument 'dim' (position 1)")]
 
 
-def in_range(self: Tensor, dim: Any) -> int:
+def in_range(self: Tensor, dim: Any, label: str = "argument 'dim'") -> int:
     """Return `dim` counted from the front. Raises IndexError where the tensor has no such dimension."""
     bound = max(self.ndim, 1)
-    number = as_int(dim)
+    number = as_int(dim, label)
     assert number is not None
     if not -bound <= number < bound:
         raise IndexError(
@@ -123,9 +126,13 @@ def is_inference(input: Tensor) -> bool:
     return input._made_in_inference if base is None else base._made_in_inference
 
 
-@both("is_conj", "is_neg", "is_distributed")
-def is_never(input: Tensor) -> bool:
-    """Tell what is never so here: such tensors are computed, or made ordinary ones, at once."""
+both("is_conj")(is_conjugate)
+both("is_neg")(is_negative)
+
+
+@both()
+def is_distributed(input: Tensor) -> bool:
+    """Tell that no tensor is spread over processes by torch's older means."""
     return False
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call_in_place
+from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.interop import from_host, to_host
-from funcgrad._tensor.refused_numbers import check_fits
+from funcgrad._tensor.refused_numbers import check_filling
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.tensor import Tensor
 
@@ -18,7 +20,9 @@ from funcgrad._tensor.tensor import Tensor
 @both()
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Make all elements one number."""
-    check_fits(value, input)
+    if not isinstance(value, (Tensor, jax.Array, np.generic, np.ndarray, bool, int, float, complex)):
+        raise refused_forms("fill_", [("", value)], is_method=True)
+    check_filling(value, input)
     return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
 
 

@@ -6,17 +6,19 @@ Each is written as source and compiled at first use, as dataclasses does it: the
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 import numpy as np
 
 from funcgrad._base import dtypes
-from funcgrad._base.errors import NotATensor
+from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_gradients, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.call import call, call_in_place, tensor_of_array, write_out
+from funcgrad._tensor.forms import public_name
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
@@ -26,11 +28,13 @@ from funcgrad._tensor.strides import refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
+_TOLD_MISSING = ("int", "Dims")  # kinds of which a TypeError tells at once that none was given
 _FIRST = {  # what functions do before they call their row: what its `demands` cannot say, and warnings
     "index_add": "require(are_places if getattr(input, 'ndim', 0) > 1 else are_rows, index, input, dim)",
+    **dict.fromkeys(("add", "sub", "rsub"), "if alpha is not _default_alpha: check_factor(alpha, input, other)"),
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_divisor(input, other)"),
     "div": "if rounding_mode is not None: check_divisor(input, other)",
-    "view": "if size and type(size[0]) is DType or 'dtype' in named: "
+    "view": "if size and type(size[0]) is DType or 'dtype' in named: refuse_marked(input); "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",
     "masked_scatter": "check_scattered(input, mask, source)",
@@ -50,7 +54,8 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
-    "masked_fill": "check_fits(value, input)",
+    "gaussian_nll_loss": "check_variance(var)",
+    "masked_fill": "require_value(value); check_fits(value, input)",
     **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
     "clamp_min": "check_bound(min, input)",
     "clamp_max": "check_bound(max, input)",
@@ -58,9 +63,12 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "T": "warn_of_reversal(input)",
     **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve", "old_lu_solve")},
     "stft": "warn_of_spectra(window, return_complex)",
-    "istft": "warn_of_inversion(window)",
+    "istft": "warn_of_inversion(window); told = dict(center=center, normalized=normalized, onesided=onesided, "
+    "length=length, return_complex=return_complex); "
+    "check_overlap(input, n_fft, hop_length, win_length, window, told, length)",
     **dict.fromkeys(("real", "conj", "conj_physical"), "if is_real(input): return input"),
-    "resolve_conj": "if isinstance(input, Tensor) and not is_conjugate(input): return input",
+    "resolve_conj": "if isinstance(input, Tensor) and not (is_conjugate(input) or is_negative(input)): return input",
+    "view_as_real": "refuse_marked(input, 'view_as_real')",
 }  # fmt: skip
 _LAST = {  # what they do once the row has been called
     **REFUSED,
@@ -135,9 +143,9 @@ class Form:
         """Ask objects of foreign classes that override functions, once the function has failed on one."""
         body = [f"    {line}" for line in lines[1:]]
         late = "        if are_overriding_late(locals()): return asked_late(made, locals())"
-        told = f"        retell(error, op, {self.place!r})"
+        given = ", ".join([p.name for p in self.op.parameters])
+        told = f"        retell(error, op, {self.place!r}, ({given},))"
         if self.op.name in SEVERAL_FORMS:
-            given = ", ".join([p.name for p in self.op.parameters])
             told = f"        refuse_forms(op, ({given}))"
         return [
             lines[0],
@@ -151,9 +159,18 @@ class Form:
 
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
-        lines = [f"    require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands]
+        lines = []
+        if self.op.demands:  # of numbers, which torch looks at once shapes and dtypes fit
+            wanted = [
+                f"        require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands
+            ]
+            given = f"{self._inputs()}, {self._statics(self._spread())}"
+            told = f"raise refused_sooner(error, op, {given}) from None"
+            lines = ["    try:", *wanted, f"    except (RuntimeError, IndexError, ValueError) as error: {told}"]
         if any(p.name == "size_average" for p in self.op.parameters):
             lines.append("    warn_of_old_reduction(size_average, reduce)")
+        if self.op.name in ("softmax", "log_softmax") and not self.place.startswith("nn."):
+            lines.append(f"    if dim is None: raise refused_dim({self.name!r})")
         check = _FIRST.get(self.op.name)
         if check is not None and not (self.is_dunder and check.startswith("if ")):  # operators have no options
             lines.append(f"    {check.replace('input, other', 'other, input') if self.reflected else check}")
@@ -178,6 +195,8 @@ class Form:
     def _head(self) -> tuple[str, Parameter | None]:
         spread = self._spread()
         words, marked = [], False
+        is_of_c = not (self.is_dunder or self.place.startswith("nn.") or self.op.name in SEVERAL_FORMS)
+        tells_missing = is_of_c and all(p.is_input or p.kind in _TOLD_MISSING for p in self._required())
         for p in self._parameters():
             if p is spread:
                 words.append(f"*{p.name}")
@@ -186,13 +205,16 @@ class Form:
             if p.keyword_only and not marked and not self.has_old_order:
                 words.append("*")
                 marked = True
-            needed = p.is_required and not (p.name == "dim" and "axis" in self.renamed)
+            needed = p.is_required and not tells_missing and not (p.name == "dim" and "axis" in self.renamed)
             words.append(p.name if needed else f"{p.name}=_default_{p.name}")
         if self.takes_inplace:
             words.insert(words.index("*") if "*" in words else len(words), "inplace=False")
         extra = [f"{name}=None" for name in self.renamed] + ["out=None"] * self.takes_out
         named = ["**named"] if spread is not None else []
         return ", ".join([*words, *["*"] * (bool(extra) and not marked), *extra, *named]), spread
+
+    def _required(self) -> list[Parameter]:
+        return [p for p in self._parameters() if p.is_required]
 
     def _numpy_names(self) -> dict[str, str]:
         """Return numpy's names of parameters, which torch takes too: axis for dim, keepdims for keepdim."""
@@ -209,7 +231,7 @@ class Form:
         """Return, as source, what errors call one parameter."""
         position = [p.name for p in self.op.parameters].index(name)
         place = "" if self.op.parameters[position].keyword_only else f" (position {position + (not self.is_method)})"
-        return repr(f"{self.name}(): argument '{name}'{place}")
+        return repr(f"{public_name(self.place)}(): argument '{name}'{place}")
 
     def _parameters(self) -> list[Parameter]:
         parameters = list(self.op.parameters)
@@ -274,6 +296,17 @@ def _equal_to_array(op: Op, tensor: Any, array: np.ndarray[Any, Any]) -> Any:
     return call(op, (tensor, tensor_of_array(array))) if array.dtype.kind in "biufc" else NotImplemented
 
 
+def _refused_sooner(error: Exception, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...]) -> Exception:
+    """Return what is wrong with shapes or dtypes, which goes before numbers that are wrong too; else `error`."""
+    try:
+        call(op, inputs, statics)
+    except ShapeError:  # JAX's words, for which torch has none
+        return error
+    except Exception as sooner:
+        return sooner
+    return error
+
+
 def _is_in_place(bare: str) -> bool:
     return bare.startswith("i") and bare != "invert" and f"__{bare[1:]}__" in _ARITHMETIC
 
@@ -306,9 +339,21 @@ def made(place: str) -> Any:
     function.__name__ = function.__qualname__ = form.name
     function.__doc__ = op.function.__doc__
     function.__module__ = ".".join(["funcgrad", *place.split(".")[:-1]]).rstrip(".")  # pickles find it there
+    if MISSING in (function.__defaults__ or ()):
+        function.__signature__ = _as_required(inspect.signature(function))
     if place.startswith("."):
         function.__qualname__ = f"Tensor.{form.name}"
     return function
+
+
+def _as_required(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature in which what must be given has no default: `dim` keeps it where `axis` may take its place."""
+    other_names = {"dim"} if "axis" in signature.parameters else set()
+    parameters = [
+        p.replace(default=p.empty) if p.default is MISSING and p.name not in other_names else p
+        for p in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters)
 
 
 def _checks_and_converters() -> dict[str, Any]:
@@ -319,7 +364,9 @@ def _checks_and_converters() -> dict[str, Any]:
 
 
 _SCOPE: dict[str, Any] = {"MISSING": MISSING, "NotATensor": NotATensor, "Tensor": Tensor, **SCOPE}
-_SCOPE.update(ndarray=np.ndarray, equal_to_array=_equal_to_array, RECIPROCAL=TABLE["reciprocal"])
+_SCOPE.update(
+    ndarray=np.ndarray, equal_to_array=_equal_to_array, refused_sooner=_refused_sooner, RECIPROCAL=TABLE["reciprocal"]
+)
 _SCOPE.update(
     _checks_and_converters(), refuse_unviewable=refuse_unviewable, DType=dtypes.dtype, VIEW_DTYPE=TABLE["view_dtype"]
 )

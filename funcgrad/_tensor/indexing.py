@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import zip_longest
 from operator import index as index_of
 from typing import Any
 
@@ -15,9 +14,9 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
+from funcgrad._base.naming import c_class_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
-from funcgrad._ops.indexing import require_together
 from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import expanded_size
 from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
@@ -27,11 +26,12 @@ from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import check_range, from_data
-from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text, to_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text
 from funcgrad._tensor.near import call_near
 from funcgrad._tensor.near_writes import is_assignable, is_same_place, set_near
 from funcgrad._tensor.refused_numbers import require
-from funcgrad._tensor.retold import type_name
+from funcgrad._tensor.selected_later import move_selected, selected_later
+from funcgrad._tensor.selecting import check_mask, is_mask, require_integers, selection
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_discarded
 
@@ -55,7 +55,11 @@ def get_item(self: Tensor, index: Any) -> Tensor:
     part, selectors = _walk(self, index)
     if not selectors:
         return call(TABLE["whole" if type(index) is slice else "alias"], (part,)) if part is self else part
-    tensors, layout = _selection(part, selectors)
+    if len(selectors) == 1 and is_mask(selectors[0][1]):
+        later = selected_later(part, *selectors[0])
+        if later is not None:
+            return later
+    tensors, layout = selection(part, selectors)
     return call(TABLE["index"], (part, *tensors), (layout,))
 
 
@@ -70,9 +74,11 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     part, selectors = _walk(self, index)
     part._check_writable()
     if selectors:
+        if len(selectors) == 1 and move_selected(part, *selectors[0], value):
+            return
         source = _source(self, value, selects=True)
         if len(selectors) == 1 and selectors[0][1].dtype is dtypes.uint8 and source.shape.numel() == 1:
-            _check_mask(part, *selectors[0])
+            check_mask(part, *selectors[0])
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         if source.dtype is not self.dtype:
             _require_dtype(self, source, len(selectors) == 1 and is_mask(selectors[0][1]))
@@ -115,7 +121,7 @@ def _source(self: Tensor, value: Any, *, selects: bool) -> Any:
         check_range(np.asarray(value), self.dtype)
         return full((), value, dtype=self.dtype, device=self.device) if selects else value
     if not is_assignable(value):
-        raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
+        raise TypeError(f"can't assign a {c_class_name(value)} to a {self.type()}")
     return from_data(value, self.dtype, self.device, False)
 
 
@@ -131,7 +137,7 @@ def _put(part: Tensor, selectors: list[tuple[int, Tensor]], source: Tensor, accu
         dim, mask = selectors[0]
         (result,) = apply(TABLE["masked_set"], (part._current(), mask._current(), variable), (dim,))
     else:
-        tensors, layout = _selection(part, selectors)
+        tensors, layout = selection(part, selectors)
         inputs = (part._current(), *[t._current() for t in tensors], variable)
         (result,) = apply(TABLE["index_put"], inputs, (layout, accumulate))
     part._write(result)
@@ -215,11 +221,6 @@ def _tensor_index(item: Any) -> Any:
     )
 
 
-def is_mask(tensor: Tensor) -> bool:
-    """Tell whether a tensor selects by truth instead of by place."""
-    return tensor.dtype in (dtypes.bool_, dtypes.uint8)
-
-
 def _consumes(item: Any) -> int:
     if isinstance(item, Tensor):
         return item.ndim if is_mask(item) else 1
@@ -234,7 +235,7 @@ def _select(part: Tensor, dim: int, index: Any, position: int) -> Tensor:
         raise IndexError(_NO_DIMENSION)
     size = shape[dim]
     if isinstance(index, Tensor):
-        _require_integers(index)
+        require_integers(index)
         require(are_indices, index, part, dim, position)
         return call(TABLE["select_at"], (part, index), (dim,))
     if not -size <= index < size:
@@ -296,54 +297,9 @@ def _end_on_host(part: Tensor, variable: Variable, dim: int, start: int, step: i
     return taken
 
 
-def _selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[list[Tensor], tuple[int | None, ...]]:
-    """Return the integer tensors, and which of them (or none) indexes each dimension; masks are read for places."""
-    tensors: list[Tensor] = []
-    layout: list[int | None] = []
-    unknown: list[int] = []  # those of `tensors` that may be beyond
-    for dim, selector in selectors:
-        layout += [None] * (dim - len(layout))
-        if not is_mask(selector):
-            _require_integers(selector)
-            unknown.append(len(tensors))
-        for places in _places(part, dim, selector) if is_mask(selector) else [selector]:
-            layout.append(len(tensors))
-            tensors.append(places)
-    if len(tensors) > 1:
-        require_together([places.shape for places in tensors])
-    kept = [size for size, which in zip_longest(part.shape, layout) if which is None]
-    if 0 in kept or any(0 in places.shape for places in tensors):
-        unknown = []  # of nothing nothing is beyond
-    elif 0 in part.shape:
-        raise IndexError("index is out of bounds for dimension with size 0")
-    for which in unknown:  # torch's errors say by number which tensor it is, not of which dimension
-        require(are_indices, tensors[which], part, layout.index(which), which)
-    return tensors, tuple(layout)
-
-
-def _places(part: Tensor, dim: int, mask: Tensor) -> list[Tensor]:
-    """Return the places at which a mask is true, for each of its dimensions."""
-    _check_mask(part, dim, mask)
-    return [from_host(places.astype(np.int64), device=mask.device) for places in np.nonzero(to_host(mask))]
-
-
-def _require_integers(places: Tensor) -> None:
-    if places.dtype not in (dtypes.int64, dtypes.int32):
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-
-
-def _check_mask(part: Tensor, dim: int, mask: Tensor) -> None:
-    for d, length in enumerate(mask.shape):
-        if length != part.shape[dim + d]:
-            raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {d} does not match the shape of the indexed tensor "
-                f"{list(part.shape)} at index {dim + d}"
-            )
-
-
 def _fits_mask(part: Tensor, selector: tuple[int, Tensor], source: Tensor) -> bool:
     """Tell whether x[mask] = source needs no look at the mask: the source does not count the selected places."""
     dim, mask = selector
-    _check_mask(part, dim, mask)
+    check_mask(part, dim, mask)
     after = part.ndim - dim - mask.ndim
     return mask.dtype is dtypes.bool_ and (source.ndim <= after or source.shape.numel() == 1)

@@ -11,9 +11,11 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.errors import BatchIsRead
 from funcgrad._ops.strides import order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.faults import raise_fault
+from funcgrad._program.joining import SMALL
 from funcgrad._program.record import array_of, numbers_of, share
 from funcgrad._program.run import put
 from funcgrad._program.value import (
@@ -32,16 +34,25 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.placement import device_of, placement
 from funcgrad._tensor.tensor import Tensor
 
-SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape
-
 
 def from_host(
     array: np.ndarray[Any, Any], *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor with a copy of a numpy array (cast to `dtype`) on `device`."""
-    wanted = dtypes.of_numpy(array.dtype) if dtype is None else dtype
-    array = np.ascontiguousarray(array, wanted.numpy).reshape(array.shape)
+    if dtype is not None and array.dtype != dtype.numpy:
+        array = in_dtype(array, dtype)
+    array = np.ascontiguousarray(array, dtypes.of_numpy(array.dtype).numpy).reshape(array.shape)
     return Tensor._leaf(Variable(value_on(array, placement(device))), requires_grad)
+
+
+def in_dtype(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    """Cast as torch does, without numpy's warnings of what does not fit: it is infinite, or the largest float8."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype is dtypes.float8_e4m3fn:
+            array = np.clip(array.astype(np.result_type(array, np.float32)), -448, 448)
+        elif dtype is dtypes.float8_e8m0fnu:
+            array = np.maximum(np.abs(array.astype(np.float32)), np.float32(2.0**-127))
+        return array.astype(dtype.numpy)
 
 
 def lying_as(made: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
@@ -68,14 +79,21 @@ def value_on(array: np.ndarray[Any, Any], placed: Any) -> Value:
     return meta(aval_of(array)) if placed is META else of_array(put(array, placed))
 
 
-def to_host(tensor: Tensor) -> np.ndarray[Any, Any]:
-    """Return a writable numpy copy of a tensor's numbers, waiting until they are computed."""
+def to_host(tensor: Tensor, batched: str = "") -> np.ndarray[Any, Any]:
+    """Return a writable numpy copy of a tensor's numbers, waiting until they are computed.
+
+    batched: what to say, rather than that there is no storage, where vmap maps over them.
+    """
     value = tensor._current().value
     if value.program is CONSTANT and value.slot.host is not None:
         return value.slot.host()
     if type(value.array) is np.ndarray:
         return np.array(value.array)
-    copied = np.array(on_host(numbers_of(value)))
+    try:
+        copied = np.array(on_host(numbers_of(value)))
+    except BatchIsRead as error:
+        error.args = (batched,) if batched else error.args
+        raise
     raise_fault()
     return copied
 

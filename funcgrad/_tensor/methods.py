@@ -59,6 +59,7 @@ def install() -> None:
             setattr(Tensor, name, found.setter(_read_only(name)))
     overriding.install()
     _Methods.find = staticmethod(find)  # type: ignore[assignment]  # a function, called as one
+    _Methods.names = staticmethod(method_names)  # type: ignore[assignment]  # as well
 
 
 def method_names() -> list[str]:

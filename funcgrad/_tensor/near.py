@@ -12,10 +12,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from funcgrad._base import dtypes
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
-from funcgrad._program.joining import BY_NUMPY, Numbers
+from funcgrad._program.joining import BY_NUMPY, SHAPING, SMALL, Numbers
 from funcgrad._program.record import array_of, ends_where_it_grows, note_growth, thread
 from funcgrad._program.trie import signature_of
 from funcgrad._program.value import CONSTANT, Aval, Recipe, Value, constant, of_array
@@ -23,7 +22,8 @@ from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call
-from funcgrad._tensor.interop import SMALL, host_numbers, is_on_host, is_short_text
+from funcgrad._tensor.interop import host_numbers, in_dtype, is_on_host, is_short_text
+from funcgrad._tensor.selected_later import Selection
 from funcgrad._tensor.tensor import Tensor
 
 _WIDEST = 1 << 63
@@ -39,17 +39,15 @@ def _in_dtype(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval)
     numbers, kind = arrays[0], result.dtype.numpy
     if numbers.dtype.kind == "c" and kind.kind not in "cb":
         numbers = numbers.real
-    with np.errstate(over="ignore", invalid="ignore"):
-        if kind.kind in "iu" and numbers.dtype.kind in "fV":
+    if kind.kind in "iu" and numbers.dtype.kind in "fV":
+        with np.errstate(invalid="ignore"):
             numbers = numbers.astype(np.float64).astype(np.int64 if kind.itemsize == 8 else np.int32)
-        if kind == dtypes.float8_e4m3fn.numpy:
-            numbers = np.clip(numbers.astype(np.result_type(numbers, np.float32)), -448, 448)
-        return numbers.astype(kind)
+    return in_dtype(numbers, result.dtype)
 
 
 ON_HOST: dict[Op, Callable[[Sequence[Numbers], tuple[Any, ...], Aval], Numbers]] = {
     TABLE["to_dtype"]: _in_dtype, **{TABLE[name]: join for name, join in BY_NUMPY.items()},
-    **dict.fromkeys((TABLE[name] for name in ("view", "reshape", "squeeze", "unsqueeze", "flatten")), _in_shape),
+    **dict.fromkeys(SHAPING, _in_shape),
 }  # fmt: skip
 OF_WHOLE_NUMBERS: dict[Op, Callable[[Numbers, Any], Numbers]] = {
     TABLE["add"]: np.add, TABLE["sub"]: np.subtract, TABLE["mul"]: np.multiply,
@@ -105,7 +103,7 @@ def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] =
     Samples are joined so (`torch.cat([edges + begin for ...])`), and with floats numpy might round otherwise.
     """
     first, other = inputs[0], inputs[-1]
-    if len(inputs) != 2:
+    if len(inputs) != 2 or (type(first) is Tensor and type(first._alias) is Selection):
         return call(op, inputs, statics)
     if type(first) is Tensor:
         if type(other) is int and _is_place(first) and abs(other) < _WIDEST:
@@ -122,7 +120,7 @@ def call_near_if_whole(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] =
 
 def _is_place(x: Any) -> bool:
     """Tell whether it is one whole number that is made on the host when somebody asks, such as y[i]."""
-    if type(x) is not Tensor or x._variable.value.program is not CONSTANT:
+    if type(x) is not Tensor or type(x._alias) is Selection or x._variable.value.program is not CONSTANT:
         return False
     value = x._current().value
     if value.program is not CONSTANT or value.slot.host is None:

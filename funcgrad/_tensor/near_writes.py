@@ -37,7 +37,11 @@ _ALL = slice(None)
 def set_near(target: Tensor, index: Any, value: Any) -> bool:
     """Do target[index] = value on the host; False, and nothing done, where that is not the host's or not plain."""
     places = None if settings.eager or target._variable.node is not None else _places(index)
-    return places is not None and _change(target, value, lambda part, numbers: part.__setitem__(places, numbers))
+    if places is None or (
+        any(map(_is_array, places)) and isinstance(value, Tensor) and value.dtype is not target.dtype
+    ):
+        return False  # what tensors select takes numbers of its own dtype
+    return _change(target, value, lambda part, numbers: part.__setitem__(places, numbers))
 
 
 def call_in_place_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
@@ -143,9 +147,13 @@ def _places(index: Any) -> Any:
     places = [_place(item) for item in items]
     if any(place is _UNKNOWN for place in places):
         return None
-    if any(isinstance(place, np.ndarray) for place in places) and not _selects_plainly(places):
+    if any(map(_is_array, places)) and not _selects_plainly(places):
         return None
     return tuple(places)
+
+
+def _is_array(place: Any) -> bool:
+    return isinstance(place, np.ndarray)
 
 
 _UNKNOWN = object()

@@ -14,12 +14,13 @@ from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_bool, as_dims, as_int, require_tensor
 from funcgrad._tensor.call import call, write_out
+from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.refused_numbers import check_choice, require
 from funcgrad._tensor.registry import both, function, method
-from funcgrad._tensor.selections import nonzero
+from funcgrad._tensor.selections import places_where
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_bytes, warn_of_old_name
 
@@ -78,14 +79,25 @@ both("nanmedian")(_middle("nanmedian"))
 @function()
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """Return `input` where the condition holds, else `other`; without them, the places where it holds."""
+    choices = [x for x in (input, other) if x is not None]
+    if choices and not (_is_array(condition) and len(choices) == 2 and all(map(_is_number, choices))):
+        raise refused_forms("where", [("", x) for x in (condition, *choices)])
     require_tensor(condition, "where(): argument 'condition' (position 1)")
     if input is None and other is None:
-        return nonzero(condition, as_tuple=True)
+        return places_where(condition)
     warn_of_bytes(condition)
     check_choice(input, other)
     check_choice(other, input)
     result = call(TABLE["where"], (condition, input, other))
     return result if out is None else write_out(out, result, name="where")
+
+
+def _is_array(given: Any) -> bool:
+    return isinstance(given, (Tensor, jax.Array))
+
+
+def _is_number(given: Any) -> bool:
+    return _is_array(given) or isinstance(given, (bool, int, float, complex, np.generic))
 
 
 @method("where")

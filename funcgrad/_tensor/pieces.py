@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from funcgrad._ops.pieces import named_split_pieces
 from funcgrad._ops.table import TABLE
+from funcgrad._tape.nodes import rename_node
+from funcgrad._tensor.aliases import View
 from funcgrad._tensor.arguments import as_dims, as_int, tensors_of
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
@@ -18,19 +21,48 @@ from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
 from funcgrad._tensor.tensor import Tensor
 
 
-@both("split", "unsafe_split")
+def as_one_call(views: Sequence[Tensor], node: str) -> tuple[Tensor, ...]:
+    """Return views that one call gave: their nodes have torch's name of it, and none of them is to be written to."""
+    for place, each in enumerate(views):
+        view = each._alias
+        if type(view) is View:
+            view.place = place
+    return _called(views, node)
+
+
+def _called(views: Sequence[Tensor], node: str) -> tuple[Tensor, ...]:
+    for each in views:
+        rename_node(each._variable.node, node)
+    return tuple(views)
+
+
+@both()
 def split(
     tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
-    input = tensor
+    given = split_size if split_size_or_sections is None else split_size_or_sections
+    pieces = _pieces(tensor, given, dim)
+    return as_one_call(pieces, "SplitBackward0" if _is_step(given) else "SplitWithSizesBackward0")
+
+
+@both()
+def unsafe_split(tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return what `split` returns, to be written to at the caller's risk: here it is seen in the tensor."""
+    return _called(_pieces(tensor, split_size, dim), "UnsafeSplitBackward0")
+
+
+def _is_step(given: Any) -> bool:
+    return isinstance(given, int) or (isinstance(given, Tensor) and not given.ndim)
+
+
+def _pieces(input: Tensor, given: Any, dim: int) -> list[Tensor]:
+    """Return views of pieces of one dimension, of the size or the sizes given."""
     if not input.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    given = split_size if split_size_or_sections is None else split_size_or_sections
     dim = in_range(input, dim)
     size = input.shape[dim]
-    is_step = isinstance(given, int) or (isinstance(given, Tensor) and not given.ndim)
-    if is_step:
+    if _is_step(given):
         step = int(given)
         if step < 0:
             raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
@@ -39,16 +71,17 @@ def split(
         sections = [min(step, size - at) for at in range(0, size, step)] if size else [0]
     else:
         sections = list(_sections(given))
+        if any(length < 0 for length in sections):
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sections}"
+            )
         if sum(sections) != size:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}"
                 f"), but got split_sizes={sections}"
             )
-    node = "SplitBackward0" if is_step else "SplitWithSizesBackward0"
     starts = accumulate(sections, initial=0)
-    return tuple(
-        [call(TABLE["slice"], (input, at), (dim, n, 1, node)) for at, n in zip(starts, sections, strict=False)]
-    )
+    return [call(TABLE["slice"], (input, at), (dim, n)) for at, n in zip(starts, sections, strict=False)]
 
 
 def _sections(given: Any) -> tuple[int, ...]:
@@ -58,15 +91,31 @@ def _sections(given: Any) -> tuple[int, ...]:
     return as_dims(given, label) or ()
 
 
-@both("split_with_sizes", "unsafe_split_with_sizes")
+@both()
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension, of the sizes given."""
     return split(input, list(split_sizes), dim)
 
 
-@both("chunk", "unsafe_chunk")
+@both()
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return what `split_with_sizes` returns, to be written to at the caller's risk."""
+    return _called(_pieces(input, list(split_sizes), dim), "UnsafeSplitWithSizesBackward0")
+
+
+@both()
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal size (the last may be smaller) of one dimension."""
+    return _chunked(split, input, chunks, dim)
+
+
+@both()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return what `chunk` returns, to be written to at the caller's risk."""
+    return _chunked(unsafe_split, input, chunks, dim)
+
+
+def _chunked(cut: Callable[..., tuple[Tensor, ...]], input: Tensor, chunks: int, dim: int) -> tuple[Tensor, ...]:
     chunks = as_int(chunks, "chunk(): argument 'chunks' (position 2)") or 0
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -74,7 +123,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = input.shape[in_range(input, dim)]
     step = -(-size // chunks)
-    return split(input, step, dim) if size else tuple(input for _ in range(chunks))
+    return cut(input, step, dim) if size else tuple(input for _ in range(chunks))
 
 
 @both()
@@ -107,7 +156,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = in_range(input, dim)
-    return tuple(call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim]))
+    views = [call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim])]
+    return as_one_call(views, "UnbindBackward0")
 
 
 @function()

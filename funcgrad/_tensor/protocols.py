@@ -13,24 +13,27 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.errors import BatchIsRead
-from funcgrad._base.warning import warn_once
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, numbers_of
+from funcgrad._program.value import LiftedValue, MetaValue
 from funcgrad._program.waiting import on_host
 from funcgrad._tape.levels import FLOW, ITEM, tangent_of, wrapped_in
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import printing
 from funcgrad._tensor.aliases import View, cell_of
+from funcgrad._tensor.arguments import is_conjugate, is_negative
 from funcgrad._tensor.call import call
 from funcgrad._tensor.creation import empty_strided
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.indexing import get_item, set_item
 from funcgrad._tensor.interop import host_numbers, to_host, to_jax
 from funcgrad._tensor.mirrors import array_with
+from funcgrad._tensor.pieces import as_one_call
 from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.registry import METHODS, method
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.warned import warn_of_lost_history
 
 METHODS["jax"] = METHODS["__jax_array__"] = to_jax
 METHODS["__getitem__"] = get_item
@@ -40,15 +43,19 @@ METHODS["__setitem__"] = set_item
 @method()
 def item(self: Tensor) -> Any:
     """Return the one number in this tensor as a Python number; waits until it is computed."""
-    count = self.shape.numel()
-    if count != 1:
+    value, count = self._current().value, self.shape.numel()
+    if count != 1 and not isinstance(value, LiftedValue):
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
-    value = self._current().value
+    if type(value) is MetaValue:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     numbers = host_numbers(value)
     try:
-        number = (on_host(numbers_of(value)) if numbers is None else numbers).item()
+        found = on_host(numbers_of(value)) if numbers is None else numbers
     except BatchIsRead as error:
         raise type(error)(ITEM) from None
+    if count != 1:
+        raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
+    number = found.item()
     raise_fault()
     return number
 
@@ -79,10 +86,7 @@ def _real_number(self: Tensor, kind: str) -> Any:
 def as_float(self: Tensor) -> float:
     """Return the one number as a float."""
     if self.requires_grad and thread.grad:
-        warn_once(
-            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-            "Consider using tensor.detach() first."
-        )
+        warn_of_lost_history()
     return float(_real_number(self, "double"))
 
 
@@ -135,7 +139,7 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     """Go over the first dimension, a view at a time."""
     if not self.shape:
         raise TypeError("iteration over a 0-d tensor")
-    return iter([get_item(self, i) for i in range(self.shape[0])])
+    return iter(as_one_call([get_item(self, i) for i in range(self.shape[0])], "UnbindBackward0"))
 
 
 @method("__reversed__")
@@ -148,7 +152,8 @@ def backwards(self: Tensor) -> Tensor:
 def contains(self: Tensor, element: Any) -> bool:
     """Tell whether any element equals `element`."""
     if isinstance(element, (Tensor, int, float, complex)):
-        return bool((self == element).any().item())
+        equal: Any = element == self
+        return bool(equal.any().item())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
@@ -295,8 +300,17 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
     """
     if self.requires_grad and thread.grad and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if not force and (is_conjugate(self) or is_negative(self)):
+        bit, which = ("negative", "neg") if is_negative(self) else ("conjugate", "conj")
+        raise RuntimeError(
+            f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{which}().numpy() instead."
+        )
     if not self.dtype.numpy.isbuiltin == 1:
         raise TypeError(f"Got unsupported ScalarType {scalar_type_name(self.dtype)}")
+    if type(self._current().value) is MetaValue:
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     return array_with(self)
 
 

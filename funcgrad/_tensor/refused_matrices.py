@@ -28,7 +28,7 @@ def refuse_indefinite(matrices: Any, function: str, upper: bool = False) -> None
     """Raise LinAlgError for the first matrix that is not positive definite."""
     if not _has_numbers(matrices):
         return
-    failed = _infos("cholesky_ex", matrices, upper)
+    failed = to_host(call(TABLE["is_indefinite"], (_wide(matrices),), (upper,)))
     if failed.any():
         batch = np.flatnonzero(failed)[0]
         first = to_host(matrices.detach()).reshape(-1, *matrices.shape[-2:])[batch]
@@ -74,9 +74,12 @@ def _has_numbers(matrices: Any) -> bool:
 
 
 def _infos(row: str, matrices: Tensor, *statics: Any) -> np.ndarray[Any, Any]:
-    """Return, of each matrix, where its factorisation failed (0: nowhere); half precision is taken wide."""
-    wide = matrices.detach().float() if matrices.dtype in (float16, bfloat16) else matrices.detach()
-    return to_host(call(TABLE[row], (wide,), statics)[-1])
+    """Return, of each matrix, where its factorisation failed (0: nowhere)."""
+    return to_host(call(TABLE[row], (_wide(matrices),), statics)[-1])
+
+
+def _wide(matrices: Tensor) -> Tensor:
+    return matrices.detach().float() if matrices.dtype in (float16, bfloat16) else matrices.detach()
 
 
 def _raise_first(infos: np.ndarray[Any, Any], message: str, kind: type[Exception]) -> None:

@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad._base.cpp_names import c_type_name
-from funcgrad._base.dtypes import bool_
+from funcgrad._base import promotion
+from funcgrad._base.cpp_names import TYPE_NAMES, c_type_name
+from funcgrad._base.dtypes import bfloat16, bool_, float16
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import finfo, iinfo
+from funcgrad._base.warning import warn_once
 from funcgrad._ops import conditions
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read, raise_fault
+from funcgrad._program.joining import SMALL
 from funcgrad._program.run import flush
 from funcgrad._program.value import Value
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.interop import SMALL, host_numbers
+from funcgrad._tensor.interop import host_numbers
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -70,7 +73,7 @@ def look() -> None:
 
 
 def _has(input: Tensor | None, dim: Any) -> bool:
-    return input is not None and type(dim) is int and -input.ndim <= dim < input.ndim
+    return input is not None and type(dim) is int and -(count := max(input.ndim, 1)) <= dim < count
 
 
 def _known(value: Value) -> np.ndarray[Any, Any] | None:
@@ -102,6 +105,24 @@ def check_fits(number: Any, like: Any) -> None:
     if not fits:
         name = f"{kind.name}_t" if kind.name in ("int8", "uint8", "int16", "int64") else c_type_name(kind)
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def check_filling(number: Any, like: Any) -> None:
+    """RuntimeError for a number with which no tensor of this dtype is filled: 16-bit floats take any, or infinity."""
+    kind = like.dtype if isinstance(like, Tensor) else like
+    if kind not in (float16, bfloat16):
+        check_fits(number, kind)
+
+
+def check_factor(alpha: Any, input: Any, other: Any) -> None:
+    """RuntimeError for a factor that the dtype of the sum does not hold, or True where that is no dtype of booleans."""
+    if type(alpha) not in (bool, int, float) or not isinstance(input, Tensor):
+        return
+    kind = input.dtype if not isinstance(other, Tensor) else promotion.promote_types(input.dtype, other.dtype)
+    if type(alpha) is bool and kind is not bool_:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if type(alpha) is int or kind.is_differentiable:
+        check_fits(alpha, kind)
 
 
 def check_bound(number: Any, input: Any) -> None:
@@ -147,10 +168,45 @@ def check_runs(data: Any, lengths: Any, axis: int) -> None:
         require(conditions.are_whole_runs, lengths, data, axis)
 
 
+def check_overlap(
+    input: Any, n_fft: int, hop: int | None, width: int | None, window: Any, named: dict[str, Any], length: int | None
+) -> None:
+    """RuntimeError for a window of `istft` that is 0 where frames should overlap. named: what the message tells too."""
+    hop, width = n_fft // 4 if hop is None else hop, n_fft if width is None else width
+    if not isinstance(input, Tensor) or not isinstance(window, Tensor) or input.ndim not in (2, 3):
+        return
+    if not 0 < hop <= width <= n_fft or window.shape != (width,) or 0 in input.shape:
+        return
+    count, start = input.shape[-1], n_fft // 2 if named["center"] else 0
+    end = (count - 1) * hop + n_fft - start if length is None else start + length
+    kind = f"{type_of(window)}{{[{width}]}}"
+    told = {"n_fft": n_fft, "hop_length": hop, "win_length": width, "window": kind, **named}
+    words = ", ".join(f"{name}={int(it) if type(it) is bool else it}" for name, it in told.items())
+    shape = f"CPU{type_of(input).removeprefix('torch.').replace('Tensor', 'Type')}{list(input.shape)}"
+    frames = conditions.Frames(count, n_fft, hop, width, start, end)
+    require(conditions.leave_no_gaps, window, None, frames, f"istft({shape}, {words})")
+    if length is not None and length > max((count - 1) * hop + n_fft - start, 0):
+        warn_once(
+            "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
+            "Please check your center and hop_length settings."
+        )
+
+
+def type_of(tensor: Tensor) -> str:
+    """Return what torch calls tensors of this dtype on the CPU: torch.FloatTensor, ..."""
+    return f"torch.{TYPE_NAMES.get(tensor.dtype, '')}Tensor"
+
+
 def check_part(q: Any) -> None:
     """Raise RuntimeError for a quantile given as a number below 0 or above 1."""
     if isinstance(q, (int, float)) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+
+
+def check_variance(var: Any) -> None:
+    """Raise ValueError for a variance given as a number below 0."""
+    if isinstance(var, float) and var < 0:
+        raise ValueError("var has negative entry/entries")
 
 
 def check_range(input: Any, low: Any, high: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad._tensor.retold import type_name
+from funcgrad._base.naming import c_class_name
 from funcgrad._tensor.tensor import Tensor
 
 _MADE = (
@@ -72,4 +72,4 @@ def _kind(given: Any) -> str:
     """Return the name of the type as C knows it: numpy's and PyTorch's own have their module."""
     if isinstance(given, Tensor):
         return type(given).__name__
-    return type_name(given)
+    return c_class_name(given)

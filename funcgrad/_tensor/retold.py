@@ -10,7 +10,10 @@ import jax
 import numpy as np
 
 from funcgrad._base.errors import NotATensor
+from funcgrad._base.naming import c_class_name
 from funcgrad._ops.table import Op, Parameter
+from funcgrad._tensor.arguments import MISSING
+from funcgrad._tensor.forms import public_name, refuse_unfit
 from funcgrad._tensor.tensor import Tensor
 
 _TOLD = re.compile(r"\w+\(\): argument '(\w+)' \(position \d+\) must be (\w+), not (.+)")
@@ -30,8 +33,13 @@ _TOUCHED = {  # what torch's functions in Python ask of an argument before anyth
 _RENAMED = {("embedding", "input"): "indices"}
 
 
-def retell(error: BaseException, op: Op, place: str) -> None:
-    """Let an error about one argument name the public place that was called, and count as its user does."""
+def retell(error: BaseException, op: Op, place: str, given: Sequence[Any]) -> None:
+    """Let an error about one argument name the public place that was called, and count as its user does.
+
+    given: what the function was called with, in the order of the row, defaults and MISSING included.
+    """
+    if isinstance(error, TypeError) and (any(x is MISSING for x in given) or " must be " in str(error)):
+        refuse_unfit(op, place, given)
     told = _TOLD.fullmatch(str(error)) if isinstance(error, NotATensor) else None
     names = [p.name for p in op.parameters]
     if told is None or told[1] not in names:
@@ -40,7 +48,7 @@ def retell(error: BaseException, op: Op, place: str) -> None:
     if touched and place.startswith("nn.") and "." not in told[3]:
         raise AttributeError(f"'{told[3]}' object has no attribute '{touched}'") from None
     is_method = place.startswith(".")
-    name, order = _INNER.get(place, (place.rpartition(".")[2], ()))
+    name, order = _INNER.get(place, (public_name(place), ()))
     argument = _RENAMED.get((name, told[1]), told[1])
     position = (order or names).index(argument) + (not is_method)
     error.args = (f"{name}(): argument '{argument}' (position {position}) must be {told[2]}, not {told[3]}",)
@@ -68,11 +76,11 @@ def refuse_forms(op: Op, given: Sequence[Any]) -> None:
     is_layer = all(len(x) > 1 for x in given[3:] if isinstance(x, tuple)) and isinstance(given[3], tuple)
     tensors = len(given) if is_layer else 3 if given[2] is not None else 2
     named = [
-        f"{p.name}={'int' if type(x) is tuple and len(x) == 1 else type_name(x)}"
+        f"{p.name}={'int' if type(x) is tuple and len(x) == 1 else c_class_name(x)}"
         for p, x in list(zip(op.parameters, given, strict=True))[tensors:]
         if x != p.default
     ]
-    got = ", ".join([*map(type_name, given[:tensors]), *named])
+    got = ", ".join([*map(c_class_name, given[:tensors]), *named])
     lines = [f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one of:"]
     for form in _FORMS[op.name]:
         lines.append(f" * {form}")
@@ -95,16 +103,5 @@ def _misfits(parameter: Parameter, given: Any) -> bool:
 
 def _inside(given: Any) -> str:
     if not isinstance(given, (tuple, list)):
-        return type_name(given)
-    return f"{type_name(given)} of ({', '.join(map(type_name, given))}{',' * (len(given) == 1)})"
-
-
-def type_name(given: Any) -> str:
-    """Return what C calls an object's class: with its module where the class is C's own, as numpy's are."""
-    kind = type(given)
-    is_of_c = not kind.__flags__ & _HEAP_TYPE or (kind.__module__ == "torch" and kind.__name__ in _OF_C)
-    return f"{kind.__module__}.{kind.__name__}" if is_of_c and kind.__module__ != "builtins" else kind.__name__
-
-
-_HEAP_TYPE = 1 << 9
-_OF_C = ("Size", "device", "dtype", "layout", "memory_format")
+        return c_class_name(given)
+    return f"{c_class_name(given)} of ({', '.join(map(c_class_name, given))}{',' * (len(given) == 1)})"

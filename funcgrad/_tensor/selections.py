@@ -10,6 +10,8 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
+from funcgrad._program.value import LiftedValue
+from funcgrad._tape.levels import DYNAMIC, SELECT
 from funcgrad._tensor.arguments import as_bool, as_int
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, lying_as, to_host
@@ -25,7 +27,16 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
 
     The program that computes the input is run, since the values decide the shape of the result.
     """
-    found = np.nonzero(np.atleast_1d(to_host(input)))
+    return _nonzero(input, as_tuple, out, "nonzero")
+
+
+def places_where(condition: Tensor) -> tuple[Tensor, ...]:
+    """Return the indices of each dimension, as `where` does of a condition alone."""
+    return _nonzero(condition, True, None, "where")
+
+
+def _nonzero(input: Tensor, as_tuple: bool, out: Any, name: str) -> Any:
+    found = np.nonzero(np.atleast_1d(to_host(input, DYNAMIC.format(name))))
     if as_tuple:
         return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
     rows = np.stack(found).T if input.ndim else np.zeros((len(found[0]), 0))
@@ -38,7 +49,9 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """Return the elements where the mask, broadcast, is true. Shape: result (n,)."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = broadcast_shape(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shape(tuple(mask.shape), tuple(input.shape))
+    if isinstance(mask._current().value, LiftedValue):
+        to_host(mask, SELECT)
     result = input.expand(shape)[mask.expand(shape)]
     return result if out is None else write_out(out, result)
 
@@ -88,7 +101,8 @@ def unique(
     _refuse_complex(input, dim)
     if dim is not None and input.shape[dim] and 0 in input.shape:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    found = np.unique(to_host(input), return_inverse=True, return_counts=True, axis=dim, equal_nan=dim is not None)
+    array = to_host(input, DYNAMIC.format(kernel))
+    found = np.unique(array, return_inverse=True, return_counts=True, axis=dim, equal_nan=dim is not None)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]
     return _chosen(parts, input, return_inverse, return_counts)
@@ -113,7 +127,7 @@ def unique_consecutive(
 ) -> Any:
     """Return the elements without repeats of the one before; optionally where each went, and how often it came."""
     _refuse_complex(input, dim)
-    array = to_host(input)
+    array = to_host(input, DYNAMIC.format("unique_consecutive" if dim is None else "unique_dim_consecutive"))
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
     new = np.ones(len(rows), bool)
     if len(rows) > 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
-from funcgrad._base.warning import warn
+from funcgrad._base.warning import warn_once
 from funcgrad._ops.strides import dense_strides
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dims
@@ -169,7 +169,7 @@ class TypedStorage(UntypedStorage):
 
     def __repr__(self) -> str:
         shown = "".join(f" {number}\n" for number in self)
-        kind = f"torch.storage.{type(self).__name__}(dtype={self.dtype}, device={self.device})"
+        kind = f"torch.storage.TypedStorage(dtype={self.dtype}, device={self.device})"
         return f"{shown}[{kind} of size {self.size()}]"
 
     def tolist(self) -> list[Any]:
@@ -186,7 +186,7 @@ class TypedStorage(UntypedStorage):
 @method()
 def storage(self: Tensor) -> TypedStorage:
     """Return the elements of the tensor, or of what it is a view of. Warns: torch means to drop typed storages."""
-    warn(_TYPED_STORAGE)
+    warn_once(_TYPED_STORAGE)
     return TypedStorage(self)
 
 
@@ -207,6 +207,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     tensor's own, and all of a storage in a row. RuntimeError: an element lies outside of the storage, or a part is
     wanted of a tensor that is not contiguous.
     """
+    self._check_writable()
     if source is None:
         self.data = Tensor(0)
         return self

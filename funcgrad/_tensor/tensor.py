@@ -7,22 +7,21 @@ names are torch's.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
-from funcgrad._base.naming import typename
+from funcgrad._base.naming import c_class_name, typename
 from funcgrad._base.size import Size
 from funcgrad._base.warning import warn
-from funcgrad._program.record import array_of
+from funcgrad._program.record import array_of, note_gradient
 from funcgrad._program.value import CONSTANT, LiftedValue
 from funcgrad._tape.modes import Inference, thread
 from funcgrad._tape.nodes import GradSlot, RemovableHandle
 from funcgrad._tape.variable import Names, Variable
-from funcgrad._tensor.aliases import Cell, View, cell_of, shared_with, write
+from funcgrad._tensor.aliases import ALONE, Cell, View, cell_of, refuse_ambiguous, shared_with, version_of, write
 from funcgrad._tensor.placement import device_of
 
 _NON_LEAF_GRAD = (
@@ -40,7 +39,8 @@ _CHANGED_LEAF = (
 class _Methods(type):
     """Lets methods of the table be made at first use: `Tensor.softmax` is looked up here when the class lacks it."""
 
-    find: Callable[[str], Any]  # `methods` sets it
+    find: Callable[[str], Any]  # `methods` sets both
+    names: Callable[[], list[str]]
 
     def __getattr__(cls, name: str) -> Any:
         found = _Methods.find(name)
@@ -48,6 +48,9 @@ class _Methods(type):
             raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
         setattr(Tensor, name, found)
         return found
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__(), *_Methods.names()})
 
 
 class Tensor(metaclass=_Methods):
@@ -61,7 +64,7 @@ class Tensor(metaclass=_Methods):
         _alias: View | Cell | None
         _slot: GradSlot | None
         _made_in_inference: bool
-        _writes: float  # how often it was written to under this name alone; -inf: nobody counts, as of `.data`
+        _writes: int  # how often it was written to under this name alone; counted from ALONE: only there, as `.data` is
         make: Callable[..., Tensor]  # Tensor(...) of old scripts; `creation` sets it
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
@@ -144,7 +147,9 @@ class Tensor(metaclass=_Methods):
     @property
     def output_nr(self) -> int:
         """Which result of its `grad_fn` it is."""
-        return self._current().index
+        view, variable = self._alias, self._current()
+        is_one_of_many = type(view) is View and view.place is not None and variable.node is not None
+        return view.place if is_one_of_many else variable.index
 
     @property
     def _base(self) -> Tensor | None:
@@ -210,6 +215,7 @@ class Tensor(metaclass=_Methods):
 
     def _gather_in(self, variable: Variable) -> GradSlot:
         if self._slot is None:
+            note_gradient()
             self._slot = GradSlot(self, variable.aval)
         self._slot.aval = variable.aval
         return self._slot
@@ -328,12 +334,12 @@ class Tensor(metaclass=_Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same storage without history, through which writes go uncounted (`_version`).
+        """The same storage without history, which counts writes through it by itself (`_version`).
 
         Assigning gives the tensor another value under its own history.
         """
         other = self.detach()
-        other._whole._writes = -math.inf
+        other._whole._writes = ALONE
         return other
 
     @data.setter
@@ -343,9 +349,10 @@ class Tensor(metaclass=_Methods):
         if self.requires_grad and not new.dtype.is_differentiable:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value = new._current().value
-        old = self._current()
+        old, version = self._current(), version_of(self)
         self._alias = shared_with(new)
         self._variable = Variable(value, old.node, old.index)
+        self._writes += version - version_of(self)
         if self._slot is not None:
             self._slot.aval = value.aval
 
@@ -367,6 +374,8 @@ class Tensor(metaclass=_Methods):
             )
         if thread.grad and type(self._current().node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        if thread.grad and type(self._alias) is View and self.requires_grad:
+            refuse_ambiguous(self)
         read = self
         while thread.grad and type(read._alias) is View:
             read = read._alias.base  # a leaf may be a view itself: of what requires no grad
@@ -376,9 +385,14 @@ class Tensor(metaclass=_Methods):
                 )
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_variable" and self._alias is not None:  # of what is not selected yet
+            return self._current()
         if _Methods.find(name) is None:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return getattr(type(self), name).__get__(self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(type(self))})
 
     def __hash__(self) -> int:
         return id(self)
@@ -398,7 +412,7 @@ def _wrap(variable: Variable) -> Tensor:
 
 def _unwrap(tensor: Any) -> Variable:
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(tensor).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{c_class_name(tensor)}'")
     return tensor._as_gradient()
 
 

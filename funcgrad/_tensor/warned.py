@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.warning import warn, warn_once
 from funcgrad._ops.checks import size_text
@@ -20,6 +22,14 @@ def warn_of_sizes(input: Any, target: Any) -> None:
             f"({size_text(wanted)}). This will likely lead to incorrect results due to broadcasting. Please "
             "ensure they have the same size."
         )
+
+
+def warn_of_lost_history() -> None:
+    """Warn, once, that a number has no history."""
+    warn_once(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first."
+    )
 
 
 def warn_of_old_reduction(size_average: bool | None, reduce: bool | None) -> None:
@@ -114,6 +124,21 @@ def warn_of_copy(data: Any, call: str) -> None:
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}(sourceTensor)."
         )
+
+
+def warn_of_fixed(array: np.ndarray[Any, Any], kind: str) -> None:
+    """Warn, once, of numbers that nobody may write to, though torch would through a tensor. kind: what holds them."""
+    if not array.flags.writeable:
+        word, meaning = ("array", _WRITES) if kind == "NumPy array" else ("buffer", _WRITES_BUFFER)
+        warn_once(
+            f"The given {kind} is not writable, and PyTorch does not support non-writable tensors. This means "
+            f"{meaning}. You may want to copy the {word} to protect its data or make it writable before converting it "
+            "to a tensor. This type of warning will be suppressed for the rest of this program."
+        )
+
+
+_WRITES = "writing to this tensor will result in undefined behavior"
+_WRITES_BUFFER = "you can write to the underlying (supposedly non-writable) buffer using the tensor"
 
 
 def warn_of_discarded(given: DType, wanted: DType) -> None:

@@ -18,9 +18,13 @@ from funcgrad import nn
 from funcgrad._base.quantized_dtypes import qint8
 from funcgrad._base.warning import warn
 from funcgrad.ao.nn.quantized import dynamic
+from funcgrad.ao.stubs import DeQuantStub, QConfig, QuantStub, QuantWrapper
 from funcgrad.nn.module import Module
 
-__all__ = ["get_default_dynamic_quant_module_mappings", "quantize_dynamic"]
+__all__ = [
+    "DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", "get_default_dynamic_quant_module_mappings",
+    "quantize_dynamic",
+]  # fmt: skip
 _DEPRECATED = (
     "torch.ao.quantization is deprecated and will be removed in 2.10. \n"
     "For migrations of users: \n"

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
+from funcgrad._base.naming import c_class_name
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, GradSlot, Node, named
-from funcgrad._tape.packing import Packed, packed
+from funcgrad._tape.packing import Packed, SavedTensor, packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.retold import type_name
 from funcgrad._tensor.tensor import Tensor, variables_of
 
 
@@ -89,6 +89,14 @@ class FunctionCtx:
         return tuple(saved.read(self._node()) if type(saved) is _Saved else saved for saved in self._saved)
 
     @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """The places of the saved tensors, on each of which a pair of hooks can be set."""
+        tensors, node = self.saved_tensors, self._node()
+        if type(self._saved) is not Packed:
+            self._saved = Packed(tuple(variables_of(tensors)))
+        return tuple(SavedTensor(node, (place,)) for place in range(len(tensors)))
+
+    @property
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of `saved_tensors`."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
@@ -108,7 +116,7 @@ class FunctionCtx:
 
 
 _MODULE = "torch.autograd.function"
-_OF_NODE = ("metadata", "next_functions", "register_hook", "register_prehook")
+_OF_NODE = ("metadata", "next_functions", "register_hook", "register_prehook", "_sequence_nr")
 
 
 class FunctionNode(Node):
@@ -195,6 +203,9 @@ class FunctionNode(Node):
 
     def _gradients(self, answers: tuple[Any, ...]) -> Iterator[Variable | None]:
         """Yield what backward answered for each edge, in the shape and dtype of forward's input."""
+        for answer in answers:
+            if not (answer is None or isinstance(answer, Tensor)):
+                raise RuntimeError(f"expected Variable or None (got {type(answer).__name__})")
         tensors = 0
         for position, (answer, aval) in enumerate(zip(answers, self.input_avals, strict=False)):
             if aval is None and answer is not None:
@@ -206,10 +217,8 @@ class FunctionNode(Node):
                 yield None if answer is None else Names.unwrap(self._fitted(answer, aval, tensors))
             tensors += aval is not None
 
-    def _fitted(self, gradient: Any, wanted: Aval, index: int) -> Tensor:
+    def _fitted(self, gradient: Tensor, wanted: Aval, index: int) -> Tensor:
         """Return a gradient summed over the dimensions that broadcasting would add, and cast; or refuse it."""
-        if not isinstance(gradient, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(gradient).__name__})")
         given = gradient.shape
         refusal = f"Function {self.name()} returned an invalid gradient at index {index} - got"
         if given != wanted.shape:
@@ -269,7 +278,8 @@ def node_of(function: Any, args: Sequence[Any]) -> Any:
 def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     """Return what forward answered, with the node behind the results that have a gradient where one is wanted."""
     if not thread.grad or not any(node.ctx.needs_input_grad):
-        return answer
+        results = [_own(r, args) for r in answer] if isinstance(answer, tuple) else _own(answer, args)
+        return tuple(results) if isinstance(answer, tuple) else results
     _check_saved(node.ctx)
     results = answer if isinstance(answer, tuple) else (answer,)
     tensors = [r for r in results if isinstance(r, Tensor)]
@@ -294,11 +304,18 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
 
 
+def _own(result: Any, args: Sequence[Any]) -> Any:
+    """Return a result that no node stands behind: an input that has a history is given as another name, without it."""
+    if not isinstance(result, Tensor) or not result.requires_grad or not any(result is a for a in args):
+        return result
+    return result.detach()
+
+
 def _check_saved(ctx: FunctionCtx) -> None:
     """Raise TypeError where backward will find what is no tensor among the saved ones."""
     for place, given in enumerate(ctx._saved if isinstance(ctx._saved, tuple) else ()):
         if given is not None and not isinstance(given, _Saved):
-            kind = type_name(given)
+            kind = c_class_name(given)
             raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
 
 

@@ -68,10 +68,17 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _Forbidden.reason = before
 
 
+class _Changeable:
+    """What `allow_mutation_on_saved_tensors` gives: torch's keeps copies of what was changed; nothing is kept here."""
+
+    def clear(self) -> None:
+        """Let go of all copies."""
+
+
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[None]:
+def allow_mutation_on_saved_tensors() -> Iterator[_Changeable]:
     """Give a block in which saved tensors may be changed in place: here they always may."""
-    yield
+    yield _Changeable()
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -19,17 +19,14 @@ from funcgrad.distributed.collectives import (
     broadcast_object_list,
     gather,
     gather_object,
-    irecv,
-    isend,
     monitored_barrier,
-    recv,
     reduce,
     reduce_scatter,
     reduce_scatter_tensor,
     scatter,
     scatter_object_list,
-    send,
 )
+from funcgrad.distributed.constants import default_pg_timeout
 from funcgrad.distributed.device_mesh import DeviceMesh, init_device_mesh
 from funcgrad.distributed.groups import (
     Backend,
@@ -41,21 +38,26 @@ from funcgrad.distributed.groups import (
     get_default_backend_for_device,
     get_global_rank,
     get_group_rank,
+    get_node_local_rank,
     get_process_group_ranks,
     get_rank,
     get_world_size,
     group,
     init_process_group,
     is_available,
+    is_backend_available,
     is_gloo_available,
     is_initialized,
     is_mpi_available,
     is_nccl_available,
     is_torchelastic_launched,
+    is_ucc_available,
+    is_xccl_available,
     new_group,
     new_subgroups,
     reduce_op,
 )
+from funcgrad.distributed.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from funcgrad.distributed.stores import (
     DistBackendError,
     DistError,
@@ -72,16 +74,16 @@ _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_
 
 __all__ = [
     "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
-    "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work", "algorithms",
-    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
-    "autograd", "barrier", "broadcast", "broadcast_object_list", "checkpoint", "destroy_process_group", "device_mesh",
-    "elastic",
-    "fsdp", "gather", "gather_object", "get_backend", "get_default_backend_for_device", "get_global_rank",
-    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh",
-    "init_process_group", "irecv", "is_available", "is_gloo_available", "is_initialized", "is_mpi_available",
-    "is_nccl_available", "is_torchelastic_launched", "isend", "monitored_barrier", "new_group", "new_subgroups",
-    "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_tensor", "rpc", "scatter",
-    "scatter_object_list", "send", "tensor",
+    "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work",
+    "algorithms", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
+    "all_to_all_single", "autograd", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "checkpoint",
+    "default_pg_timeout", "destroy_process_group", "device_mesh", "elastic", "fsdp", "gather", "gather_object",
+    "get_backend", "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank",
+    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh", "init_process_group", "irecv",
+    "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available",
+    "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "isend",
+    "monitored_barrier", "new_group", "new_subgroups", "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter",
+    "reduce_scatter_tensor", "rpc", "scatter", "scatter_object_list", "send", "tensor",
 ]  # fmt: skip
 
 _get_global_rank = get_global_rank

@@ -190,15 +190,3 @@ def scatter_object_list(
     need()
     _check_root(src, "scatter_object_list")
     scatter_object_output_list[0] = scatter_object_input_list[0]
-
-
-def send(tensor: Any, dst: int = 0, *_: Any, **__: Any) -> None:
-    """Raise RuntimeError: there is no other process; ValueError where this one is named."""
-    if dst == World.rank:
-        raise ValueError(
-            "Invalid destination rank: destination rank should not be the same as the rank of the current process."
-        )
-    raise RuntimeError("there is no other process to send to or to receive from: the process group has one member")
-
-
-recv = isend = irecv = send

@@ -92,7 +92,12 @@ def is_nccl_available() -> bool:
     return False
 
 
-is_mpi_available = is_nccl_available
+is_mpi_available = is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_backend_available(backend: str) -> bool:
+    """Tell whether a group may name this backend: only Gloo is said to be there."""
+    return backend.lower() == Backend.GLOO
 
 
 def is_torchelastic_launched() -> bool:
@@ -136,6 +141,20 @@ def get_rank(group: Any = None) -> int:
     """Return 0; ValueError before `init_process_group`."""
     need()
     return World.rank
+
+
+def get_node_local_rank(fallback_rank: Any = None) -> int:
+    """Return the rank on this machine that the launcher set as LOCAL_RANK; without one `fallback_rank`.
+
+    RuntimeError where there is neither.
+    """
+    found = os.environ.get("LOCAL_RANK", fallback_rank)
+    if found is None:
+        raise RuntimeError(
+            "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to "
+            "work, assuming you are not running in a multi-device context and want the code to run locally instead."
+        )
+    return int(found)
 
 
 def get_world_size(group: Any = None) -> int:

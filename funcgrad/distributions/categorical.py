@@ -39,7 +39,7 @@ class Categorical(GivenProbs):
         self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
     ) -> None:
         self._given, given = given_one(probs, logits)
-        if given.ndim < 1:
+        if given.dim() < 1:
             raise ValueError(f"`{self._given}` parameter must be at least one-dimensional.")
         total = given.sum(-1, keepdim=True) if logits is None else given.logsumexp(-1, keepdim=True)
         vars(self)[self._given] = given / total if logits is None else given - total

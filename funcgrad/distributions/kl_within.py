@@ -155,13 +155,19 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_normal(p: Any, q: Any) -> Tensor:
-    """Return (log det Q - log det P + trace(Q^-1 P) + d^T Q^-1 d - n) / 2; P and Q: covariances, d = q.loc - p.loc."""
+    """Return (log det Q - log det P + trace(Q^-1 P) + d^T Q^-1 d - n) / 2; P and Q: covariances, d = q.loc - p.loc.
+
+    Of two factored covariances the logarithms are halved apart, as torch does.
+    """
     if p.event_shape != q.event_shape:
         raise ValueError(
             "KL-divergence between two (Low Rank) Multivariate Normals with different event shapes cannot be computed"
         )
-    log_dets = _log_det(q) - _log_det(p)
     distance = _distance(q, q.loc - p.loc)
+    if isinstance(p, MultivariateNormal) and isinstance(q, MultivariateNormal):
+        halves = half_log_det(q._unbroadcasted_scale_tril) - half_log_det(p._unbroadcasted_scale_tril)
+        return halves + 0.5 * (_trace_of_ratio(p, q) + distance - p.event_shape[0])
+    log_dets = _log_det(q) - _log_det(p)
     return 0.5 * (log_dets + _trace_of_ratio(p, q) + distance - p.event_shape[0])
 
 

@@ -51,7 +51,7 @@ def broadcast_all(*values: Parameter) -> tuple[Tensor, ...]:
         if not isinstance(value, (Tensor, bool, int, float)):
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
-                f"__torch_function__; got {type(value).__name__}."
+                "__torch_function__."
             )
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype, device = (dtypes.get_default_dtype(), None) if first is None else (first.dtype, first.device)

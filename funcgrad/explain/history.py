@@ -14,7 +14,7 @@ from funcgrad.explain.calls import Call, calls_around
 from funcgrad.explain.drawing import Entry
 from funcgrad.explain.watching import line_of, nodes_behind
 from funcgrad.nn.module import Module
-from funcgrad.optim.optimizer import register_optimizer_step_post_hook
+from funcgrad.optim.optimizer import note_every_step
 
 DRAWN = 40  # boxes that a picture may have before it is folded
 _STEPS: deque[int] = deque(maxlen=100_000)  # the number of the next node after each optimizer step
@@ -24,7 +24,7 @@ def _note_step(*_: Any) -> None:
     _STEPS.append(now())
 
 
-register_optimizer_step_post_hook(_note_step)
+note_every_step(_note_step)
 
 
 class Graph:

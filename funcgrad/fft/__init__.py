@@ -9,3 +9,6 @@ __getattr__ = lookup("fft", globals())
 
 def __dir__() -> list[str]:
     return sorted({"fftfreq", "rfftfreq", *names_under("fft")})
+
+
+globals().update(__all__=__dir__())  # `from torch.fft import *`

@@ -1,7 +1,6 @@
 """Written by `python -m funcgrad.explain.stubs`; do not edit."""
 
 from collections.abc import Sequence
-from funcgrad._tensor.functions import lookup as lookup, names_under as names_under
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.fft.frequencies import fftfreq as fftfreq, rfftfreq as rfftfreq
 from typing import Any

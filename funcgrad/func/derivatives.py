@@ -217,10 +217,7 @@ def _leaf(level: Level, given: Any) -> Tensor:
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(given)}")
     variable = given._current()
     if not variable.aval.differentiable:
-        raise RuntimeError(
-            f"only Tensors of floating point and complex dtype can require gradients, but got {given.dtype}: name the "
-            "arguments to differentiate by in argnums"
-        )
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     return Tensor._of(level.leaf(variable))
 
 

@@ -7,4 +7,7 @@ __getattr__ = lookup("linalg", globals())
 
 
 def __dir__() -> list[str]:
-    return names_under("linalg")
+    return sorted({"LinAlgError", *names_under("linalg")})
+
+
+globals().update(__all__=__dir__())  # `from torch.linalg import *`

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from funcgrad._base.dtypes import dtype
 from funcgrad._base.errors import LinAlgError as LinAlgError
-from funcgrad._tensor.functions import lookup as lookup, names_under as names_under
 from funcgrad._tensor.tensor import (
     Tensor,
     _CholeskyExResult,

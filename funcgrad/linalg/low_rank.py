@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from funcgrad._tensor.functions import lookup
@@ -78,13 +79,18 @@ def lobpcg(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the `k` largest (or smallest) eigenvalues of a symmetric A, or of A x = b B x, and their vectors.
 
-    Here by a full decomposition, which is exact; what steers torch's iteration is accepted.
+    Here by a full decomposition, which is exact; what steers torch's iteration is accepted, and the vectors that it
+    would begin with are drawn.
     """
     size = A.shape[-1]
     count = (1 if X is None else X.shape[-1]) if k is None else k
-    if size < 3 * count:
-        raise ValueError(f"LPBPCG algorithm is not applicable when the number of A rows (={size}) is smaller than 3 x "
-                         f"the number of requested eigenpairs (={count})")  # fmt: skip
+    width = (count if n is None else n) if X is None else X.shape[-1]
+    if size < 3 * width:
+        raise ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={size}) is smaller than 3 x "
+                         f"the number of requested eigenpairs (={width})")  # fmt: skip
+    if X is None:
+        for _ in range(math.prod(A.shape[:-2])):
+            randn(size, width, dtype=A.dtype, device=A.device)
     if B is None:
         values, vectors = _linalg("eigh")(A)
     else:

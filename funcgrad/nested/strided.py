@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from funcgrad._base.layouts import strided
 from funcgrad._base.size import Size
+from funcgrad._base.warning import warn_once
 from funcgrad._tensor import functions
 from funcgrad._tensor.elementwise import ELEMENTWISE, IN_PLACE
 from funcgrad._tensor.overriding import Handlers, Without, name_of
@@ -22,6 +23,13 @@ _HANDLERS = Handlers()
 _handles = _HANDLERS.of
 
 
+_PROTOTYPE = (
+    "The PyTorch API of nested tensors is in prototype stage and will change in the near future. We recommend "
+    "specifying layout=torch.jagged when constructing a nested tensor, as this layout receives active development, has "
+    "better operator coverage, and works with torch.compile."
+)
+
+
 class StridedNestedTensor(Tensor):
     """A batch of tensors with as many dimensions each. Shape: buffer (the numbers of all elements' entries,)."""
 
@@ -29,7 +37,8 @@ class StridedNestedTensor(Tensor):
 
     @staticmethod
     def _made(buffer: Tensor, sizes: Sequence[Size]) -> StridedNestedTensor:
-        """Return the nested tensor of a buffer, with its history."""
+        """Return the nested tensor of a buffer, with its history. Warns once: torch means to change these."""
+        warn_once(_PROTOTYPE)
         self: StridedNestedTensor = object.__new__(StridedNestedTensor)
         self._variable, self._slot, self._alias = buffer._current(), None, None
         self._made_in_inference, self._writes = buffer._made_in_inference, 0

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from funcgrad._ops.conditions import are_targets
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.interop import to_host
+from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn.containers import ModuleList, Sequential
@@ -82,8 +85,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
         if target_.dim() == 1 and input_.size(0) != target_.size(0):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
-        output = self.log_prob(input_).gather(-1, target_.unsqueeze(-1)).squeeze(-1)
+        chances = self.log_prob(input_)
+        require(are_targets, target_, chances, error=lambda: self._missed(target_))
+        output = chances.gather(-1, target_.unsqueeze(-1)).squeeze(-1)
         return _ASMoutput(output, (-output).mean())
+
+    def _missed(self, target: Tensor) -> RuntimeError:
+        numbers = to_host(target)
+        return RuntimeError(
+            f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+            f"[{numbers.min()}, {numbers.max()}] were found. "
+        )
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Return the log probabilities of all classes. Shape: input (N, in_features), result (N, n_classes)."""

@@ -81,8 +81,8 @@ def multi_head_attention_forward(
     `is_causal` is a hint that `attn_mask` is the causal mask, which must be given all the same.
     """
     is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
-    _check_sizes(query, embed_dim_to_check, num_heads, is_causal and attn_mask is None)
     key_padding_mask, attn_mask = matched(key_padding_mask, attn_mask, query.dtype, ("key_padding_mask", "attn_mask"))
+    _check_sizes(query, embed_dim_to_check, num_heads, is_causal and attn_mask is None)
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
     q, k, v = projected(query, key, value, weights, in_proj_bias)
     if not is_batched:
@@ -91,7 +91,7 @@ def multi_head_attention_forward(
     length, batch = q.shape[:2]
     if bias_k is not None and bias_v is not None:
         k, v = _with_bias(k, bias_k), _with_bias(v, bias_v)
-    q, k, v = (_by_head(part, num_heads) for part in (q, k, v))
+    q, k, v = (_by_head(part, batch, num_heads) for part in (q, k, v))
     k, v = k if static_k is None else static_k, v if static_v is None else static_v
     if add_zero_attn:
         k, v = (fg.cat([part, part.new_zeros((part.shape[0], 1, part.shape[2]))], dim=1) for part in (k, v))
@@ -134,9 +134,9 @@ def _with_bias(part: Tensor, bias: Tensor) -> Tensor:
     return fg.cat([part, bias.repeat(1, part.shape[1], 1)])
 
 
-def _by_head(part: Tensor, heads: int) -> Tensor:
+def _by_head(part: Tensor, batch: int, heads: int) -> Tensor:
     """(length, batch, heads * size) to (batch * heads, length, size)."""
-    length, batch, width = part.shape
+    length, _, width = part.shape
     return part.reshape(length, batch * heads, width // heads).transpose(0, 1)
 
 
@@ -146,10 +146,8 @@ def as_scores(mask: Tensor | None, dtype: Any, added: int) -> Tensor | None:
         return None
     if mask.dtype is dtypes.bool_:
         scores: Any = fg.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, float("-inf"))
-    elif mask.is_floating_point():
-        scores = mask.to(dtype)
     else:
-        raise AssertionError("only bool and floating types of attn_mask are supported")
+        scores = mask.to(dtype)
     return _function("pad")(scores, (0, added)) if added else scores
 
 
@@ -157,10 +155,17 @@ def matched(
     padding: Tensor | None, mask: Tensor | None, dtype: Any, names: tuple[str, str]
 ) -> tuple[Tensor | None, Tensor | None]:
     """Return a mask of padding and one of scores in one dtype; where they have two, with a warning."""
+    for name, given in zip(names, (padding, mask), strict=True):
+        _require_mask(given, name)
     if padding is None or mask is None or padding.dtype is mask.dtype:
         return padding, mask
     warn(f"Support for mismatched {names[0]} and {names[1]} is deprecated. Use same type for both instead.")
     return as_scores(padding, dtype, 0), as_scores(mask, dtype, 0)
+
+
+def _require_mask(mask: Tensor | None, name: str) -> None:
+    if mask is not None and mask.dtype is not dtypes.bool_ and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
 
 
 def _with_padding(mask: Tensor | None, padding: Tensor | None, dtype: Any, added: int, heads: int) -> Tensor | None:
@@ -235,14 +240,19 @@ def _is_batched(
                 raise AssertionError(
                     f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {padding.shape[place]}"
                 )
+    if mask is not None and mask.dim() not in (2, 3):
+        raise AssertionError(
+            f"For {kind} ({dims}-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D "
+            f"but found {mask.dim()}-D tensor instead"
+        )
     if mask is not None:
-        _check_mask(mask, (query.shape[0], key.shape[0]), heads * (query.shape[1] if dims == 3 else 1))
+        _check_mask(mask, (query.shape[0], key.shape[0]), heads * (query.shape[1] if dims == 3 else 1), dims == 3)
     return dims == 3
 
 
-def _check_mask(mask: Tensor, size: tuple[int, int], count: int) -> None:
-    if mask.dim() not in (2, 3):
-        raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
+def _check_mask(mask: Tensor, size: tuple[int, int], count: int, is_batched: bool) -> None:
     wanted = size if mask.dim() == 2 else (count, *size)
+    if tuple(mask.shape) != wanted and mask.dim() == 3 and not is_batched:
+        raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {mask.shape}")
     if tuple(mask.shape) != wanted:
         raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {wanted}.")

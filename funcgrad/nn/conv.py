@@ -199,7 +199,7 @@ class _ConvTransposeNd(_ConvNd):
             given = given[batch_dims:]
         if len(given) != count:
             raise ValueError(
-                f"{type(self).__name__}: for {input.dim()}D input, output_size must have {count} or "
+                f"ConvTranspose{count}D: for {input.dim()}D input, output_size must have {count} or "
                 f"{batch_dims + count} elements (got {len(given)})"
             )
         smallest = [

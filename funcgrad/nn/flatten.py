@@ -33,8 +33,6 @@ class Unflatten(Module):
 
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"Unflatten takes dim as an int (named dimensions are not supported), but got {dim!r}")
         if not isinstance(unflattened_size, (tuple, list)):
             found = type(unflattened_size).__name__
             raise TypeError(f"unflattened_size must be a tuple of ints, but found type {found}")
@@ -48,7 +46,8 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the input in its new shape."""
-        return input.unflatten(self.dim, self.unflattened_size)
+        dim: Any = self.dim  # what is no int, the function refuses
+        return input.unflatten(dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """Return the dimension and the sizes."""

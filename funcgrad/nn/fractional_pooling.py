@@ -58,9 +58,11 @@ fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = _poolin
 
 def _pooled(input: Tensor, kernel: Sequence[int], output: Sequence[int], samples: Host) -> tuple[Tensor, Tensor]:
     sizes = tuple(input.shape[2:])
-    for size, window, count in zip(sizes, kernel, output, strict=True):
-        if count + window - 1 > size:
-            raise RuntimeError(f"fractional_max_pool: pool size {window} too large relative to input size {size}")
+    name = "fractional_max_pool2d()" if len(sizes) == 2 else "fractional_max_pool3d_out()"
+    axes = ("time", "height", "width")[-len(sizes) :]
+    for axis, size, window, count in zip(axes, sizes, kernel, output, strict=True):
+        if count + window - 1 > size - (len(sizes) == 3):  # torch refuses the last place that fits in three dimensions
+            raise RuntimeError(f"{name}: pool {axis} {window} too large relative to input {axis} {size}")
     samples = samples[: len(input)]  # torch reads as many as it needs
     if len(sizes) == 2:
         samples = samples[..., ::-1]  # in two dimensions torch takes the width's sample first

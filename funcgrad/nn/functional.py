@@ -13,7 +13,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._tape.levels import is_batched
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
-from funcgrad._tensor.functions import lookup, tensor
+from funcgrad._tensor.functions import lookup, names_under, tensor
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.overriding import all_ask
@@ -70,6 +70,10 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *names_under("nn.functional")})
+
+
 @on_arrays
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-input)). Shape: input (*), result the same."""
@@ -118,7 +122,7 @@ def embedding(
     try:
         return call(TABLE["embedding"], (input, weight), (padding_idx, None, norm_type, scale_grad_by_freq, sparse))
     except NotATensor as error:
-        retell(error, TABLE["embedding"], "nn.functional.embedding")
+        retell(error, TABLE["embedding"], "nn.functional.embedding", (input, weight))
         raise
 
 
@@ -349,3 +353,4 @@ adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max
 
 
 all_ask(globals(), __all__)
+globals().update(__all__=sorted({*__all__, *names_under("nn.functional")}))  # `from torch.nn.functional import *`

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.warning import warn
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
@@ -25,7 +26,7 @@ _HOOKS = (
 )  # fmt: skip
 
 
-def _missing_forward(self: Any, *input: Any) -> Any:
+def _forward_unimplemented(self: Any, *input: Any) -> Any:
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
@@ -39,7 +40,7 @@ class Module(Hooked, Stateful, Traversal, Members):
     dump_patches = False
     call_super_init = False
     training: bool
-    forward: Callable[..., Any] = _missing_forward  # any arguments: subclasses choose theirs
+    forward: Callable[..., Any] = _forward_unimplemented  # any arguments: subclasses choose theirs
     _is_full_backward_hook: bool | None
     _compiled_call_impl: Callable[..., Any] | None = None  # torch's place for what `compile` makes: nothing here
 
@@ -100,6 +101,14 @@ class Module(Hooked, Stateful, Traversal, Members):
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
             )
 
+        if dtype is not None and dtype.is_complex:
+            warn(
+                "Complex modules are a new feature under active development whose design may change, and some modules "
+                "might not work as expected when using complex tensors as parameters or buffers. Please file an issue "
+                "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not "
+                "work as expected."
+            )
+
         def move(tensor: Tensor) -> Tensor:
             kind = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             wanted = memory_format if tensor.ndim in (4, 5) else None
@@ -117,6 +126,18 @@ class Module(Hooked, Stateful, Traversal, Members):
     def cuda(self, device: Any = None) -> Self:
         """Move parameters and buffers to the accelerator."""
         return self._apply(lambda tensor: tensor.cuda(device))
+
+    def xpu(self, device: Any = None) -> Self:
+        """Refuse: JAX knows no such device."""
+        return self._apply(lambda tensor: tensor.xpu(device))
+
+    def ipu(self, device: Any = None) -> Self:
+        """Refuse: JAX knows no such device."""
+        return self._apply(lambda tensor: tensor.ipu(device))
+
+    def mtia(self, device: Any = None) -> Self:
+        """Refuse: JAX knows no such device."""
+        return self._apply(lambda tensor: tensor.mtia(device))
 
     def cpu(self) -> Self:
         """Move parameters and buffers to the CPU."""

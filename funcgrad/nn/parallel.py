@@ -32,7 +32,7 @@ class Replicated(Module):
         super().__init__()
         self.dim = dim
         self.module = module
-        self.device_ids = [] if device_ids is None else list(device_ids)
+        self.device_ids: list[Any] | None = [] if device_ids is None else list(device_ids)
         self.output_device = output_device
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -55,6 +55,7 @@ class DistributedDataParallel(Replicated):
                 "gradient."
             )
         super().__init__(module, *args, **options)
+        self.device_ids = self.device_ids or None
         self.require_backward_grad_sync = True
 
     @contextmanager

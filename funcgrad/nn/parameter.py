@@ -181,7 +181,7 @@ def _is_refused(name: str) -> bool:
     return is_public and name not in _ANSWERED and inspect.isfunction(inspect.getattr_static(Tensor, name))
 
 
-for _name in filter(_is_refused, dir(Tensor)):
+for _name in filter(_is_refused, type.__dir__(Tensor)):
     if _name not in vars(UninitializedTensorMixin):
         setattr(UninitializedTensorMixin, _name, _refusing(_name))
 
@@ -201,7 +201,7 @@ def _named_anew(cls: type[Tensor], data: Any, requires_grad: bool) -> Any:
     """Return a leaf of class `cls` on the value of `data`, an array from now on."""
     data = fg.empty(0) if data is None else data
     if not isinstance(data, Tensor):
-        raise TypeError(f"{cls.__name__}() takes a Tensor as data, but got {type(data).__name__}")
+        raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
     named = cls._leaf(data._materialize()._current(), requires_grad)
     named._alias = shared_with(data)
     return named

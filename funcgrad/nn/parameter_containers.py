@@ -190,7 +190,7 @@ def _checked_key(key: Any) -> str:
     if not isinstance(key, str):
         raise TypeError(
             "Index given to ParameterDict cannot be used as a key as it is not a string "
-            f"(type is '{type(key).__name__}')"
+            f"(type is '{type(key).__name__}'). Open an issue on github if you need non-string keys."
         )
     return key
 

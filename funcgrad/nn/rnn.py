@@ -225,6 +225,11 @@ class RNNBase(Module):
         return output, self._as_result(states)
 
     def _forward_packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        if self.mode == "LSTM" and input.data.size(-1) != self.input_size:  # which torch's product finds out
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({input.data.size(0)}x{input.data.size(-1)} and "
+                f"{self.input_size}x{4 * self.hidden_size})"
+            )
         self.check_input(input.data, input.batch_sizes)
         states = self._states_of(hx)
         if states is not None:

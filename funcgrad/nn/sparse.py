@@ -36,9 +36,7 @@ class _Table(Module):
             self.reset_parameters()
         else:
             if tuple(given.shape) != shape:
-                raise AssertionError(
-                    f"Shape of weight {list(given.shape)} does not match num_embeddings and embedding_dim {list(shape)}"
-                )
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(given, requires_grad=requires_grad)
 
     def reset_parameters(self) -> None:

@@ -58,6 +58,13 @@ def _scaled(grads: list[Array], state: State, beta1: Any, beta2: Any, eps: Any) 
     return updates, new
 
 
+def _require_single(by_foreach: bool, **named: Any) -> None:
+    for name, given in named.items():
+        if isinstance(given, Tensor):
+            require(not by_foreach, f"{name} as a Tensor is not supported for capturable=False and foreach=True")
+            require(given.numel() == 1, f"Tensor {name} must be 1-element")
+
+
 class Adam(RuleOptimizer):
     """Adam, and with `amsgrad` the variant whose mean of squares never falls.
 
@@ -82,12 +89,15 @@ class Adam(RuleOptimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        by_foreach = bool(foreach) and not capturable
+        _require_single(by_foreach, lr=lr)
         require_lr(lr)
         require(eps >= 0.0, f"Invalid epsilon value: {eps}")
         require_betas(betas)
         require_from_zero(weight_decay=weight_decay)
         are_one_kind = any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor))
         require(are_one_kind, "betas must be either both floats or both Tensors")
+        _require_single(by_foreach, **{f"betas[{i}]": beta for i, beta in enumerate(betas)})
         require_one_way(foreach, fused, differentiable)
         defaults = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,

@@ -19,13 +19,13 @@ def require_lr(lr: Any, words: str = "Invalid learning rate") -> None:
     """Refuse a learning rate below 0, or a tensor that is not one number."""
     require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
     number: Any = lr
-    require(number >= 0.0, f"{words}: {lr}")
+    require(0.0 <= number, f"{words}: {lr}")  # noqa: SIM300 - TypeErrors name both types in this order
 
 
 def require_from_zero(**named: Any) -> None:
     """Refuse what is below 0: `weight_decay=-1` gives "Invalid weight_decay value: -1"."""
     for name, value in named.items():
-        require(value >= 0.0, f"Invalid {name} value: {value}")
+        require(0.0 <= value, f"Invalid {name} value: {value}")  # noqa: SIM300 - as above
 
 
 def require_betas(betas: Any) -> None:

@@ -171,26 +171,27 @@ def _direction(state: dict[str, Any], gradient: Vector, group: Group) -> tuple[V
     """Return where to go from here and how far at first: down at first, then by the curvature that past steps show."""
     lr = float(group["lr"])
     if state["n_iter"] == 1:
-        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
+        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
         return -gradient, min(1.0, 1.0 / float(np.abs(gradient).sum())) * lr
     changes, steps, inverse = state["old_dirs"], state["old_stps"], state["ro"]
     change, step = gradient - state["prev_flat_grad"], state["d"] * float(state["t"])
-    curvature = float(change @ step)
+    curvature = np.asarray(change @ step)
     if curvature > _CURVATURE:
         if len(changes) == group["history_size"]:
             for kept in (changes, steps, inverse):
                 kept.pop(0)
         changes.append(change)
         steps.append(step)
-        inverse.append(1.0 / curvature)
-        state["H_diag"] = curvature / float(change @ change)
-    direction, weights = -gradient, []
-    for change, step, one in zip(reversed(changes), reversed(steps), reversed(inverse), strict=True):
-        weights.append(float(step @ direction) * float(one))
-        direction = direction - weights[-1] * change
-    direction = direction * float(state["H_diag"])
-    for change, step, one in zip(changes, steps, inverse, strict=True):
-        direction = direction + (weights.pop() - float(change @ direction) * float(one)) * step
+        inverse.append(np.asarray(1 / curvature))
+        state["H_diag"] = np.asarray(curvature / (change @ change))
+    weights = state.setdefault("al", [None] * group["history_size"])
+    direction, places = -gradient, range(len(changes))
+    for place in reversed(places):
+        weights[place] = np.asarray((steps[place] @ direction) * inverse[place])
+        direction = direction - weights[place] * changes[place]
+    direction = direction * state["H_diag"]
+    for place in places:
+        direction = direction + (weights[place] - (changes[place] @ direction) * inverse[place]) * steps[place]
     return direction, lr
 
 

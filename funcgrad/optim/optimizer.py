@@ -71,6 +71,11 @@ def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
     return RemovableHandle(_after_every_step, hook)
 
 
+def note_every_step(hook: Hook) -> None:
+    """Call hook(optimizer, args, kwargs) after each step, for good; a script's own hooks are still numbered from 0."""
+    _after_every_step[-1] = hook
+
+
 class Optimizer:
     """Holds parameters in groups and changes them in `step`.
 

@@ -14,7 +14,7 @@ from funcgrad._base.dtypes import float64, get_default_dtype
 from funcgrad._ops.table import Array, Arrays, Op
 from funcgrad._program.record import array_of
 from funcgrad._program.run import put
-from funcgrad._program.value import of_array
+from funcgrad._program.value import META, aval_of, meta, of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import enable_grad
 from funcgrad._tape.variable import Variable
@@ -40,6 +40,7 @@ class RuleOptimizer(Optimizer):
     _op: ClassVar[Op]
     _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
+    _later: ClassVar[tuple[str, ...]] = ()  # options that older files lack, besides those that are on or off
     _is_elementwise: ClassVar[bool] = True  # whether the rule treats each element by itself
     packs = True  # whether small states lie in one array, which an exported step's do not
     given_numbers: Callable[[Group], tuple[Any, ...]] | None = None  # set: what the rule gets in place of `_numbers`
@@ -139,6 +140,9 @@ class RuleOptimizer(Optimizer):
     def _record(self, params: list[Tensor], group: Group, names: list[Tensor], values: list[Any]) -> None:
         """Record the update of some parameters of a group; append the changed tensors and their new values."""
         slots = self._slots(group)
+        if params[0].is_meta:
+            self._count_only(params, group, slots)
+            return
         lane = self._lanes.get(params[0])
         if lane is None or not lane.fits(params, slots, self.state):
             lane = self._lanes[params[0]] = self._lane(params, group, slots)
@@ -161,6 +165,13 @@ class RuleOptimizer(Optimizer):
         for name, place in lane.followers:
             names.append(name)
             values.append(results[place])
+
+    def _count_only(self, params: list[Tensor], group: Group, slots: tuple[str, ...]) -> None:
+        """Step parameters on the device `meta`: they get their states, and there are no numbers to change."""
+        wanted = slots + self._shared
+        for state in self._states(params, group, wanted) if wanted else ():
+            if "step" in state:
+                state["step"].add_(1)
 
     def _gradients(self, params: list[Tensor], group: Group) -> list[Any]:
         """Return what the rule is given of each parameter's gradient."""
@@ -204,9 +215,10 @@ class RuleOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        later = [name for name, x in self.defaults.items() if x is None or isinstance(x, bool) or name in self._later]
         for group in self.param_groups:  # of a file from before an option was there
-            for name, default in self.defaults.items():
-                group.setdefault(name, default)
+            for name in later:
+                group.setdefault(name, self.defaults[name])
         self._lanes = {}
         self._share_again()
 
@@ -276,8 +288,13 @@ def _by_devices(params: list[Tensor]) -> list[list[Tensor]]:
 
 
 def _beside(param: Tensor, array: np.ndarray[Any, Any]) -> Variable:
-    """Put an array where a parameter is: sharded as it is, or, 0-d, a copy on each of its devices."""
+    """Put an array where a parameter is: sharded as it is, or, 0-d, a copy on each of its devices.
+
+    Beside a parameter on `meta` only what is 0-d has numbers, as in torch, which counts the steps all the same.
+    """
     placement = param._current().value.aval.placement
+    if placement is META:
+        return Variable(meta(aval_of(array)) if array.shape else of_array(put(array)))
     if placement is not None and not array.shape and isinstance(placement, NamedSharding):
         placement = NamedSharding(placement.mesh, PartitionSpec())
     value = of_array(put(array, placement))

@@ -73,6 +73,8 @@ class RMSprop(RuleOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    _later = ("momentum",)
+
     def _slots(self, group: Group) -> tuple[str, ...]:
         momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
         return ("square_avg", *momentum, *(("grad_avg",) if group["centered"] else ()))

@@ -9,7 +9,7 @@ import optax
 
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
+from funcgrad.optim.checks import require, require_from_zero, require_one_way
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
@@ -59,7 +59,8 @@ class SGD(RuleOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        require_lr(lr)
+        require(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
+        require(not lr < 0.0, f"Invalid learning rate: {lr}")
         require_from_zero(momentum=momentum, weight_decay=weight_decay)
         require(
             not nesterov or (momentum > 0 and dampening == 0),
@@ -90,7 +91,7 @@ class SGD(RuleOptimizer):
         return (group["nesterov"],)
 
     def _parts(self, params: list[Tensor], group: Group) -> list[tuple[list[Tensor], Group]]:
-        if group["dampening"] == 0 or group["momentum"] == 0:
+        if group["momentum"] == 0 or group["dampening"] == 0:
             return [(params, group)]
         # torch's first gradient enters the buffer whole
         fresh = [param for param in params if self.state[param].get("momentum_buffer") is None]

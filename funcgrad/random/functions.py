@@ -315,7 +315,8 @@ def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int,
         raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
     for name, bound in (("low", low), ("high", high)):
         if isinstance(bound, float):
-            raise TypeError(f"randint(): argument '{name}' must be int, not float")
+            place = "" if "low" in values else " (position 1)"
+            raise TypeError(f"randint(): argument '{name}'{place} must be int, not float")
         if not -(2**63) <= int(bound) < 2**63:
             raise ValueError(f"Overflow when unpacking long long: {name} is {int(bound)}")
     return int(low), int(high), size

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.devices import device as Device
+from funcgrad._base.naming import WrittenInC
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.mersenne import DEFAULT_SEED, MersenneTwister
@@ -24,7 +25,7 @@ _KEY_STATE_BYTES = 16  # the seed, then the two words of the key
 _EVERYWHERE_BY_KEY = os.environ.get("FUNCGRAD_RANDOM", "") == "device"
 
 
-class Generator:
+class Generator(metaclass=WrittenInC, called="torch._C.Generator"):
     """A source of random numbers: `stream` on the host, or `key`, a tensor on the device. One of the two is None.
 
     >>> Generator().manual_seed(5).initial_seed()
@@ -45,6 +46,8 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from `seed`, an int of 64 bits with or without sign (else ValueError); returns the generator."""
+        if not isinstance(seed, (int, np.integer, Tensor)):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         self._seed = checked_seed(seed)
         if self.stream is not None:
             self.stream.reseed(self._seed)

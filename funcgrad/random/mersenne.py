@@ -99,7 +99,10 @@ class MersenneTwister:
     def set_state_bytes(self, state: bytes) -> None:
         """Take up a state that `state_bytes` (or torch) gave; RuntimeError where the bytes are no such state."""
         if len(state) != STATE_BYTES:
-            raise RuntimeError(f"RNG state is wrong size: expected {STATE_BYTES} bytes, but got {len(state)}")
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be "
+                f"{len(state)}"
+            )
         seed, left, seeded, position, words, _, normal, _, has_normal, float_normal, has_float = _STATE.unpack(state)
         if not (seeded and 1 <= left <= _WORDS and 0 <= position <= _WORDS):
             raise RuntimeError("RNG state is invalid: these bytes are no state of torch's CPU generator")

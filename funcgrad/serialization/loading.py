@@ -127,7 +127,11 @@ _TWO_WAYS = (
     f"\n\t(1) {_UNSAFE}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in "
     "the following error message.\n\tWeightsUnpickler error: "
 )
-_ONE_WAY = f"{_UNSAFE}\n\n"
+_ONE_WAY = (
+    f"{_UNSAFE}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your "
+    "use case: WeightsUnpickler error: \n\n"
+)
+_NO_WAY = f"{_UNSAFE}\n\n"
 _DOCS = (
     "\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
     "https://pytorch.org/docs/stable/generated/torch.load.html."
@@ -141,7 +145,8 @@ def _explained(weights_only: bool) -> Iterator[None]:
     except UnpicklingError as error:
         if not weights_only:
             raise
-        words = _TWO_WAYS if "was not an allowed global by default" in str(error) else _ONE_WAY
+        one_way = _NO_WAY if " is blocked" in str(error) else _ONE_WAY
+        words = _TWO_WAYS if "was not an allowed global by default" in str(error) else one_way
         raise UnpicklingError(f"Weights only load failed. {words}{error}{_DOCS}") from error
 
 

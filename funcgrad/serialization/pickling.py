@@ -8,7 +8,9 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any, BinaryIO, ClassVar
 
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tensor.sparse.tensor import SparseTensor
+from funcgrad._tensor.storage import TypedStorage, UntypedStorage
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization import names, rebuild
 from funcgrad.serialization.placing import located, shared_by, stored
@@ -16,23 +18,23 @@ from funcgrad.serialization.storages import KIND_OF_DTYPE, UNTYPED, StorageKind
 
 
 class StoredTensor:
-    """A tensor whose whole content is one storage of the file."""
+    """A tensor whose whole content is one storage of the file, of bytes where only an untyped storage was saved."""
 
-    __slots__ = ("key", "tensor")
+    __slots__ = ("as_bytes", "key", "tensor")
 
-    def __init__(self, key: str, tensor: Tensor) -> None:
+    def __init__(self, key: str, tensor: Tensor, as_bytes: bool) -> None:
         self.key, self.tensor = key, tensor
+        self.as_bytes = as_bytes or tensor.dtype not in KIND_OF_DTYPE  # for which torch has no storage class
 
     @property
     def numel(self) -> int:
-        """Elements, or bytes where torch has no storage class for the dtype."""
-        count = self.tensor.shape.numel()
-        return count if self.tensor.dtype in KIND_OF_DTYPE else count * self.tensor.dtype.itemsize
+        """Elements, or bytes."""
+        return self.tensor.shape.numel() * (self.tensor.dtype.itemsize if self.as_bytes else 1)
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """What the pickle says of the storage."""
-        kind = KIND_OF_DTYPE.get(self.tensor.dtype, UNTYPED)
+        kind = UNTYPED if self.as_bytes else KIND_OF_DTYPE[self.tensor.dtype]
         return ("storage", kind, self.key, str(self.tensor.device), self.numel)
 
 
@@ -60,12 +62,18 @@ class CheckpointPickler(_Pickler):
         super().__init__(file, protocol)
         self.storages: dict[int, StoredTensor] = {}
         self.view_metadata = view_metadata
+        self._kinds: dict[int, DType | None] = {}  # as what each storage was seen
         self._shared: list[object] = []  # kept, so that no id is used twice
 
     def persistent_id(self, obj: Any) -> Any:
-        if type(obj) is not StoredTensor:
+        if type(obj) is StoredTensor:
+            identity = obj.identity
+        elif isinstance(obj, UntypedStorage):
+            seen_as = obj._whole.dtype if isinstance(obj, TypedStorage) else None
+            identity = self._stored(located(obj._whole)[0], seen_as).identity
+        else:
             return None
-        return (*obj.identity, None) if self.view_metadata else obj.identity
+        return (*identity, None) if self.view_metadata else identity
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
@@ -100,12 +108,17 @@ class CheckpointPickler(_Pickler):
 
     dispatch[bytes] = save_bytes
 
-    def _stored(self, root: Tensor) -> StoredTensor:
+    def _stored(self, root: Tensor, seen_as: DType | None) -> StoredTensor:
+        """Return the storage behind a tensor. seen_as: the dtype of what is saved of it, None where that is bytes."""
         shared = shared_by(root)
+        if self._kinds.setdefault(id(shared), seen_as) is not seen_as:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         found = self.storages.get(id(shared))
         if found is None:
             self._shared.append(shared)
-            found = self.storages[id(shared)] = StoredTensor(str(len(self.storages)), stored(root))
+            found = self.storages[id(shared)] = StoredTensor(
+                str(len(self.storages)), stored(root), as_bytes=seen_as is None
+            )
         return found
 
 
@@ -140,7 +153,7 @@ def _plain(tensor: Tensor, requires_grad: bool, stored: Any) -> tuple[Any, tuple
     if tensor.device.type == "meta":
         return rebuild.meta_tensor, (tensor.dtype, tuple(tensor.shape), tensor.stride(), requires_grad)
     root, place = located(tensor)
-    made = (stored(root), place.offset, place.size, place.stride, requires_grad, OrderedDict())
+    made = (stored(root, root.dtype), place.offset, place.size, place.stride, requires_grad, OrderedDict())
     if tensor.dtype in KIND_OF_DTYPE:
         return rebuild.tensor_v2, made
     return rebuild.tensor_v3, (*made, tensor.dtype)

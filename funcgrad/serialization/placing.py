@@ -9,9 +9,9 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization.storages import Geometry
 
 _BY_STRIDES = {  # the views that strides can tell
-    "alias", "whole", "view", "reshape", "ravel", "flatten", "unflatten", "squeeze", "unsqueeze", "transpose",
-    "swapaxes", "swapdims", "t", "T", "mT", "permute", "movedim", "expand", "broadcast_to", "select", "slice", "narrow",
-    "diagonal", "linalg_diagonal", "tensor_unfold", "as_strided",
+    "alias", "whole", "view", "reshape", "reshape_alias", "ravel", "flatten", "unflatten", "squeeze", "unsqueeze",
+    "transpose", "swapaxes", "swapdims", "t", "T", "mT", "permute", "movedim", "expand", "broadcast_to", "select",
+    "slice", "narrow", "diagonal", "linalg_diagonal", "tensor_unfold", "as_strided",
 }  # fmt: skip
 
 

@@ -53,9 +53,9 @@ def tensor_v2(
     metadata: dict[str, bool] | None = None,
 ) -> Tensor:
     """Make a tensor of the storage's own dtype."""
-    if storage.dtype is None:
+    if storage.named is None:
         raise UnpicklingError("an untyped storage can not be read without a dtype")
-    return _made(storage.storage, storage.dtype, (storage_offset, size, stride), requires_grad, metadata)
+    return _made(storage.storage, storage.named, (storage_offset, size, stride), requires_grad, metadata)
 
 
 def meta_tensor(dtype: DType, size: Any, stride: Any, requires_grad: bool) -> Tensor:

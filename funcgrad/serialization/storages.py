@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from typing import Any, NamedTuple
@@ -11,6 +12,9 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._tensor.interop import from_host
+from funcgrad._tensor.storage import TypedStorage as Elements
+from funcgrad._tensor.tensor import Tensor
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -69,11 +73,24 @@ class Storage:
         return self.bytes.view(dtype.numpy)
 
 
-class TypedStorage(NamedTuple):
-    """A storage with the dtype under which the file speaks of it; None where it names none."""
+class TypedStorage(Elements):
+    """A storage with the dtype under which the file speaks of it, which is None where it names none.
 
-    storage: Storage
-    dtype: DType | None
+    Its elements, which a file may hold for their own sake, are made a tensor when they are asked for: bytes without a
+    dtype, as torch loads them.
+    """
+
+    __module__ = "torch.storage"
+
+    def __init__(self, storage: Storage, named: DType | None) -> None:
+        self.storage, self.named = storage, named
+
+    @functools.cached_property
+    def _whole(self) -> Tensor:  # type: ignore[override]  # made when it is wanted
+        kind = self.named or dtypes.uint8
+        if self.storage.whole is None or self.storage.whole.dtype is not kind:
+            self.storage.whole = from_host(self.storage.typed(kind), dtype=kind, device=self.storage.device)
+        return self.storage.whole  # type: ignore[no-any-return]  # a tensor by now
 
 
 class Geometry(NamedTuple):

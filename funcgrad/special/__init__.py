@@ -7,3 +7,6 @@ __getattr__ = lookup("special", globals())
 
 def __dir__() -> list[str]:
     return names_under("special")
+
+
+globals().update(__all__=__dir__())  # `from torch.special import *`

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from funcgrad._base.dtypes import dtype
-from funcgrad._tensor.functions import lookup as lookup, names_under as names_under
 from funcgrad._tensor.tensor import Tensor
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""torch._dynamo.exc: the errors of torch's own compiler, for code that catches them; nothing here raises one."""
+"""torch._dynamo.exc: the errors of torch's own compiler, for code that catches them. Only InvalidBackend is raised."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ class BackendCompilerFailed(TorchDynamoException):
 
 class InvalidBackend(TorchDynamoException):
     """A backend whose name is not known."""
+
+    __module__ = "torch._dynamo.exc"  # for a traceback; nothing renames it before it is raised
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Invalid backend: {name!r}, see `torch._dynamo.list_backends()` for available backends.")
 
 
 class ResetRequired(TorchDynamoException):

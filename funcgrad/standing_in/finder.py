@@ -37,6 +37,8 @@ class View(ModuleType):
                 continue
             if isinstance(found, ModuleType):
                 take_torchs_names(found)
+                if "__getattr__" not in vars(found):
+                    _refuse_as_torch(found)
             if callable(found):  # a switch may be set another way
                 vars(self)[name] = found
             return found
@@ -66,6 +68,25 @@ class _Ready(Loader):
             _name_parts(alias, module.__name__)
             _show_views(alias, module)
         take_torchs_names(module)
+        _refuse_as_torch(module)
+
+
+def _refuse_as_torch(module: ModuleType) -> None:
+    """Let a room and its parts speak of themselves by torch's names where somebody asks for what they have not."""
+    for name, part in list(sys.modules.items()):
+        is_room = name == module.__name__ or name.startswith(f"{module.__name__}.")
+        if is_room and not isinstance(part, View) and "__getattr__" not in vars(part):
+            vars(part)["__getattr__"] = _Refusal(name.replace("funcgrad", "torch", 1))
+
+
+class _Refusal:
+    """What a room answers to names that it has not."""
+
+    def __init__(self, room: str) -> None:
+        self.room = room
+
+    def __call__(self, name: str) -> Any:
+        raise AttributeError(f"module '{self.room}' has no attribute '{name}'")
 
 
 def _name_parts(alias: str, name: str) -> None:
@@ -94,6 +115,9 @@ def _show_views(alias: str, module: ModuleType) -> None:
 
 def hide_views() -> None:
     """Take torch's parts out of funcgrad's rooms again."""
+    for module in list(sys.modules.values()):
+        if isinstance(vars(module).get("__getattr__"), _Refusal):
+            del module.__getattr__
     for name in [name for name, module in sys.modules.items() if isinstance(module, View)]:
         room = sys.modules.get(name.rpartition(".")[0].replace("torch", "funcgrad", 1))
         if isinstance(vars(room).get(name.rpartition(".")[2]) if room is not None else None, View):

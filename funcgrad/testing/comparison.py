@@ -17,6 +17,7 @@ _TOLERANCES = {
     "float16": (1e-3, 1e-5), "bfloat16": (0.016, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
     "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
 }  # fmt: skip
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
 
 
 class _Options(NamedTuple):
@@ -63,6 +64,8 @@ def assert_allclose(
         FutureWarning,
     )
     actual, expected = (x if isinstance(x, Tensor) else from_host(np.asarray(x)) for x in (actual, expected))
+    if rtol is None and atol is None:
+        rtol, atol = map(max, *(_OLD_TOLERANCES.get(x.dtype.name, (0.0, 0.0)) for x in (actual, expected)))
     assert_close(
         actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False,
         msg=msg or None,
@@ -121,7 +124,7 @@ def _compare_numbers(actual: Any, expected: Any, options: _Options, path: tuple[
             _fail(f"Booleans mismatch: {actual} is not {expected}", options, path)
         return
     if options.check_dtype and type(actual) is not type(expected):
-        _fail(f"The types of the values do not match: {type(actual)} != {type(expected)}", options, path)
+        _fail(f"The (d)types do not match: {type(actual)} != {type(expected)}.", options, path)
     kinds = [dtypes.of_number(np.asarray(x).item()) for x in (actual, expected)]
     exact = {"float32": "float64", "complex64": "complex128"}  # a Python number has the wider one
     rtol, atol = _tolerances(options, [exact.get(kind.name, kind.name) for kind in kinds])

@@ -12,7 +12,7 @@ from funcgrad._base.devices import device as Device
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad.random import draw
 from funcgrad.random.generator import Generator, default_generator
-from funcgrad.utils.data.worker import get_worker_info
+from funcgrad.utils.data.worker_info import get_worker_info
 
 _CPU = Device("cpu")
 

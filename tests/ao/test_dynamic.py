@@ -11,6 +11,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad.ao import quantization
 from tests.ao.models import models, outcome
 
 pytestmark = [
@@ -103,3 +104,13 @@ def test_integers_without_a_scale_are_no_quantised_tensor(made: Any) -> None:
         made(2, dtype=torch.quint8)
     with pytest.raises(RuntimeError, match="not supported on quantized tensors"):
         made(2).to(torch.qint8)
+
+
+def test_marks_of_quantisation_pass_numbers_on() -> None:
+    wrapped = quantization.QuantWrapper(nn.Linear(2, 1).eval())
+    assert repr(wrapped).splitlines()[1:3] == ["  (quant): QuantStub()", "  (dequant): DeQuantStub()"]
+    x = torch.ones(3, 2)
+    assert not wrapped.training and torch.equal(wrapped(x), wrapped.module(x))
+    assert repr(quantization.QConfig(activation=int, weight=None)) == "QConfig(activation=<class 'int'>, weight=None)"
+    with pytest.raises(ValueError, match="QConfig received observer instance, please pass observer class instead"):
+        quantization.QConfig(activation=nn.Identity(), weight=None)

@@ -349,3 +349,72 @@ def test_one_rule_for_batches_is_enough() -> None:
 
     with pytest.raises(RuntimeError, match="it has both generate_vmap_rule=True and an overridden vmap"):
         torch.vmap(Twice.apply)(torch.ones(2, 2))
+
+
+def test_hooks_can_be_set_on_what_a_function_has_saved() -> None:
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x, 3 * x * x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            return gradient * ctx.saved_tensors[1]
+
+    x = torch.tensor([2.0], requires_grad=True)
+    y = Cube.apply(x)
+    _, slope = y.grad_fn._raw_saved_tensors
+    slope.register_hooks(lambda saved: saved * 10, lambda packed: packed)
+    with pytest.raises(RuntimeError, match="whose hooks have already been set"):
+        slope.register_hooks(lambda saved: saved, lambda packed: packed)
+    y.backward()
+    assert x.grad.tolist() == [120.0]
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        _ = y.grad_fn._raw_saved_tensors
+
+
+_seen: list[Any] = []
+
+
+class _Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        torch.autograd.Variable._execution_engine.queue_callback(lambda: _seen.append(_Same.leaf.grad.tolist()))
+        return gradient * 2
+
+    leaf = torch.ones(2, requires_grad=True)
+
+
+def test_an_argument_that_is_returned_has_no_history_where_none_is_kept() -> None:
+    with torch.no_grad():
+        same = _Same.apply(_Same.leaf)
+    assert not same.requires_grad and _Same.leaf.requires_grad and _Same.apply(_Same.leaf).requires_grad
+
+
+def test_callbacks_are_called_once_all_gradients_are_there() -> None:
+    _seen.clear()
+    _Same.leaf.grad = None
+    (_Same.apply(_Same.leaf) + _Same.leaf).sum().backward()
+    assert _seen == [[3.0, 3.0]]
+    with pytest.raises(RuntimeError, match="Final callbacks can only be installed during backward pass"):
+        torch.autograd.Variable._execution_engine.queue_callback(print)
+
+
+def test_kinds_of_gradients_are_looked_at_before_their_shapes() -> None:
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient[:1], 3
+
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"^expected Variable or None \(got int\)$"):
+        Product.apply(x, y).sum().backward()

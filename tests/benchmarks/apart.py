@@ -44,3 +44,12 @@ def chosen(
         print(json.dumps(measure(*given.measure)))
         sys.exit()
     return given.workloads
+
+
+def print_first_and_later(module: str, names: Iterable[str], unit: str) -> None:
+    """Print a row for each name: `first` and `later` under funcgrad and under torch, and how often torch's they are."""
+    print(f"{unit:12}{'first':>10}{'torch':>8}{'ratio':>8}{'later':>10}{'torch':>8}{'ratio':>8}")
+    for name in names:
+        ours, theirs = (measured_apart(module, engine, name) for engine in ("funcgrad", "torch"))
+        pairs = [(ours[when], theirs[when]) for when in ("first", "later")]
+        print(f"{name:12}" + "".join(f"{one:>10.1f}{other:>8.1f}{one / other:>8.1f}" for one, other in pairs))

@@ -8,18 +8,19 @@ microseconds of processor time for a turn, the first time and at best later.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import random
 import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.benchmarks.apart import chosen, measured_apart
+from tests.benchmarks.apart import chosen, print_first_and_later
 
 LATER = 4
 TURNS = {
     "windows": 400, "augmented": 100, "walk": 200, "bootstrap": 100, "neighbours": 165, "confusion": 300,
-    "collected": 40, "clusters": 20, "viterbi": 40, "norms": 50,
+    "collected": 40, "clusters": 20, "boxes": 30, "corners": 40, "points": 128, "viterbi": 40, "norms": 50,
 }  # fmt: skip
 
 Everyday = list[Callable[[], float]]
@@ -66,8 +67,11 @@ def data(torch: Any) -> Everyday:
 
 
 def answers(torch: Any) -> Everyday:
-    """Return what is done with a net's answers."""
-    net = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2))
+    """Return what is done with answers; two of these make a net, so that something wants a gradient."""
+
+    @functools.cache
+    def net() -> Any:
+        return torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2))
 
     def confusion() -> float:
         counts = torch.zeros(5, 5)
@@ -77,7 +81,7 @@ def answers(torch: Any) -> Everyday:
 
     def collected() -> float:
         with torch.no_grad():
-            found = [net(torch.randn(16, 4)).argmax(1) for _ in range(40)]
+            found = [net()(torch.randn(16, 4)).argmax(1) for _ in range(40)]
         return (torch.cat(found) == 1).float().mean().item()
 
     def clusters() -> float:
@@ -90,6 +94,16 @@ def answers(torch: Any) -> Everyday:
                 if len(members):
                     centres[k] = members.mean(0)
         return centres.sum().item()
+
+    def boxes() -> float:
+        corners, order, kept = torch.rand(30, 2), torch.randperm(30), []
+        while len(order):
+            first, order = order[0], order[1:]
+            apart = (corners[order] - corners[first]).abs()
+            inside = (0.3 - apart).clamp(min=0).prod(1)
+            order = order[inside / (0.18 - inside) <= 0.5]
+            kept.append(first.item())
+        return float(sum(kept))
 
     def viterbi() -> float:
         scores, moves = torch.randn(40, 4), torch.randn(4, 4)
@@ -104,11 +118,48 @@ def answers(torch: Any) -> Everyday:
         return float(sum(path))
 
     def norms() -> float:
-        net.zero_grad()
-        net(torch.randn(8, 4)).sum().backward()
-        return sum(sum(p.grad.norm(2).item() ** 2 for p in net.parameters()) ** 0.5 for _ in range(50))
+        net().zero_grad()
+        net()(torch.randn(8, 4)).sum().backward()
+        return sum(sum(p.grad.norm(2).item() ** 2 for p in net().parameters()) ** 0.5 for _ in range(50))
 
-    return [confusion, collected, clusters, viterbi, norms]
+    return [confusion, collected, clusters, boxes, viterbi, norms]
+
+
+def clouds(torch: Any) -> Everyday:
+    """Return what looks at places in a cloud of points, or at boxes corner by corner, where a net is trained."""
+
+    def points() -> float:
+        torch.nn.Linear(3, 3)
+        x = torch.randn(16, 1024, 3)
+        nearest, clouds, farthest = torch.full((16, 1024), 1e10), torch.arange(16), torch.randint(0, 1024, (16,))
+        chosen = torch.zeros(16, 128, dtype=torch.long)
+        for i in range(128):
+            chosen[:, i] = farthest
+            far = ((x - x[clouds, farthest].view(16, 1, 3)) ** 2).sum(-1)
+            nearer = far < nearest
+            nearest[nearer] = far[nearer]
+            farthest = nearest.max(-1)[1]
+        return float(chosen.sum().item())
+
+    @functools.cache
+    def net() -> Any:
+        return torch.nn.Linear(2, 2)
+
+    def corners() -> float:
+        net()  # from here on something wants gradients
+        places = torch.rand(60, 2)
+        boxes, order, kept = torch.cat([places, places + torch.rand(60, 2) * 0.2], 1), torch.randperm(60), []
+        while order.numel() > 1:
+            best, rest = order[0], order[1:]
+            kept.append(best.item())
+            left, top = (torch.maximum(boxes[best, side], boxes[rest, side]) for side in (0, 1))
+            right, bottom = (torch.minimum(boxes[best, side], boxes[rest, side]) for side in (2, 3))
+            shared = (right - left).clamp(min=0) * (bottom - top).clamp(min=0)
+            areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+            order = rest[shared / (areas[best] + areas[rest] - shared) <= 0.3]
+        return float(len(kept))
+
+    return [points, corners]
 
 
 def measure(engine: str, workload: str) -> dict[str, float]:
@@ -117,7 +168,7 @@ def measure(engine: str, workload: str) -> dict[str, float]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    run = next(run for run in [*data(torch), *answers(torch)] if run.__name__ == workload)
+    run = next(run for run in [*data(torch), *answers(torch), *clouds(torch)] if run.__name__ == workload)
     times = []
     for _ in range(1 + LATER):
         start = time.process_time()
@@ -128,12 +179,7 @@ def measure(engine: str, workload: str) -> dict[str, float]:
 
 def main() -> None:
     """Print a row for each."""
-    names = chosen(__doc__, TURNS, measure)
-    print(f"{'us a turn':12}{'first':>10}{'torch':>8}{'ratio':>8}{'later':>10}{'torch':>8}{'ratio':>8}")
-    for name in names:
-        ours, theirs = (measured_apart("tests.benchmarks.everyday", engine, name) for engine in ("funcgrad", "torch"))
-        pairs = [(ours[when], theirs[when]) for when in ("first", "later")]
-        print(f"{name:12}" + "".join(f"{one:>10.1f}{other:>8.1f}{one / other:>8.1f}" for one, other in pairs))
+    print_first_and_later("tests.benchmarks.everyday", chosen(__doc__, TURNS, measure), "us a turn")
 
 
 if __name__ == "__main__":

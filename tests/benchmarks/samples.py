@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.benchmarks.apart import chosen, measured_apart
+from tests.benchmarks.apart import chosen, print_first_and_later
 
 SAMPLES, BATCH, EPOCHS = 1600, 32, 5
 NAMES = ("taken", "normalised", "augmented", "counting", "padded", "windows", "one-hot")
@@ -82,12 +82,7 @@ def measure(engine: str, workload: str) -> dict[str, float]:
 
 def main() -> None:
     """Print a row for each dataset."""
-    names = chosen(__doc__, NAMES, measure)
-    print(f"{'us a sample':12}{'first':>10}{'torch':>8}{'ratio':>8}{'later':>10}{'torch':>8}{'ratio':>8}")
-    for name in names:
-        ours, theirs = (measured_apart("tests.benchmarks.samples", engine, name) for engine in ("funcgrad", "torch"))
-        pairs = [(ours[when], theirs[when]) for when in ("first", "later")]
-        print(f"{name:12}" + "".join(f"{one:>10.1f}{other:>8.1f}{one / other:>8.1f}" for one, other in pairs))
+    print_first_and_later("tests.benchmarks.samples", chosen(__doc__, NAMES, measure), "us a sample")
 
 
 if __name__ == "__main__":

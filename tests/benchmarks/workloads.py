@@ -264,6 +264,7 @@ def record_ops(torch: Any, count: int, clock: Callable[[], float], *, with_histo
 
     Only the lines that record are timed; the chain is let go before the program runs, so nothing of it is computed.
     """
+    torch.ones(1, requires_grad=True)  # until somebody wants a gradient, small ops are done at once, not recorded
     x = torch.ones(8, requires_grad=with_history)
     length = 500
     total = 0.0

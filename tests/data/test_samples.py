@@ -104,6 +104,11 @@ def test_what_numpy_has_no_rule_for_is_recorded_as_ever() -> None:
     torch.testing.assert_close(batches(make)[0], expected)
 
 
+def test_samples_may_be_split() -> None:
+    halves = batches(lambda i: torch.stack(torch.split(torch.arange(4.0) + i, 2)))[0]
+    assert halves[3].tolist() == [[3, 4], [5, 6]]
+
+
 def test_samples_may_be_written_to_and_seen_by_views() -> None:
     source = torch.zeros(4, 3)
 

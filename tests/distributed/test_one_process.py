@@ -111,6 +111,8 @@ def test_a_distributed_module_trains_as_the_module_itself() -> None:
     x = torch.ones(1, 2)
     with wrapped.no_sync():
         wrapped(x).sum().backward()
+    assert wrapped.device_ids == [0]
+    assert DistributedDataParallel(plain).device_ids is None
     assert plain.weight.grad.tolist() == [[1.0, 1.0]]
     assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
     assert list(DataParallel(plain).state_dict()) == ["module.weight", "module.bias"]
@@ -134,6 +136,19 @@ def test_a_shard_of_one_is_the_whole() -> None:
         dist.init_device_mesh("cuda", (2, 2))
 
 
+@pytest.mark.usefixtures("group")
+def test_what_is_sent_from_one_process_to_another_has_nobody_to_go_to() -> None:
+    x = torch.ones(2)
+    sent = dist.P2POp(dist.isend, x, 1)
+    assert repr(sent) == "P2POp(isend pg=0, group_src=0, group_dst=1,  torch.Size([2]), torch.float32)"
+    with pytest.raises(RuntimeError, match="no other process"):
+        dist.batch_isend_irecv([sent, dist.P2POp(dist.irecv, x, 1)])
+    with pytest.raises(ValueError, match="to be of type ``torch"):
+        dist.P2POp(dist.all_reduce, x, 1)
+    with pytest.raises(ValueError, match="Each op is expected to to be"):
+        dist.batch_isend_irecv([x])  # type: ignore[list-item]  # it must be refused
+
+
 def test_stores_of_one_place_share_what_is_set() -> None:
     first, second = dist.FileStore("a file", 1), dist.FileStore("a file", 1)
     first.set("key", "first")
@@ -147,3 +162,12 @@ def test_stores_of_one_place_share_what_is_set() -> None:
     assert second.delete_key("key") and not second.delete_key("key")
     with pytest.raises(dist.DistStoreError, match="nobody set key"):
         second.wait(["k/ey", "key"])
+
+
+def test_the_rank_on_this_machine_is_what_the_launcher_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    assert dist.get_node_local_rank(fallback_rank=0) == 0
+    with pytest.raises(RuntimeError, match="LOCAL_RANK is not in the environment"):
+        dist.get_node_local_rank()
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert dist.get_node_local_rank(fallback_rank=0) == 3

@@ -325,3 +325,22 @@ def test_a_choice_shows_the_probabilities_once_they_were_worked_out() -> None:
         assert repr(choice) == "Categorical(logits: torch.Size([3]))"
         use(choice)
         assert repr(choice) == "Categorical(probs: torch.Size([3]), logits: torch.Size([3]))"
+
+
+def test_a_divergence_of_factored_normals_is_a_sum_and_of_others_a_product() -> None:
+    loc = torch.zeros(2, requires_grad=True)
+    full = D.MultivariateNormal(loc, torch.eye(2))
+    low = D.LowRankMultivariateNormal(loc, torch.ones(2, 1), torch.ones(2))
+    names = [D.kl_divergence(p, q).grad_fn.name() for p in (full, low) for q in (full, low)]
+    assert names == ["AddBackward0", "MulBackward0", "MulBackward0", "MulBackward0"]
+
+
+def test_numbers_beside_the_simplex_are_refused_without_a_warning_of_numpys(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(ValueError, match="found invalid values"):
+        D.Categorical(torch.tensor([-0.5, 0.5]))
+    assert not [warning for warning in recwarn if warning.category is RuntimeWarning]
+
+
+def test_a_list_is_no_tensor_of_probabilities() -> None:
+    with pytest.raises(AttributeError, match=r"^'list' object has no attribute 'dim'$"):
+        D.Categorical([0.5, 0.5])  # type: ignore[arg-type]  # what is refused

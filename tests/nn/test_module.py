@@ -516,3 +516,9 @@ def test_a_full_backward_hook_answers_with_one_gradient_for_each_input() -> None
     layer.register_full_backward_hook(lambda module, inputs, outputs: inputs[0] * 3)
     with pytest.raises(RuntimeError, match="invalid number of grad_input, got 2, but expected 1"):
         layer(torch.ones(2, 2, requires_grad=True)).sum().backward()
+
+
+@pytest.mark.parametrize("kind", ["xpu", "ipu", "mtia"])
+def test_devices_that_are_not_there_are_refused(kind: str) -> None:
+    with pytest.raises(RuntimeError, match=f"no {kind.upper()} device"):
+        getattr(nn.Linear(1, 1), kind)()

@@ -54,6 +54,13 @@ def test_clipping_can_refuse_what_is_not_finite() -> None:
         assert nn.utils.clip_grad_norm(iter(()), 1.0).item() == 0.0
 
 
+def test_clipping_warns_of_a_generator_that_gives_nothing_any_more() -> None:
+    parameters = nn.Linear(2, 2).parameters()
+    torch.optim.SGD(parameters, lr=0.1)
+    with pytest.warns(UserWarning, match="`parameters` is an empty generator, no gradient clipping will occur"):
+        assert nn.utils.clip_grad_norm_(parameters, 1.0).item() == 0.0
+
+
 def test_clipping_by_value() -> None:
     (parameter,) = _with_gradients([3.0, -0.5, -2.0])
     nn.utils.clip_grad_value_(parameter, 1.0)
@@ -197,6 +204,7 @@ def test_weight_norm_keeps_the_weight() -> None:
     parametrizations.weight_norm(layer)
     assert torch.allclose(layer.weight, before, atol=1e-6)
     assert layer.parametrizations.weight.original0.shape == (4, 1)
+    assert layer.weight.grad_fn.name() == "WeightNormInterfaceBackward0"
     old = nn.Linear(3, 4)
     with pytest.warns(FutureWarning, match="parametrizations.weight_norm"):
         nn.utils.weight_norm(old)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import funcgrad as torch
 
 
@@ -28,3 +30,27 @@ def test_the_gradient_of_acosh_has_the_sign_of_its_branch() -> None:
     (gradient,) = torch.autograd.grad(torch.acosh(z).real.sum(), z)
     expected = [0.16236363 - 0.9137327j, -0.35129637 + 1.1144404j, -0.57448363 + 0.03825659j, 1.1547005j]
     assert torch.allclose(gradient, torch.tensor(expected))
+
+
+def test_a_conjugate_says_so_until_it_is_resolved() -> None:
+    numbers = torch.tensor([[1 + 2j, 3 - 4j]])
+    turned = numbers.conj()
+    marked = (turned, turned[0], turned.view(2), turned.detach(), numbers.mH, numbers.T.conj())
+    plain = (numbers, turned.conj(), turned.resolve_conj(), turned.clone(), turned * 1, numbers.conj_physical())
+    assert all(x.is_conj() for x in marked) and not any(x.is_conj() for x in plain)
+    assert turned.imag.is_neg() and torch.is_neg(turned.imag[0]) and turned.imag.tolist() == [[-2.0, 4.0]]
+    assert not (turned.real.is_neg() or numbers.imag.is_neg() or turned.imag.resolve_neg().is_neg())
+
+
+def test_a_conjugate_is_resolved_before_its_parts_are_shown() -> None:
+    turned = torch.tensor([1 + 2j]).conj()
+    with pytest.raises(RuntimeError, match=r"has conjugate bit set. Use tensor.resolve_conj\(\).numpy\(\) instead."):
+        turned.numpy()
+    with pytest.raises(RuntimeError, match=r"has negative bit set. Use tensor.resolve_neg\(\).numpy\(\) instead."):
+        turned.imag.numpy()
+    with pytest.raises(RuntimeError, match="work on unresolved conjugated tensors"):
+        torch.view_as_real(turned)
+    with pytest.raises(RuntimeError, match="view is not supported for conjugate view tensors when converting"):
+        turned.view(torch.float32)
+    assert turned.numpy(force=True)[0] == turned.resolve_conj().numpy()[0] == 1 - 2j
+    assert torch.view_as_real(turned.resolve_conj()).tolist() == [[1.0, -2.0]]

@@ -29,3 +29,8 @@ def test_a_quotient_that_is_rounded_down_to_zero_keeps_its_sign() -> None:
     for found in (one // other, torch.div(one.double(), other.double(), rounding_mode="floor")):
         assert [math.copysign(1, x) for x in found.tolist()] == [1, 1, -1, -1, 1]
         assert found.tolist() == [0, 0, 0, 0, 0]
+
+
+def test_half_a_hermitian_signal_is_the_conjugate_of_the_transform() -> None:
+    for found in (torch.fft.ihfft(torch.arange(4.0)), torch.fft.ihfftn(torch.arange(4.0), norm="ortho")):
+        assert [math.copysign(1, x) for x in found.imag.tolist()] == [-1, -1, -1]

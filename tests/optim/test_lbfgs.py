@@ -45,6 +45,18 @@ def test_programs_do_not_depend_on_the_length_of_the_history() -> None:
     assert len(optimizer.state[w]["old_dirs"]) > 8
 
 
+def test_the_state_has_what_torch_keeps_in_it() -> None:
+    _, optimizer, closure = quadratic(lr=0.1, max_iter=3, history_size=4)
+    optimizer.step(closure)
+    optimizer.step(closure)
+    kept = optimizer.state_dict()["state"][0]
+    wanted = "H_diag al d func_evals n_iter old_dirs old_stps prev_flat_grad prev_loss ro t"
+    assert sorted(kept) == wanted.split()
+    assert repr(kept["al"]) == "[tensor(-0.3497), tensor(-0.1555), tensor(9.1695), None]"
+    assert repr(kept["ro"]) == "[tensor(6.5977), tensor(1.3047), tensor(1.5471)]"
+    assert repr(kept["H_diag"]) == "tensor(0.0508)"
+
+
 def test_a_checkpoint_goes_on_where_it_was() -> None:
     w, optimizer, closure = quadratic(lr=0.1, max_iter=4)
     optimizer.step(closure)

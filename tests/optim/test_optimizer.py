@@ -591,3 +591,17 @@ def test_a_loaded_state_but_the_count_has_the_dtype_of_its_parameter() -> None:
     assert {name: value.dtype for name, value in optimizer.state[p].items()} == {
         "step": torch.float32, "eta": torch.float64, "mu": torch.float64, "ax": torch.float64,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad", "Adafactor"])
+def test_parameters_without_numbers_are_stepped_and_counted(name: str) -> None:
+    layer = torch.nn.Linear(4, 2, device="meta")
+    optimizer = getattr(torch.optim, name)(layer.parameters(), lr=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        layer(torch.ones(3, 4, device="meta")).sum().backward()
+        optimizer.step()
+    state = optimizer.state[layer.weight]
+    assert layer.weight.is_meta
+    assert all(kept.is_meta for kept in state.values() if kept.ndim)
+    assert state.get("step", torch.tensor(2.0)).item() == 2.0

@@ -6,7 +6,7 @@ import pytest
 
 from funcgrad._base.config import settings
 
-_RUN_BY_NUMPY = ("test_host", "test_small_programs", "test_steady_state", "test_recorder")
+_RUN_BY_NUMPY = ("test_host", "test_looks", "test_small_programs", "test_steady_state", "test_recorder")
 
 
 @pytest.fixture(autouse=True)

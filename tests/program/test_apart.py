@@ -301,3 +301,58 @@ def test_a_place_that_the_host_has_is_moved_there() -> None:
     place = starts[2] - 1
     starts[2] = 7
     assert (place.item(), (place * torch.ones(2)).tolist()) == (90, [90, 90])
+
+
+@pytest.mark.parametrize("host", [True, False])
+def test_a_mask_that_is_kept_is_one_input_from_the_first_step_on(host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made in the first step, and shown in another shape; where numpy has made it, numpy shows it so later."""
+    monkeypatch.setattr(settings, "host", host)
+    torch.manual_seed(0)
+    model = nn.Sequential(*[part for _ in range(8) for part in (nn.Linear(4, 4), nn.Tanh())])
+    x, mask = torch.randn(3, 4), None
+    before = large()
+    losses = []
+    for _ in range(4):
+        if mask is None:
+            mask = torch.log(torch.tril(torch.ones(3, 4)) + 1)
+        h = torch.tanh(model[0](x))
+        h = model((h * mask.unsqueeze(0)).squeeze(0))
+        loss = (h + mask.view(12).reshape(3, 4)).square().mean()
+        loss.backward()
+        for p in model.parameters():
+            p.data.add_(p.grad, alpha=-0.1)
+            p.grad = None
+        losses.append(loss.item())
+    assert large() == before + 1
+    assert losses == sorted(losses, reverse=True)
+
+
+def projected() -> Iterator[tuple[torch.Tensor, float]]:
+    """Yield batches whose rows a loop has put together, as a distributional agent does with the returns it expects."""
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(24):
+        masses, places = torch.rand(32, 4, generator=generator), torch.randint(4, (32, 4), generator=generator)
+        rows = torch.zeros_like(masses)
+        for i in range(len(rows)):
+            rows[i].index_add_(0, places[i], masses[i])
+            rows[i].index_add_(0, 3 - places[i], masses[i])
+        yield rows, 1.0
+
+
+def test_data_that_a_loop_prepares_for_each_step_is_compiled_once_it_cost_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = list[int]()
+    one_at_a_time = stepwise.InSteps.__call__
+
+    def counting(self: stepwise.InSteps, *given: Any) -> list[Any]:
+        ran.append(len(self.turns))
+        return one_at_a_time(self, *given)
+
+    monkeypatch.setattr(settings, "host", True)
+    monkeypatch.setattr(stepwise.InSteps, "__call__", counting)
+    losses = trained(projected())
+    assert 0 < len(ran) < 16
+    assert all(turns > 200 for turns in ran)
+    monkeypatch.setattr(settings, "turns", 0)
+    np.testing.assert_allclose(losses, trained(projected()), rtol=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -95,6 +96,68 @@ def test_results_of_each_turn_are_stacked(lines: Lines, monkeypatch: pytest.Monk
 
     both(monkeypatch, run)
     assert lines.longest[1] < lines.longest[0]
+
+
+@pytest.fixture
+def slices(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many slices the programs take that are compiled as a whole."""
+    counts = list[int]()
+    plainly = planning._plan_of_whole
+
+    def counting(*given: Any) -> planning.Plan:
+        made = plainly(*given)
+        execute: Any = made.execute
+
+        def run(*arrays: Any) -> Any:
+            counts.append(len(re.findall(r"= (?:dynamic_)?slice\[", str(execute.trace(*arrays).jaxpr))))
+            return execute(*arrays)
+
+        made.execute = run
+        return made
+
+    monkeypatch.setattr(planning, "_plan_of_whole", counting)
+    return counts
+
+
+@pytest.mark.parametrize(
+    "join",
+    [torch.stack, lambda many: torch.stack(many, 1), lambda many: torch.stack(many, -1), torch.cat,
+     lambda many: torch.cat(many, -1)],
+)  # fmt: skip
+def test_what_turns_gave_is_joined_and_taken_apart_as_one_array(
+    join: Callable[[list[torch.Tensor]], torch.Tensor],
+    lines: Lines,
+    slices: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run() -> list[Any]:
+        layer, h, outputs = nn.Linear(4, 4), torch.randn(2, 4), []
+        for _ in range(24):
+            h = torch.tanh(layer(h))
+            outputs.append(h)
+        joined = join([torch.ones(2, 4), *outputs])
+        (joined * torch.arange(200.0).reshape(joined.shape)).square().sum().backward()
+        return [joined, *gradients(layer)]
+
+    both(monkeypatch, run)
+    assert max(slices[: len(lines.lengths)]) < 12
+
+
+def test_numbers_that_alternate_are_two_arrays(
+    lines: Lines, slices: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> list[Any]:
+        weight = torch.tensor([0.5, 0.2], requires_grad=True)
+        for rate in (0.01, 0.02, 0.03):
+            fast, slow = torch.zeros(2), torch.zeros(2)
+            for i in range(24):
+                fast, slow = (0.3 + rate * i) * fast + weight, (0.9 - rate * i) * slow + torch.sin(fast)
+            slow.sum().backward()
+            found = slow.tolist()
+        return [torch.tensor(found), weight.grad]
+
+    both(monkeypatch, run)
+    assert max(slices[: len(lines.lengths)]) < 24
 
 
 def test_a_value_from_two_turns_ago(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,7 +140,7 @@ def test_numpy_does_not_warn_of_infinities() -> None:
         assert torch.tensor([np.nan, 3e38]).mul(10).isfinite().tolist() == [False, False]
 
 
-@pytest.mark.usefixtures("host")
+@pytest.mark.usefixtures("host", "each_look_is_a_program")
 def test_lengths_of_a_small_program_share_an_executable_once_there_were_many() -> None:
     def spread(n: int) -> float:
         x = torch.arange(float(n))

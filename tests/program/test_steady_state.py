@@ -118,6 +118,12 @@ def test_ten_changing_numbers_become_inputs_at_once() -> None:
     assert_settles(turn)
 
 
+def test_a_whole_number_and_fractions_after_it_are_two_programs() -> None:
+    x, strengths = torch.randn(13), [0, 0.05, 0.1, 0.2]
+    costs = turns(lambda i: (x * strengths[i] + (1 - strengths[i])).sum().item(), 4)
+    assert [c.compiles for c in costs] == [1, 1, 0, 0]
+
+
 def test_a_number_that_nobody_wrote_is_an_input_at_first_sight() -> None:
     x, shares = torch.randn(12), [0.3745401188473625, 0.9507143064099162, 0.7319939418114051]
     costs = turns(lambda i: (x * shares[i] + (1 - shares[i])).sum().item(), 3)

@@ -48,7 +48,8 @@ def trained(trees: list[Tree]) -> list[tuple[float, int]]:
             loss = (head(meaning(tree)) - 0.5).square().sum()
             loss.backward()
             optimizer.step()
-            found.append((loss.item(), seen.parts))
+            value = loss.item()
+        found.append((value, seen.parts))
     return found
 
 
@@ -349,6 +350,61 @@ def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight
     assert seen.parts == 0 and "an instruction at a time" in Journal.compiles[-1].reason
     monkeypatch.setattr(settings, "eager", True)
     assert found == pytest.approx(steps(1))
+
+
+def test_a_long_program_of_which_hardly_an_instruction_is_new_is_run_so_at_first_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def steps(seed: int, last: str) -> float:
+        x = torch.ones(3, requires_grad=True)
+        for name in random.Random(seed).choices(["sin", "tanh", "cos", "atan"], k=130):
+            x = getattr(torch, name)(x)
+        return getattr(torch, last)(x).sum().item()
+
+    monkeypatch.setattr(settings, "host", True)
+    with monkeypatch.context() as patched:
+        patched.setattr(plan, "seldom_come_back", lambda **_: True)
+        patched.setattr(plan, "is_novel", lambda _: False)
+        steps(0, "exp")
+    with counted() as seen:
+        found = steps(1, "log1p")
+    assert seen.compiles == 0
+    monkeypatch.setattr(settings, "eager", True)
+    assert found == pytest.approx(steps(1, "log1p"))
+
+
+def test_a_known_line_is_not_compiled_in_parts_for_the_few_loops_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steps(seed: int) -> float:
+        x = torch.ones(3, requires_grad=True)
+        for name in random.Random(seed).choices(["sin", "tanh", "cos", "atan"], k=600):
+            x = getattr(torch, name)(x)
+        return x.sum().item()
+
+    monkeypatch.setattr(settings, "host", True)
+    with monkeypatch.context() as patched:
+        patched.setattr(plan, "seldom_come_back", lambda **_: True)
+        patched.setattr(plan, "is_novel", lambda _: False)
+        steps(0)
+    monkeypatch.setattr(plan, "turns_vary", lambda _: True)
+    with counted() as seen:
+        found = steps(1)
+    assert seen.compiles == seen.parts == 0
+    monkeypatch.setattr(settings, "eager", True)
+    assert found == pytest.approx(steps(1))
+
+
+def test_long_programs_that_come_in_turn_are_kept_once_one_came_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "_room", 512)
+    monkeypatch.setattr(forest, "_dropped", set())
+    monkeypatch.setattr(forest, "_roots", {})
+    turns = [5, 6, 7, 8, 9, 10]
+    misses = []
+    for _ in range(6):
+        with counted() as seen:
+            for count in turns:
+                turned(count)
+        misses.append(seen.misses)
+    assert misses[1] > 0 and misses[-1] == 0
 
 
 def _windows(series: torch.Tensor) -> torch.Tensor:

@@ -35,7 +35,7 @@ def test_a_stream_goes_on_from_a_state(drawn: int) -> None:
 
 @pytest.mark.parametrize("state", [b"", bytes(STATE_BYTES), b"\xff" * STATE_BYTES])
 def test_what_is_no_state_is_refused(state: bytes) -> None:
-    with pytest.raises(RuntimeError, match="RNG state is"):
+    with pytest.raises(RuntimeError, match=r"RNG state (is invalid|size to be 0)"):
         MersenneTwister().set_state_bytes(state)
 
 

@@ -315,3 +315,10 @@ def test_an_option_that_no_unpickler_knows_is_refused(tmp_path: Path) -> None:
     serialization.save([1], tmp_path / "list.pt")
     with pytest.warns(UserWarning), pytest.raises(TypeError, match="unexpected keyword argument 'strict'"):
         serialization.load(tmp_path / "list.pt", strict=True)
+
+
+def test_a_page_in_place_of_a_checkpoint_is_told_as_torch_tells_it(tmp_path: Path) -> None:
+    (tmp_path / "page.pt").write_text("<html>not found</html>")
+    with pytest.raises(pickle.UnpicklingError, match="Please file an issue with the following") as caught:
+        serialization.load(tmp_path / "page.pt")
+    assert "use case: WeightsUnpickler error: \n\nUnsupported operand 60\n\n" in str(caught.value)

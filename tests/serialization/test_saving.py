@@ -15,6 +15,7 @@ import pytest
 import funcgrad
 from funcgrad import serialization
 from funcgrad._tensor.interop import from_host, to_host
+from funcgrad._tensor.storage import TypedStorage, UntypedStorage
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.serialization import saving
 from funcgrad.serialization.archive import ArchiveReader
@@ -167,3 +168,29 @@ def test_what_has_no_name_of_its_own_is_refused_as_pythons_pickler_in_c_does() -
     nameless = eval("lambda x: x", {"__name__": __name__})
     with pytest.raises(pickle.PicklingError, match=f"<lambda> at .*>: attribute lookup <lambda> on {__name__} failed$"):
         serialization.save(nameless, io.BytesIO())
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_storages_are_saved_beside_tensors(zipped: bool) -> None:
+    x = from_host(np.arange(4, dtype=np.float32))
+    file = io.BytesIO()
+    serialization.save((x, TypedStorage(x)), file, _use_new_zipfile_serialization=zipped)
+    tensor, storage = serialization.load(io.BytesIO(file.getvalue()))
+    storage[0] = 9.0
+    assert storage.dtype is x.dtype and storage.tolist() == tensor.tolist() == [9.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_storage_of_bytes_comes_back_as_one_of_uint8(zipped: bool) -> None:
+    file = io.BytesIO()
+    bytes_of_one = UntypedStorage(from_host(np.ones(1, np.float32)))
+    serialization.save({"bytes": bytes_of_one}, file, _use_new_zipfile_serialization=zipped)
+    loaded = serialization.load(io.BytesIO(file.getvalue()))["bytes"]
+    assert isinstance(loaded, TypedStorage) and loaded.tolist() == [0, 0, 128, 63]
+    assert repr(loaded).endswith("[torch.storage.TypedStorage(dtype=torch.uint8, device=cpu) of size 4]")
+
+
+def test_one_storage_is_not_saved_as_two_types() -> None:
+    x = from_host(np.ones(2, np.float32))
+    with pytest.raises(RuntimeError, match="Cannot save multiple tensors or storages that view the same data as diff"):
+        serialization.save((x, UntypedStorage(x)), io.BytesIO())

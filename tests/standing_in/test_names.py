@@ -6,10 +6,12 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import funcgrad as torch
+from tests.standing_in.running import output_of
 
 SCRIPT = """
 import pickle, torch
@@ -54,3 +56,50 @@ def test_a_function_stays_what_it_is_when_its_file_is_imported(tmp_path: Path) -
     )
     found = subprocess.run([sys.executable, "-m", "funcgrad", str(script)], capture_output=True, text=True, check=True)
     assert found.stdout == "True\n"
+
+
+STARS = """
+from torch import *
+from torch.nn.functional import *
+from torch.linalg import *
+from torch.special import *
+from torch.fft import *
+print(cat, float32, FloatTensor, save, compile, cross_entropy, relu, eigh, LinAlgError, expit, rfft, fftfreq, sep="\\n")
+print("nn" in globals(), "random" in globals())
+"""
+
+
+def test_a_star_takes_what_is_made_at_first_use_too(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(STARS)
+    ran = subprocess.run(
+        [sys.executable, "-m", "funcgrad", "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    *found, rooms = ran.stdout.splitlines()
+    assert len(found) == 12
+    assert rooms == "False False"
+
+
+@pytest.mark.parametrize("room", [torch, torch.linalg, torch.special, torch.fft, torch.functional, torch.nn.functional])
+def test_every_name_that_a_star_takes_is_there(room: ModuleType) -> None:
+    assert [name for name in room.__all__ if not hasattr(room, name)] == []
+    assert set(room.__all__) <= set(dir(room))
+
+
+def test_rooms_speak_of_themselves_by_torchs_names_where_one_is_misspelt(tmp_path: Path) -> None:
+    script = """
+    import torch
+    from torch import nn, optim
+
+    for room, name in ((nn, "Conv2D"), (optim, "Addam"), (torch.distributions, "Gauss")):
+        try:
+            getattr(room, name)
+        except AttributeError as error:
+            print(error)
+    print(hasattr(nn, "Conv2d"), hasattr(nn, "Conv2D"))
+    """
+    assert output_of(tmp_path, script) == [
+        "module 'torch.nn' has no attribute 'Conv2D'",
+        "module 'torch.optim' has no attribute 'Addam'",
+        "module 'torch.distributions' has no attribute 'Gauss'",
+        "True False",
+    ]

@@ -201,6 +201,17 @@ def test_a_traceback_shows_the_users_lines_only(tmp_path: Path) -> None:
     assert full.count("  File") > 4
 
 
+def test_a_scripts_hooks_are_numbered_from_zero(tmp_path: Path) -> None:
+    source = """
+        import torch
+        layer = torch.nn.Linear(1, 1)
+        print(layer.register_forward_hook(print).id, layer._forward_hooks)
+        optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+        print(optimizer.register_step_post_hook(print).id)
+    """
+    assert output_of(tmp_path, source) == ["0 OrderedDict([(0, <built-in function print>)])", "1"]
+
+
 def test_the_exit_status_is_the_scripts(tmp_path: Path) -> None:
     write(tmp_path, "leaves.py", "import sys\nsys.exit(3)\n")
     write(tmp_path, "broken.py", "x = (\n")

@@ -60,6 +60,18 @@ def test_a_compiled_module_asks_the_module_for_everything_else() -> None:
     assert not compiled.training
 
 
+def test_compile_refuses_backends_that_torch_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "BACKENDS", known := set(compiler.BACKENDS))
+    monkeypatch.setattr("funcgrad.compiling.BACKENDS", known)
+    with pytest.raises(
+        compiler._dynamo.exc.InvalidBackend, match=r"^Invalid backend: 'foo', see `torch._dynamo.list_b"
+    ):
+        torch.compile(backend="foo")(torch.relu)
+    compiler._dynamo.register_backend(lambda graph, inputs: graph, name="foo")
+    assert torch.compile(torch.relu, backend="foo") is torch.relu
+    assert compiler.list_backends() == ["cudagraphs", "foo", "inductor", "openxla", "tvm"]
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -380,7 +392,9 @@ def test_what_needs_a_gpu_is_called_where_there_is_one() -> None:
 
 
 def test_torch_paths_of_libraries_are_found() -> None:
-    views = ("_dynamo.exc", "cuda.amp.common", "distributed._tensor.experimental", "utils._foreach_utils")
+    views = ("_VF", "_dynamo.exc", "_functorch.apis", "_functorch.eager_transforms", "_lowrank", "_vmap_internals")
+    views += ("cuda.amp.common", "distributed._tensor.experimental", "jit._script", "jit._trace")
+    views += ("utils._foreach_utils",)
     assert all(importlib.import_module(room) for view in views for room in places.VIEWS[f"torch.{view}"])
     assert callable(distributed.tensor.experimental.implicit_replication)
 

@@ -96,6 +96,21 @@ def test_a_view_of_what_was_written_to_is_shown_as_strided() -> None:
     assert base.t().grad_fn.name() == "TBackward0"
 
 
+def test_after_backward_a_node_still_tells_what_is_no_tensor() -> None:
+    x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    results = x**2, torch.add(x, x, alpha=3), x + x, x.sum(1), x / 2, nn.functional.layer_norm(x, (2,))
+    power, scaled, added, summed, halved, normed = [result.grad_fn for result in results]
+    torch.stack([result.sum() for result in results]).sum().backward()
+    assert (power._saved_exponent, scaled._saved_alpha, added._saved_alpha) == (2, 3, 1)
+    assert (summed._saved_dim, summed._saved_keepdim, summed._saved_self_sym_sizes) == ((1,), False, (1, 2))
+    assert (halved._saved_self, normed._saved_weight, normed._saved_normalized_shape) == (None, None, (2,))
+    with pytest.raises(RuntimeError, match="second time"):
+        _ = power._saved_self
+    with pytest.raises(AttributeError, match="'SoftmaxBackward0' object has no attribute '_saved_other'"):
+        _ = x.softmax(1).grad_fn._saved_other
+    assert not [name for name in dir(power) if name.startswith("_saved_tensor")]
+
+
 def test_hooks_can_be_set_on_one_saved_tensor() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen: list[Any] = []
@@ -361,6 +376,48 @@ def test_anomaly_mode_names_the_forward_line() -> None:
     assert any("the line to be named" in str(w.message) for w in caught)
 
 
+def test_anomaly_mode_says_where_it_was_not_on_in_the_forward_pass() -> None:
+    y = (torch.tensor(-1.0, requires_grad=True)).sqrt()
+    with warnings.catch_warnings(record=True) as caught, pytest.raises(RuntimeError, match="nan values"):
+        warnings.simplefilter("always")
+        with autograd.detect_anomaly():
+            y.backward()
+    expected = "Error detected in SqrtBackward0. No forward pass information available. Enable detect anomaly during"
+    assert str(caught[-1].message).startswith(expected)
+
+
+def test_what_is_thrown_into_a_decorated_generator_reaches_the_one_inside() -> None:
+    told = []
+
+    @torch.no_grad()
+    def counting() -> Any:
+        try:
+            try:
+                yield torch.is_grad_enabled()
+            except ValueError as error:
+                told.append((str(error), torch.is_grad_enabled()))
+            yield "went on"
+        finally:
+            told.append(("closed", torch.is_grad_enabled()))
+
+    generator = counting()
+    assert next(generator) is False and torch.is_grad_enabled()
+    assert generator.throw(ValueError("stop")) == "went on"
+    generator.close()
+    assert told == [("stop", False), ("closed", False)] and torch.is_grad_enabled()
+
+
+def test_a_class_that_is_decorated_is_warned_of() -> None:
+    with pytest.warns(FutureWarning, match="^Decorating classes is deprecated and will be disabled in future versions"):
+
+        @torch.no_grad()
+        class Made:
+            def __init__(self) -> None:
+                self.keeps_history = torch.is_grad_enabled()
+
+    assert not Made().keeps_history
+
+
 def test_ten_thousand_nodes_deep() -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x
@@ -530,3 +587,18 @@ def test_backward_with_inputs_keeps_gradients_as_retain_grad_does() -> None:
         y.backward(inputs=[x, torch.ones(2)])
     with pytest.raises(RuntimeError, match=r"^all inputs have to be Tensors or GradientEdges, but got int$"):
         y.backward(inputs=[3])
+
+
+def test_a_fourier_transform_of_real_numbers_is_named_as_torch_names_it() -> None:
+    x = torch.ones(4, requires_grad=True)
+    names = {
+        "fft": ("FftR2CBackward0", "AccumulateGrad"), "ifft": ("ConjBackward0", "FftR2CBackward0"),
+        "ihfft": ("ConjBackward0", "FftR2CBackward0"), "fftn": ("FftC2CBackward0", "ToCopyBackward0"),
+        "irfft": ("FftC2RBackward0", "ToCopyBackward0"),
+    }  # fmt: skip
+    for name, shown in names.items():
+        node = getattr(torch.fft, name)(x).grad_fn
+        assert (node.name(), node.next_functions[0][0].name().rpartition("::")[2]) == shown
+    assert torch.fft.fft(x + 0j).grad_fn.name() == "FftC2CBackward0"
+    (gradient,) = torch.autograd.grad(torch.fft.ifft(x).real.sum(), x)
+    assert gradient.tolist() == [1, 0, 0, 0]

@@ -34,3 +34,14 @@ def test_what_is_no_format_is_refused() -> None:
 def test_a_model_is_given_a_format_whatever_its_ranks() -> None:
     model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2)).to(memory_format=torch.channels_last)
     assert model(torch.ones(1, 1, 4, 4)).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_pictures_that_are_stacked_or_joined_stay_channels_last() -> None:
+    x = torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    assert [torch.stack([x, x], dim).stride() for dim in range(5)] == [
+        (120, 60, 1, 15, 3), (120, 3, 1, 30, 6), (120, 1, 60, 15, 3), (120, 1, 30, 15, 3), (120, 40, 10, 2, 1),
+    ]  # fmt: skip
+    assert torch.stack([x, x])[0].is_contiguous(memory_format=torch.channels_last)
+    assert torch.stack([x, torch.zeros(2, 3, 4, 5)]).stride() == (120, 60, 20, 5, 1)
+    joined = [join([x, x]).stride() for join in (torch.hstack, torch.vstack, torch.dstack, torch.column_stack)]
+    assert joined == [(120, 1, 30, 6), (60, 1, 15, 3), (120, 1, 15, 3), (120, 1, 30, 6)]

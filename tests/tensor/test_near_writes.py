@@ -138,3 +138,13 @@ def test_errors_are_those_of_recorded_writes() -> None:
     with pytest.raises(RuntimeError, match="cast"):
         torch.zeros(2, dtype=torch.long)[0].add_(1.5)
     assert x.tolist() == [[0] * 3] * 2
+
+
+def test_another_dtype_is_refused_where_tensors_select() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for places in (torch.tensor([True, True, False]), torch.tensor([0, 2])):
+        with pytest.raises(RuntimeError, match="Index put requires the source and destination dtypes match, got Float"):
+            x[places] = torch.tensor([True, False])
+    x[torch.tensor([True, False, False])] = torch.tensor([7])
+    x[1:] = torch.tensor([4, 5])
+    assert x.tolist() == [7.0, 4.0, 5.0]

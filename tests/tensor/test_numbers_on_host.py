@@ -91,6 +91,7 @@ def test_a_batch_put_together_of_samples_is_one_input_whichever_they_are() -> No
         assert seen.compiles == (chosen == [0, 1, 2])
 
 
+@pytest.mark.usefixtures("each_look_is_a_program")
 def test_a_batch_of_memories_is_one_input_whatever_was_computed_or_read_before() -> None:
     weight = torch.randn(3, 2)
     samples = [torch.zeros(1, 3), *[torch.tensor([[i, 2.0, 3.0]]) for i in range(6)]]

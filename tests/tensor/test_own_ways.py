@@ -119,7 +119,8 @@ def test_storages_say_their_elements() -> None:
     )
 
 
-def test_set_shows_a_part_of_a_storage() -> None:
+def test_set_shows_a_part_of_a_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("funcgrad._base.warning._told", set())
     whole = torch.arange(12.0).reshape(3, 4)
     with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
         typed = whole.storage()

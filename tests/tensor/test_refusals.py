@@ -120,6 +120,54 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
         "expected shape should be broadcastable to [1, 1, 2]",
     ),
     (lambda: torch.broadcast_shapes((-1,)), ValueError, "Attempting to broadcast a dimension with negative length!"),
+    (
+        lambda: torch.ones(4, 6).expand(3, 3),
+        RuntimeError,
+        "The expanded size of the tensor (3) must match the existing size (6) at non-singleton dimension 1.  "
+        "Target sizes: [3, 3].  Tensor sizes: [4, 6]",
+    ),
+    (
+        lambda: torch.ones(3) in torch.ones(4),
+        RuntimeError,
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0",
+    ),
+    (
+        lambda: (_weight() * 2).backward(torch.ones(5), inputs=[]),
+        RuntimeError,
+        "`inputs` argument to `backward()` cannot be empty.",
+    ),
+    (lambda: nn.GELU("sigmoid")(torch.ones(2)), RuntimeError, "approximate argument must be either none or tanh."),
+    (
+        lambda: torch.from_numpy(np.float32(3)),  # pyright: ignore[reportArgumentType] - it must be refused
+        TypeError,
+        "expected np.ndarray (got numpy.float32)",
+    ),
+    (lambda: torch.tensor(["a", 1]), ValueError, "too many dimensions 'str'"),
+    (lambda: torch.tensor([["a"], []]), ValueError, "too many dimensions 'str'"),
+    (lambda: torch.tensor([[], ["a"]]), TypeError, "new(): invalid data type 'str'"),
+    (lambda: torch.tensor([[], None]), RuntimeError, "Could not infer dtype of NoneType"),
+    (lambda: torch.tensor([1, []]), TypeError, "must be real number, not list"),
+    (lambda: torch.float32(), TypeError, "'torch.dtype' object is not callable"),  # type: ignore[operator]
+    (lambda: torch.device("cpu") + 1, TypeError, "unsupported operand type(s) for +: 'torch.device' and 'int'"),  # type: ignore[operator]
+    (lambda: torch.ones(2).shape.rank, AttributeError, "'torch.Size' object has no attribute 'rank'"),  # type: ignore[attr-defined]
+    (lambda: torch.tensor([1, "a"]), TypeError, "new(): invalid data type 'str'"),
+    (lambda: torch.tensor([1, "a"], dtype=torch.float32), TypeError, "must be real number, not str"),
+    (
+        lambda: torch.tensor([1, None], dtype=torch.int64),
+        TypeError,
+        "'NoneType' object cannot be interpreted as an integer",
+    ),
+    (
+        lambda: torch.vmap(lambda row: row.item())(torch.ones(2, 3)),
+        RuntimeError,
+        "vmap: It looks like you're calling .item() on a Tensor.",
+    ),
+    (lambda: bool(torch.ones((), device="meta")), RuntimeError, "Tensor.item() cannot be called on meta tensors"),
+    (
+        lambda: torch.ones(2, device="meta").numpy(),
+        TypeError,
+        "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+    ),
 ]
 
 
@@ -127,6 +175,11 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
 def test_a_mistake_is_told_in_torchs_words(wrong: Callable[[], object], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         wrong()
+
+
+@pytest.mark.parametrize("rows", [[[], [1]], [[], 2], [(), [[1]]], [np.ones(0), np.ones(2)]])
+def test_rows_after_an_empty_one_are_not_looked_at(rows: list[Any]) -> None:
+    assert torch.tensor(rows, dtype=torch.float32).shape == (2, 0)
 
 
 ANYTHING: Any = torch  # whose functions take anything, as far as types can tell

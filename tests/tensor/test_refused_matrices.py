@@ -56,8 +56,31 @@ def test_a_script_adds_to_the_diagonal_until_it_succeeds() -> None:
 
 def test_the_functions_that_tell_do_not_raise() -> None:
     assert torch.linalg.inv_ex(torch.tensor(SINGULAR)).info.item() == 2
-    assert torch.linalg.cholesky_ex(torch.tensor(INDEFINITE)).info.item() == 1
     assert torch.linalg.solve_ex(torch.tensor(SINGULAR), torch.ones(2)).info.item() == 2
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_factor_stops_at_the_first_minor_that_is_not_positive(upper: bool) -> None:
+    matrices = torch.tensor([[[4.0, 2, 2], [2, 5, 3], [2, 3, -9]], [[4.0, 2, 1], [2, 1, 3], [1, 3, 5]]])
+    factors, info = torch.linalg.cholesky_ex(matrices, upper=upper)
+    factors = factors.mT if upper else factors
+    assert info.tolist() == [3, 2]
+    assert factors[0].tolist() == [[2.0, 0, 0], [1, 2, 0], [1, 1, -11]]  # torch's numbers
+    assert factors[1].tolist() == [[2.0, 0, 0], [1, 0, 0], [0.5, 3, 5]]
+
+
+def test_what_has_a_factor_beside_what_has_none_is_factored() -> None:
+    matrices = torch.stack([torch.eye(2) * 4, torch.tensor(INDEFINITE)]).requires_grad_()
+    factors, info = torch.linalg.cholesky_ex(matrices)
+    factors[0].sum().backward()
+    assert info[0].item() == 0 and factors[0].tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert matrices.grad is not None and matrices.grad[0].tolist() == [[0.25, 0.25], [0.25, 0.25]]
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3, 3), (2, 0, 0)])
+def test_what_has_no_elements_is_factored(shape: tuple[int, ...]) -> None:
+    factors, info = torch.linalg.cholesky_ex(torch.zeros(shape))
+    assert (factors.shape, info.shape, info.sum().item()) == (shape, shape[:-2], 0)
 
 
 def test_inside_of_transformations_there_is_nothing_to_look_at() -> None:

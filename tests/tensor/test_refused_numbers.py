@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import funcgrad as torch
+from funcgrad._ops.conditions import Frames, leave_no_gaps
 from funcgrad.nn import functional as F
 
+HALF = torch.ones(2, dtype=torch.float16)
 REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "cross_entropy": (
         lambda: F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 5])), IndexError, "Target 5 is out of bounds."
     ),
     "nll_loss": (lambda: F.nll_loss(torch.ones(2, 3), torch.tensor([0, -1])), IndexError, "Target -1 is out of bounds"),
     "embedding": (lambda: torch.nn.Embedding(3, 2)(torch.tensor([[1, 3]])), IndexError, "index out of range in self"),
-    "index_select": (lambda: torch.ones(3, 2).index_select(1, torch.tensor([2])), IndexError, "index out of range"),
+    "index_select": (lambda: torch.ones(3, 2).index_select(0, torch.tensor([3])), IndexError, "index out of range"),
+    "index_select, dimension 1": (
+        lambda: torch.ones(3, 2).index_select(-1, torch.tensor([0, 2])), RuntimeError,
+        "INDICES element is out of DATA bounds, id=2 axis_dim=2",
+    ),
+    "index_select, no places": (
+        lambda: torch.ones(3, 0).index_select(1, torch.tensor([0])), RuntimeError,
+        r"index_select\(\): self indexing axis dim should be positive",
+    ),
+    "index_select, one number": (
+        lambda: torch.tensor(1.0).index_select(0, torch.tensor([1])), IndexError, "index out of range in self",
+    ),
+    "gather, one number": (
+        lambda: torch.tensor(1.0).gather(-1, torch.tensor(3)), RuntimeError,
+        "index 3 is out of bounds for dimension 0 with size 1",
+    ),
+    "scatter, one number": (
+        lambda: torch.tensor(1.0).scatter(0, torch.tensor(3), torch.tensor(2.0)), RuntimeError,
+        "index 3 is out of bounds for dimension 0 with size 1",
+    ),
     "index_add_": (
         lambda: torch.zeros(3).index_add_(0, torch.tensor([4]), torch.ones(1)), IndexError, "index out of range in self"
     ),
@@ -34,6 +56,25 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "index_fill_": (
         lambda: torch.ones(3).index_fill_(0, torch.tensor([3]), 1.0), IndexError, "index 3 is out of bounds",
+    ),
+    "add, a factor beyond": (
+        lambda: torch.add(HALF, HALF, alpha=65520), RuntimeError,
+        "value cannot be converted to type c10::Half without overflow",
+    ),
+    "sub_, a factor beyond": (
+        lambda: torch.ones(2).sub_(1, alpha=1e39), RuntimeError,
+        "value cannot be converted to type float without overflow",
+    ),
+    "add, a boolean factor": (
+        lambda: torch.ones(2).add(1, alpha=True), RuntimeError, "Boolean alpha only supported for Boolean results.",
+    ),
+    "full of float8": (
+        lambda: torch.full((2,), 1e6, dtype=torch.float8_e4m3fn), RuntimeError,
+        "value cannot be converted to type c10::Float8_e4m3fn without overflow",
+    ),
+    "istft": (
+        lambda: torch.istft(torch.ones(9, 9, dtype=torch.cfloat), 16, 16, window=torch.hann_window(16), center=False),
+        RuntimeError, r"window=torch.FloatTensor\{\[16\]\}, center=0, .*, return_complex=0\) window overlap add min: 1",
     ),
     "embedding_bag": (
         lambda: F.embedding_bag(torch.tensor([[0, 5]]), torch.ones(3, 2)), RuntimeError,
@@ -109,3 +150,39 @@ def test_targets_of_pictures_are_checked_against_the_channels() -> None:
     with pytest.raises(IndexError, match="Target 2 is out of bounds"):
         F.cross_entropy(torch.ones(1, 2, 2, 2), torch.tensor([[[0, 1], [2, 1]]]))
     F.cross_entropy(torch.ones(1, 6, 2, 2), torch.tensor([[[0, 5], [1, 2]]]))
+
+
+@pytest.mark.parametrize("hop", [1, 3, 4, 8])
+@pytest.mark.parametrize("length", [None, 5, 20, 900])
+@pytest.mark.parametrize("frames", [2, 5, 100])
+def test_windows_that_overlap_are_found_in_a_few_frames(hop: int, length: int | None, frames: int) -> None:
+    window = np.concatenate([np.zeros(2), np.ones(6)])
+    total, start = (frames - 1) * hop + 12, 6
+    end = total - start if length is None else start + length
+    weights = np.zeros(total)
+    for frame in range(frames):
+        weights[frame * hop + 2 : frame * hop + 10] += window**2
+    asked = Frames(frames, 12, hop, 8, start, end)
+    assert bool(leave_no_gaps.wrong(window, (8,), asked, "")) == bool(weights[start:end].min() == 0)
+
+
+def test_what_a_dtype_does_not_hold_is_infinite_and_nobody_is_warned() -> None:  # warnings are errors here
+    half = {"dtype": torch.float16}
+    made = (
+        torch.tensor([1e6], **half), torch.full((1,), 1e6, **half), torch.ones(1, **half).fill_(1e6), HALF[:1] * 1e6,
+        HALF[:1] + 1e6, torch.where(HALF[:1] > 1, HALF[:1], 1e6), torch.tensor([1e39]), torch.ones(1) * 1e39,
+    )  # fmt: skip
+    assert [x.item() for x in made] == [float("inf")] * len(made)
+
+
+def test_numbers_beyond_what_8_bits_hold_are_torchs() -> None:
+    numbers = [1e6, float("-inf"), -1000.0, 0.0, 3.0]
+    made = torch.tensor(numbers, dtype=torch.float8_e4m3fn)
+    assert made.float().tolist() == [448.0, -448.0, -448.0, 0.0, 3.0]
+    assert torch.tensor(numbers).to(torch.float8_e5m2).float().tolist() == [float("inf"), float("-inf"), -1024.0, 0, 3]
+    for exponents in (
+        torch.tensor(numbers).to(torch.float8_e8m0fnu),
+        torch.tensor(numbers, dtype=torch.float8_e8m0fnu),
+    ):
+        found = exponents.float().tolist()
+        assert found[0] == 2.0**20 and found[1] != found[1] and found[2:] == [1024.0, 2.0**-127, 4.0]

@@ -187,3 +187,24 @@ def test_what_a_view_is_detached_to_is_no_view_and_shares_its_storage() -> None:
     assert inner._base is part and inner._is_view()
     inner[0] = 7
     assert x.tolist() == [0, 9, 7, 0] and part.tolist() == [9, 7, 0]
+
+
+def test_data_counts_what_is_written_through_it_and_its_tensor_does_not() -> None:
+    x = torch.ones(3)
+    x.add_(1)
+    data = x.data
+    data.add_(1)
+    data[0].add_(1)
+    assert (x._version, data._version, x.data._version) == (1, 2, 0)
+    x.detach().add_(1)
+    assert (x._version, data._version) == (2, 2) and x.tolist() == [5.0, 4.0, 4.0]
+
+
+def test_a_tensor_that_is_given_other_data_counts_on() -> None:
+    x, other = torch.ones(2), torch.zeros(2).add_(1)
+    x.add_(1)
+    x.add_(1)
+    x.data = other
+    assert (x._version, other._version) == (2, 1)
+    x[0].add_(1)
+    assert x._version == x[0]._version == 3

@@ -64,3 +64,12 @@ def test_an_old_type_refuses_a_tensor_of_another_dtype() -> None:
     with pytest.raises(TypeError, match=expected):
         torch.FloatTensor(torch.tensor([1, 2]))
     assert torch.FloatTensor([1, 2]).dtype is torch.FloatTensor(torch.ones(1)).dtype is torch.float32
+
+
+def test_methods_are_listed_before_they_are_used() -> None:
+    listed = dir(torch.Tensor)
+    assert {"relu", "masked_fill_", "softmax", "backward", "shape", "T", "__add__"} <= set(listed)
+    assert [name for name in listed if not hasattr(torch.Tensor, name)] == []
+    named = torch.ones(1)
+    named.__dict__["mine"] = 3
+    assert {*listed, "mine"} == set(dir(named))

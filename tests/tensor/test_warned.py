@@ -104,6 +104,13 @@ WARNED: dict[str, Callable[[], object]] = {
     "stft with return_complex=False is deprecated": lambda: torch.stft(
         torch.ones(16), 4, window=torch.ones(4), return_complex=False
     ),
+    "Sparse CSR tensor support is in beta state": lambda: torch.eye(2).to_sparse_csr(),
+    "The PyTorch API of nested tensors is in prototype": lambda: torch.nested.nested_tensor([torch.ones(1)]),
+    "The PyTorch API of MaskedTensors is in prototype": lambda: torch.masked.masked_tensor(
+        torch.ones(1), torch.ones(1) > 0
+    ),
+    "The given NumPy array is not writable": lambda: torch.from_numpy(np.broadcast_to(np.ones(1), (2,))),
+    "The given buffer is not writable": lambda: torch.frombuffer(b"1234", dtype=torch.int32),
     "same window used by stft": lambda: torch.istft(torch.ones(3, 5, dtype=torch.cfloat), 4),
     "Support for mismatched key_padding_mask and attn_mask": lambda: _attention_with_two_kinds_of_masks(),
     "Support for mismatched src_key_padding_mask and src_mask": lambda: _layer_with_two_kinds_of_masks(),

@@ -87,3 +87,13 @@ def test_large_integers_are_compared_exactly() -> None:
         torch.testing.assert_close(None, 1)
     with pytest.raises(AssertionError, match="'layout' do not match"):
         torch.testing.assert_close(torch.ones(2).to_sparse(), torch.ones(2))
+
+
+def test_numbers_of_two_types_are_told_as_dtypes_are() -> None:
+    with pytest.raises(AssertionError, match=r"^The \(d\)types do not match: <class 'int'> != <class 'float'>\.$"):
+        torch.testing.assert_close(1, 1.5)
+
+
+def test_the_older_way_has_tolerances_of_its_own() -> None:
+    with pytest.warns(FutureWarning, match="deprecated"):
+        torch.testing.assert_allclose(torch.ones(2), torch.ones(2) + 5e-5)

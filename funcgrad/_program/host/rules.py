@@ -27,6 +27,12 @@ _UFUNCS = {
     "sqrt": np.sqrt, "square": np.square, "sub": np.subtract, "tan": np.tan, "tanh": np.tanh, "xor": np.bitwise_xor,
 }  # fmt: skip
 SPREADING = frozenset((*_UFUNCS, "div", "select_n"))  # numpy spreads smaller operands of these itself
+# What these do to arrays does not depend on how many elements they have.
+OF_ANY_SIZE = frozenset((
+    *_UFUNCS, "argmax", "argmin", "clamp", "convert_element_type", "copy", "device_put", "div", "integer_pow", "le_to",
+    "logistic", "lt_to", "pow", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum",
+    "rem", "round", "rsqrt", "select_n", "sign", "stop_gradient",
+))  # fmt: skip
 _REDUCTIONS = {
     "reduce_sum": np.add, "reduce_prod": np.multiply, "reduce_max": np.maximum, "reduce_min": np.minimum,
     "reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor,

@@ -33,6 +33,13 @@ _LOOKING = (  # these do not read all that they are given
     "dynamic_slice", "dynamic_update_slice", "gather", "reshape", "rev", "slice", "split", "squeeze", "transpose",
     "unstack",
 )  # fmt: skip
+# Of these numpy never warns, whatever they are given; of others it does, where they give infinities and NaN.
+_QUIET = frozenset((
+    "and", "argmax", "argmin", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "eq",
+    "gather", "ge", "gt", "iota", "le", "lt", "max", "min", "ne", "neg", "not", "or", "pad", "reduce_and", "reduce_max",
+    "reduce_min", "reduce_or", "reshape", "rev", "select_n", "slice", "sort", "split", "squeeze", "stack", "tile",
+    "transpose", "unstack", "xor",
+))  # fmt: skip
 
 
 class OnHost:
@@ -40,7 +47,9 @@ class OnHost:
 
     computed: a function of the inputs, in Python, with a line for each equation. Results may be views of each other and
     of the inputs, or numbers; the caller sees to it that numpy does not warn of infinities. seconds: that a run takes,
-    by estimate.
+    by estimate. warns: whether numpy may warn of infinities and NaN in `computed`. is_of_any_size: whether it does the
+    same to arrays of other sizes, none of which is 0, as long as no number in it was made of a size. makes_all: whether
+    no result of `computed` was known before, and is the same array each time.
     """
 
     def __init__(self, traced: Any, limits: Limits = PROGRAM) -> None:
@@ -48,11 +57,15 @@ class OnHost:
         self.computed: Callable[[Sequence[Any]], list[Any]] = found.written()
         self.calls, self.elements, self.products = found.calls, found.elements, found.products
         self.seconds = CALL * found.calls + ELEMENT * found.elements + PRODUCT * found.products
+        self.warns, self.is_of_any_size = found.warns, found.is_of_any_size()
         self._fixed = [found.fixed[place] for place in found.wanted if place in found.fixed]
+        self.makes_all = not self._fixed
 
     def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Array]:
         """Run the program."""
         inputs = [*given, *kept, numbers]
+        if not self.warns:
+            return own(self.computed(inputs), [*inputs, *self._fixed])
         with np.errstate(all="ignore"):
             return own(self.computed(inputs), [*inputs, *self._fixed])
 
@@ -83,6 +96,8 @@ class _Found:
         self.fixed: dict[int, Any] = {}
         self.unspread: dict[int, int] = {}  # where what a place repeats along new axes stands once
         self.calls = self.elements = self.products = 0
+        self.warns = False
+        self._sized: set[int] = set()  # what is written by equations in which sizes stand
         for variable in jaxpr.invars:
             _refuse_dtype(variable.aval)
         self.wanted = self._run(jaxpr, traced.consts, range(self.inputs))
@@ -100,6 +115,13 @@ class _Found:
         scope["asarray"] = np.asarray
         exec("\n".join(lines), scope)
         return scope.pop("computed")
+
+    def is_of_any_size(self) -> bool:
+        """Tell whether no size stands in what is done."""
+        read = {place for _, inputs, _ in self.turns for place in inputs}
+        written = {place for _, _, outputs in self.turns for place in outputs}
+        fixed = (read | set(self.wanted)) & set(self.fixed)
+        return self._sized.isdisjoint(written) and not any(self.fixed[place].ndim for place in fixed)
 
     def _run(self, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[int]) -> list[int]:
         """Enter the equations of a jaxpr; return where its results are."""
@@ -130,6 +152,9 @@ class _Found:
             if equation.primitive.name in rules.SPREADING:
                 read = self._unspread(equation, read)
             self.turns.append((function, read, written))
+            self.warns |= equation.primitive.name not in _QUIET
+            if equation.primitive.name not in rules.OF_ANY_SIZE:
+                self._sized.update(written)
             if equation.primitive.name == "broadcast_in_dim":
                 self.unspread[written[0]] = self._new_place()
                 self.turns.append((moving.unspread(equation), read, [self.unspread[written[0]]]))

@@ -22,6 +22,10 @@ def multiplied(mat1: Any, mat2: Any, node: str = "MmBackward0") -> Any:
     Shape: mat1 (n, m), mat2 (m, p) or, dense, (m,). RuntimeError: the sizes do not fit.
     """
     if mat1.ndim != 2 or mat2.ndim not in (1, 2) or mat1.shape[1] != mat2.shape[0]:
+        if mat1.is_sparse and mat1.ndim == 2 and not isinstance(mat2, SparseTensor) and mat2.ndim in (1, 2):
+            wanted, given = mat1.shape[1], mat2.shape[0]
+            of_matrix = f"addmm: Argument #3 (dense): Expected dim 0 size {wanted}, got {given}"
+            raise RuntimeError(of_matrix if mat2.ndim == 2 else "mv: expected self.size(-1) == vec.size(-1)")
         shapes = " and ".join("x".join(map(str, x.shape)) for x in (mat1, mat2))
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
     if isinstance(mat1, SparseTensor) and isinstance(mat2, SparseTensor):

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad._base import dtypes, layouts
 from funcgrad._base.size import Size
+from funcgrad._base.warning import warn_once
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval, aval
 from funcgrad._tape.variable import Variable
@@ -305,9 +306,17 @@ class SparseGradient(Variable):
             return dense._current()
 
 
+_BETA = (
+    "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor support, please "
+    "submit a feature request to https://github.com/pytorch/pytorch/issues."
+)
+
+
 def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
     """Return the sparse tensor of values, with their history, in the places of a pattern."""
     arm()
+    if isinstance(pattern, Compressed):
+        warn_once(_BETA, key="compressed")
     made: SparseTensor = object.__new__(SparseTensor)
     made._variable, made._slot, made._alias = values._current(), None, None
     made._made_in_inference, made._writes = values._made_in_inference, 0

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad._base.dtypes import bool_
+from funcgrad._base.warning import warn_once
 from funcgrad._tensor import functions
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.overriding import Handlers, Without, arm, name_of
@@ -96,8 +97,16 @@ class MaskedTensor(Tensor):
         raise RuntimeError(".numpy() is not supported for tensor subclasses.")
 
 
+_PROTOTYPE = (
+    "The PyTorch API of MaskedTensors is in prototype stage and will change in the near future. Please open a Github "
+    "issue for features requests and see our documentation on the torch.masked module for further information about "
+    "the project."
+)
+
+
 def made_of(data: Tensor, mask: Tensor) -> MaskedTensor:
-    """Return the masked tensor of these data, with their history."""
+    """Return the masked tensor of these data, with their history. Warns once: torch means to change these."""
+    warn_once(_PROTOTYPE)
     self: MaskedTensor = object.__new__(MaskedTensor)
     self._variable, self._slot, self._alias = data._current(), None, None
     self._made_in_inference, self._writes = data._made_in_inference, 0

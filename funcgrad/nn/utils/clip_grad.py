@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._ops import clipping
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
@@ -32,6 +33,10 @@ def clip_grad_norm_(
     infinity or NaN.
     Source: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063, algorithm 1.
     """
+    if isinstance(parameters, Generator):
+        parameters = list(parameters)
+        if not parameters:
+            warn("`parameters` is an empty generator, no gradient clipping will occur.")
     gradients = _gradients(parameters)
     total = get_total_norm(gradients, norm_type, error_if_nonfinite, foreach)
     _scale(gradients, max_norm, total)

@@ -68,7 +68,7 @@ class _WeightNorm(Module):
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         """Return the weight of this length and direction."""
-        return weight_of(weight_v, weight_g, self.dim)
+        return weight_of(weight_v.contiguous(), weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Return length and direction of a weight."""

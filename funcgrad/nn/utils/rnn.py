@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.naming import c_class_name
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -43,6 +44,8 @@ class PackedSequence(_Fields):
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes is None:
+            if not (isinstance(data, (list, tuple)) and len(data) == 2):
+                raise AssertionError("Expected data to be a list or tuple of length 2")
             data, batch_sizes = data
         if batch_sizes.device.type != "cpu" and sorted_indices is not None:
             batch_sizes = batch_sizes.cpu()
@@ -112,7 +115,15 @@ def pack_padded_sequence(
 
     Raises RuntimeError where `enforce_sorted` and the lengths do not decrease, or where one of them is not positive.
     """
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {c_class_name(input)}"
+        )
     counts = _host_lengths(lengths)
+    if counts.ndim != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {counts.ndim}D cpu Long tensor"
+        )
     padded = input.transpose(0, 1) if batch_first else input
     if counts.shape != (padded.shape[1],):
         raise RuntimeError(
@@ -180,6 +191,11 @@ def pad_sequence(
     listed = list(sequences)
     if not listed:
         raise RuntimeError("received an empty list of sequences")
+    for place, sequence in enumerate(listed):
+        if not isinstance(sequence, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {c_class_name(sequence)}")
+        if not sequence.dim():
+            raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
     longest = max(sequence.shape[0] for sequence in listed)
     if all(_is_near(sequence, like=listed[0]) for sequence in listed):
         whole = _padded_on_host(listed, longest, padding_value, padding_side == "left")

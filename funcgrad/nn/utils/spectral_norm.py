@@ -28,7 +28,9 @@ class SpectralNorm:
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         """Return the weight with the dimension `dim` as rows and all others as columns."""
-        return weight.movedim(self.dim, 0).flatten(1) if weight.dim() > 2 or self.dim else weight
+        return (
+            weight.movedim(self.dim, 0).reshape(weight.shape[self.dim], -1) if weight.dim() != 2 or self.dim else weight
+        )
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """Return the weight divided by u . W v."""

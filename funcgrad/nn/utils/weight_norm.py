@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
+from funcgrad._tensor.functions import lookup
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, is_lazy
 
 M = TypeVar("M", bound=Module)
+
+weight_of = lookup("")("_weight_norm")
 
 
 def norm_except_dim(v: Tensor, pow: Any = 2, dim: int = 0) -> Tensor:
@@ -17,12 +20,6 @@ def norm_except_dim(v: Tensor, pow: Any = 2, dim: int = 0) -> Tensor:
     if dim == -1:
         return v.norm(pow)
     return v.norm(pow, [place for place in range(v.dim()) if place != dim % v.dim()], keepdim=True)
-
-
-def weight_of(v: Tensor, g: Tensor, dim: int) -> Tensor:
-    """Return v * g / |v|, the norm taken over all dimensions but `dim`; contiguous, however v lies in memory."""
-    v = v.contiguous()
-    return v * (g / norm_except_dim(v, 2, dim))
 
 
 class WeightNorm:
@@ -33,7 +30,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Module) -> Tensor:
         """Return the weight for the present length and direction."""
-        return weight_of(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
+        return weight_of(getattr(module, self.name + "_v").contiguous(), getattr(module, self.name + "_g"), self.dim)
 
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:

@@ -23,7 +23,7 @@ from funcgrad.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from funcgrad.utils.data.worker import WorkerInfo, get_worker_info
+from funcgrad.utils.data.worker_info import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -16,6 +16,7 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import from_host, numbers_on_host, rows_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
+from funcgrad.utils.data.worker_info import get_worker_info
 
 default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
@@ -109,6 +110,8 @@ def _rebuild_mapping(like: Mapping[Any, Any], fields: dict[Any, Any]) -> Any:
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """Stack tensors: on the host where their numbers are here already, else as an op; subclasses are asked by it."""
+    if get_worker_info() is not None:
+        _check_shareable(batch)
     if any(type(tensor) is not Tensor for tensor in batch):
         return fg.stack(tuple(batch))
     if not any(tensor.requires_grad for tensor in batch):
@@ -119,6 +122,18 @@ def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | N
     if any(array is None for array in arrays):
         return fg.stack(tuple(batch))
     return collate_numpy_array_fn(arrays)  # type: ignore[arg-type]  # none is None
+
+
+def _check_shareable(batch: Sequence[Any]) -> None:
+    """Raise what torch's workers raise, which write a batch into memory that they share."""
+    for tensor in batch:
+        if not isinstance(tensor, Tensor):
+            raise AttributeError(f"'{type(tensor).__name__}' object has no attribute 'numel'")
+    if any(tensor.requires_grad for tensor in batch):
+        raise RuntimeError(
+            "stack(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
 
 
 def collate_numpy_array_fn(batch: Sequence[np.ndarray], *, collate_fn_map: CollateMap | None = None) -> Tensor:

@@ -16,7 +16,8 @@ from funcgrad.utils.data.dataset import Dataset, IterableDataset
 from funcgrad.utils.data.fetch import Fetch
 from funcgrad.utils.data.pool import Pool, process_context
 from funcgrad.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from funcgrad.utils.data.worker import ENDED, Failure, get_worker_info
+from funcgrad.utils.data.worker import ENDED, Failure
+from funcgrad.utils.data.worker_info import get_worker_info
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
@@ -273,7 +274,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
             "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
         )
     if prefetch_factor is not None and prefetch_factor < 0:
-        raise ValueError(f"prefetch_factor option should be non-negative, but got {prefetch_factor}")
+        raise ValueError("prefetch_factor option should be non-negative")
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
 

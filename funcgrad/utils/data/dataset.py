@@ -192,8 +192,10 @@ def random_split(
         lengths = _lengths_of(lengths, total)
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = iter(draws.permutation(total, generator))
-    return [Subset(dataset, list(itertools.islice(order, int(length)))) for length in lengths]
+    order, parts = list(draws.permutation(total, generator)), [int(length) for length in lengths]
+    return [
+        Subset(dataset, order[end - part : end]) for end, part in zip(itertools.accumulate(parts), parts, strict=True)
+    ]
 
 
 def _lengths_of(fractions: Sequence[float], total: int) -> list[int]:

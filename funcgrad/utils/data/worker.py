@@ -8,10 +8,8 @@ import pickle
 import queue
 import random
 import signal
-import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,33 +18,14 @@ from funcgrad._tensor.interop import from_host, move_ahead, runs_on_host, to_hos
 from funcgrad._tensor.names import flush
 from funcgrad._tensor.pytree import leaves_of
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.random.generator import Generator, seed_this_thread
+from funcgrad.random.generator import seed_this_thread
 from funcgrad.utils.data import draws
 from funcgrad.utils.data.fetch import Fetch
+from funcgrad.utils.data.worker_info import RandomState, WorkerInfo, here
 
 ENDED = "this worker's stream has ended"
 STOP, RESTART = "stop", "restart"
 _PARENT_CHECK_SECONDS = 5.0
-
-
-class RandomState(NamedTuple):
-    """A thread worker's own random sources, since the global ones belong to every thread."""
-
-    random_generator: random.Random
-    torch_generator: Generator
-    numpy_generator: np.random.Generator
-
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """What `get_worker_info` tells: which worker this is, of how many, its seed, and its copy of the dataset."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-    rng: RandomState | None = None
-    worker_method: str = "thread"
 
 
 class Job(NamedTuple):
@@ -95,19 +74,11 @@ class _Plain(str):
         return self
 
 
-_here = threading.local()
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """Return which worker of a DataLoader runs this code, or None outside of one."""
-    return getattr(_here, "info", None)
-
-
 def work_in_thread(job: Job, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]) -> None:
     """Make batches until told to stop."""
     seed_this_thread(job.seed)
     sources = RandomState(random.Random(job.seed), draws.seeded(job.seed), np.random.default_rng(job.seed))
-    _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
+    here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
     _work(job, tasks.get, results.put if runs_on_host() else lambda reply: results.put(moved_ahead(reply)))
 
 
@@ -127,7 +98,7 @@ def work_in_process(sent: bytes, tasks: Any, results: Any) -> None:
     draws.seed_default(job.seed)
     low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
     np.random.seed(np.random.SeedSequence([job.id, low, high, 0]).generate_state(4))
-    _here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, worker_method="multiprocessing")
+    here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, worker_method="multiprocessing")
     _work(job, lambda: _get_while_parent_lives(tasks), lambda reply: results.put(_packed_reply(reply)))
 
 
@@ -195,7 +166,7 @@ def _packed_reply(reply: tuple[int, int, Any]) -> bytes:
     try:
         return packed(reply)
     except Exception as error:
-        return _packed_failure(epoch, number, Failure.of(_here.info.id, error))
+        return _packed_failure(epoch, number, Failure.of(here.info.id, error))
 
 
 def _packed_failure(epoch: int, number: int, failure: Failure) -> bytes:

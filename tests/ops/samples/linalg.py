@@ -138,9 +138,13 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(given(3, 4, dtype="float64"), full_matrices=False),
         sample(given(3)).but(fails=True),
         sample(given(3, 3, dtype="int64")).but(fails=True),
+        sample(given(3, 3), driver="gesvd").but(fails=True),
     ],
     "svd": [sample(given(3, 4, dtype="float64")).but(graph=False)],
-    "linalg.svdvals": [sample(given(3, 4, dtype="float64"))],
+    "linalg.svdvals": [
+        sample(given(3, 4, dtype="float64")),
+        sample(given(3, 3), driver="gesvd").but(fails=True),
+    ],
     "linalg.eigh": [
         sample(_definite()),
         sample(_definite(2)),

@@ -50,6 +50,8 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "vdot": [sample(given(3), given(3)), sample(given(3, dtype="complex64"), given(3, dtype="complex64"))],
     "linalg.vecdot": [
+        sample(given(4), given(4)),
+        sample(given(4), given(1)).but(fails=True),
         sample(given(2, 3), given(2, 3)),
         sample(given(2, 3), given(3, 1), dim=0).but(fails=True),
         sample(given(3, 2, dtype="complex64"), given(3, 2, dtype="complex64"), dim=0).but(graph=False),
