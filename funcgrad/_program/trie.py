@@ -7,13 +7,14 @@ A second walk over the same path finds each Call by one look-up, with the shapes
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeGuard
+from weakref import WeakValueDictionary
 
 import jax
 import numpy as np
 
+from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.errors import NotATensor, ShapeError
@@ -64,7 +65,7 @@ class Signature:
     general: the signature with a length open from which this one is known without tracing.
     """
 
-    __slots__ = ("arguments", "avals", "general", "node_class", "op", "pullbacks", "statics")
+    __slots__ = ("__weakref__", "arguments", "avals", "general", "node_class", "op", "pullbacks", "statics")
 
     def __init__(self, op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...], avals: tuple[Aval, ...]) -> None:
         self.op, self.arguments, self.statics, self.avals = op, arguments, statics, avals
@@ -108,8 +109,9 @@ class Call:
         return calls
 
 
-_SIGNATURES: OrderedDict[Any, Signature] = OrderedDict()
-_SIGNATURE_LIMIT = 20_000
+# Pullbacks and composites are known by the signatures they were made from: one that is in use must be found again.
+_SIGNATURES: Bounded[Signature] = Bounded(20_000)
+_IN_USE: WeakValueDictionary[Any, Signature] = WeakValueDictionary()
 _RENTED, _MOST_RENTED = 1 << 14, 1 << 17  # instructions of plans without executables of their own, in all tries
 _REMEMBERED = 4096  # of those plans that were dropped
 _MANY = 8  # tensors that are put together: fewer are traced as quickly
@@ -119,12 +121,14 @@ NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels 
 def signature_of(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:
     """Return what `op` does on arguments known as Avals, Constants, number types or None; traced once for each."""
     key = (op, arguments, statics, get_default_dtype())
-    found = _SIGNATURES.get(key)
-    if found is None:
-        found = _SIGNATURES[key] = _new_signature(op, arguments, statics)
-        if len(_SIGNATURES) > _SIGNATURE_LIMIT:
-            _SIGNATURES.popitem(last=False)
-    return found
+
+    def in_use_or_new() -> Signature:
+        found = _IN_USE.get(key)
+        if found is None:
+            found = _IN_USE[key] = _new_signature(op, arguments, statics)
+        return found
+
+    return _SIGNATURES.found(key, in_use_or_new)
 
 
 def _new_signature(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Signature:

@@ -13,8 +13,9 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import nn
+from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program import parts, plan, stepwise
+from funcgrad._program import parts, plan, stepwise, trie
 from funcgrad._program.counters import counted
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
@@ -184,6 +185,14 @@ def test_a_number_of_turns_that_comes_back_often_is_compiled_whole(monkeypatch: 
 
 def test_after_a_few_episodes_a_new_length_compiles_nothing() -> None:
     episodes([17, 20, 23, 19, 31, 25])  # rooms for 32 turns and for lengths up to 32
+    with counted() as seen:
+        episodes([18, 22, 27, 30, 24])
+    assert seen.parts == 0
+
+
+def test_what_is_in_use_is_the_same_after_many_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trie, "_SIGNATURES", Bounded(100))  # an episode has more of them
+    episodes([17, 20, 23, 19, 31, 25])
     with counted() as seen:
         episodes([18, 22, 27, 30, 24])
     assert seen.parts == 0
