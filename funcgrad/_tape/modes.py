@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from funcgrad._base.decorating import run_within, warn_of_decorated_class
 from funcgrad._base.naming import typename
-from funcgrad._base.warning import warn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,43 +64,8 @@ class _GradMode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
-                "the `__init__` method and nothing else.",
-                FutureWarning,
-            )
-        if inspect.isgeneratorfunction(function):
-            return self._around_generator(function)  # type: ignore[return-value]  # same call, same iterator protocol
-
-        @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with self._clone():
-                return function(*args, **kwargs)
-
-        return inside  # type: ignore[return-value]  # same signature by wraps
-
-    def _around_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            generator = function(*args, **kwargs)
-            resume, given = generator.send, None
-            while True:
-                try:
-                    with self._clone():
-                        item = resume(given)
-                except StopIteration as end:
-                    return end.value
-                try:
-                    resume, given = generator.send, (yield item)
-                except GeneratorExit:
-                    with self._clone():
-                        generator.close()
-                    raise
-                except BaseException as error:  # thrown into this generator: it is for the one inside
-                    resume, given = generator.throw, error
-
-        return inside
+            warn_of_decorated_class()
+        return run_within(self._clone, function)  # type: ignore[return-value]  # same signature by wraps
 
 
 class no_grad(_GradMode):  # noqa: N801 - torch's own spelling

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._base.warning import warn
+from funcgrad._base.decorating import run_within, warn_of_decorated_class
 
 __all__ = ["context_decorator"]
 
@@ -25,39 +24,7 @@ def context_decorator(ctx: Any, func: Callable[..., Any]) -> Callable[..., Any]:
             "Cannot decorate classes; it is ambiguous whether or not only the constructor or all methods should have "
             "the context manager applied"
         )
-    if inspect.isgeneratorfunction(func):
-        return _wrap_generator(make, func)
-
-    @functools.wraps(func)
-    def within(*args: Any, **kwargs: Any) -> Any:
-        with make():
-            return func(*args, **kwargs)
-
-    return within
-
-
-def _wrap_generator(make: Callable[[], Any], func: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def within(*args: Any, **kwargs: Any) -> Any:
-        generator = func(*args, **kwargs)
-        take, given = generator.send, None
-        while True:
-            try:
-                with make():
-                    found = take(given)
-            except StopIteration as end:
-                return end.value
-            try:
-                given = yield found
-                take = generator.send
-            except GeneratorExit:
-                with make():
-                    generator.close()
-                raise
-            except BaseException as error:
-                given, take = error, generator.throw
-
-    return within
+    return run_within(make, func)
 
 
 class _DecoratorContextManager:
@@ -66,12 +33,7 @@ class _DecoratorContextManager:
     def __call__(self, orig_func: Any) -> Any:
         func = orig_func
         if inspect.isclass(orig_func):
-            warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
-                "the `__init__` method and nothing else.",
-                FutureWarning,
-            )
+            warn_of_decorated_class()
             func = lambda *args, **kwargs: orig_func(*args, **kwargs)  # noqa: E731 - it shall not look like the class
         return context_decorator(self.clone, func)
 

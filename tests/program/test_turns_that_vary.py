@@ -15,10 +15,12 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
+from funcgrad._ops.table import TABLE
 from funcgrad._program import parts, plan, stepwise, trie
 from funcgrad._program.counters import counted
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
+from funcgrad._program.value import aval
 from tests.benchmarks.apart import ROOT
 
 
@@ -196,6 +198,15 @@ def test_what_is_in_use_is_the_same_after_many_others(monkeypatch: pytest.Monkey
     with counted() as seen:
         episodes([18, 22, 27, 30, 24])
     assert seen.parts == 0
+
+
+def test_a_signature_that_is_held_is_found_again_once_many_others_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trie, "_SIGNATURES", Bounded(1))
+    sines, tangents = TABLE["sin"], TABLE["tanh"]
+    known = (aval((3,), np.dtype(np.float32)),)
+    held = trie.signature_of(sines, known, ())
+    trie.signature_of(tangents, known, ())
+    assert len(trie._SIGNATURES) == 1 and trie.signature_of(sines, known, ()) is held
 
 
 def test_the_same_place_of_several_tensors_is_no_loop_over_the_rows_of_one() -> None:
