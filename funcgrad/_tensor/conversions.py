@@ -74,7 +74,7 @@ def _converter(name: str, dtype: DType) -> Any:
 
 
 for _name, _dtype in {**dtypes.ALIASES, "bfloat16": dtypes.bfloat16, "char": dtypes.int8, "byte": dtypes.uint8}.items():
-    METHODS[_name] = _converter(_name, _dtype)
+    method(_name)(_converter(_name, _dtype))
 
 
 @method()

@@ -11,7 +11,7 @@ from funcgrad._base.size import Size
 from funcgrad._tensor import creation
 from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.data import from_data
-from funcgrad._tensor.registry import METHODS, function, method
+from funcgrad._tensor.registry import function, method
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy
 
@@ -31,9 +31,9 @@ def _new(factory: Any, *, is_spread: bool) -> Any:
 
 
 for _factory in (creation.zeros, creation.ones, creation.empty):
-    METHODS[f"new_{_factory.__name__}"] = _new(_factory, is_spread=True)
+    method()(_new(_factory, is_spread=True))
 for _factory in (creation.full, creation.empty_strided):
-    METHODS[f"new_{_factory.__name__}"] = _new(_factory, is_spread=False)
+    method()(_new(_factory, is_spread=False))
 
 
 @function("_shape_as_tensor")

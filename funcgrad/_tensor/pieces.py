@@ -17,7 +17,7 @@ from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.indexing import part_of
 from funcgrad._tensor.refused_sizes import refused_size
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function
+from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
 
@@ -42,6 +42,8 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Return views of pieces of one dimension: all of one size but the last, or of the sizes given."""
     given = split_size if split_size_or_sections is None else split_size_or_sections
+    if given is None:
+        raise TypeError("split() missing 1 required positional argument: 'split_size_or_sections'")
     pieces = _pieces(tensor, given, dim)
     return as_one_call(pieces, "SplitBackward0" if _is_step(given) else "SplitWithSizesBackward0")
 
@@ -212,7 +214,7 @@ def _split_along(name: str) -> None:
         return tuple(part_of(input, dim, slice(start, start + length)) for start, length in pieces)
 
     split_along.__name__ = name
-    METHODS[name] = FUNCTIONS[name] = split_along
+    both(name)(split_along)
 
 
 for _name in ("hsplit", "vsplit", "dsplit"):

@@ -32,11 +32,13 @@ def both(*names: str) -> Callable[[Any], Any]:
 
 def _entering(where: tuple[dict[str, Any], ...], names: tuple[str, ...]) -> Callable[[Any], Any]:
     def enter(entered: Any) -> Any:
+        if "<locals>" in getattr(entered, "__qualname__", ""):
+            entered.__qualname__ = entered.__name__  # Python's own errors name it so
         for registry in where:
             public = _explained(entered) if registry is FUNCTIONS else entered
             for name in names or (entered.__name__,):
                 registry[name] = public
-            if public is not entered or (registry is FUNCTIONS and "<locals>" in getattr(public, "__qualname__", "")):
+            if public is not entered:
                 _say_where(public, (names or (entered.__name__,))[0])
         return entered
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -344,3 +347,19 @@ def test_a_list_is_no_tensor_without_a_copy() -> None:
 def test_truth_has_no_limits() -> None:
     with pytest.raises(TypeError, match=r"torch\.bool is not supported by torch\.iinfo"):
         torch.iinfo(torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: torch.max(x, 0, 1, 2), "max"),
+        (lambda x: x.median(0, 1, 2), "median"),
+        (lambda x: torch.split(x), "split"),
+        (lambda x: torch.hsplit(x), "hsplit"),
+        (lambda x: x.float(1, 2, 3), "float"),
+        (lambda x: x.type_as(), "type_as"),
+    ],
+)
+def test_an_error_of_pythons_own_names_the_function_that_was_called(call: Callable[[Any], Any], name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name}\(\) (missing|takes)"):
+        call(torch.ones(2, 3))
