@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -155,7 +156,9 @@ def triangular_solve(
 
 
 def _lower_factor(A: Array) -> Array:
-    return lax.linalg.cholesky(hermitian_from(A, "L"), symmetrize_input=False)
+    """LAPACK reads columns: of a real matrix the rows of its transpose, so that nothing is laid out anew for it."""
+    whole = hermitian_from(A, "L")
+    return lax.linalg.cholesky(whole if jnp.iscomplexobj(whole) else whole.mT, symmetrize_input=False)
 
 
 @op(grad="LinalgCholeskyExBackward0", names="linalg.cholesky", keep="residuals")
@@ -194,13 +197,32 @@ def cholesky_ex(A: Array, *, upper: bool = False, check_errors: bool = False) ->
         return lower, failed.astype(np.int32)
     given = hermitian_from(lax.stop_gradient(A), "L")
     nothing = jnp.zeros_like(given), jnp.zeros(failed.shape, np.int32)
-    reached, info = lax.cond(failed.any(), _column_by_column, lambda _: nothing, given)
+    reached, info = lax.cond(failed.any(), _as_far_as_it_comes, lambda _: nothing, given)
     lower = jnp.where(failed[..., None, None], reached, lower)
     return lower.mT if upper else lower, jnp.where(failed, info, 0)
 
 
-def _column_by_column(A: Array) -> tuple[Array, Array]:
+def _as_far_as_it_comes(A: Array) -> tuple[Array, Array]:
     """Factor until a pivot is not positive. Result: what is reached then, and that pivot's place from 1, or 0."""
+    return lax.platform_dependent(A, cpu=_by_lapack, default=_minor_by_minor)
+
+
+def _by_lapack(A: Array) -> tuple[Array, Array]:
+    """Let `potrf` tell, of which JAX keeps the second result to itself: the loop below is long in compiling."""
+    columns_first = (*range(A.ndim - 2), A.ndim - 1, A.ndim - 2)
+    results = jax.ShapeDtypeStruct(A.shape, A.dtype), jax.ShapeDtypeStruct(A.shape[:-2], np.int32)
+    factor = jax.ffi.ffi_call(
+        f"lapack_{_LAPACK_NAMES[A.dtype.name]}potrf_ffi", results, vmap_method="broadcast_all",
+        input_layouts=[columns_first], output_layouts=[columns_first, None],
+    )  # fmt: skip
+    reached, info = factor(A, uplo=np.uint8(ord("L")))
+    return jnp.tril(reached), info
+
+
+_LAPACK_NAMES = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+
+
+def _minor_by_minor(A: Array) -> tuple[Array, Array]:
     size = A.shape[-1]
     places = jnp.arange(size)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax
+import numpy as np
 import pytest
 
 import funcgrad as torch
+from funcgrad._ops import solving
 from funcgrad.linalg import LinAlgError
 
 SINGULAR, INDEFINITE = [[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [2.0, 1.0]]
@@ -91,3 +93,21 @@ def test_inside_of_transformations_there_is_nothing_to_look_at() -> None:
 def test_the_class_has_torchs_name() -> None:
     assert LinAlgError.__name__ == "_LinAlgError"
     assert torch.linalg.LinAlgError is LinAlgError
+
+
+@pytest.mark.parametrize("kind", ["float32", "complex128"])
+def test_the_loop_stops_where_lapack_does(kind: str) -> None:
+    matrices = np.array([[[4, 2, 2], [2, 5, 3], [2, 3, -9]], [[4, 2, 1], [2, 1, 3], [1, 3, 5]], np.eye(3)], kind)
+    if kind == "complex128":
+        matrices[0, 1, 0], matrices[0, 0, 1] = 2 + 1j, 2 - 1j
+    with jax.enable_x64(True):
+        for found, wanted in zip(solving._minor_by_minor(matrices), solving._by_lapack(matrices), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_what_a_factorisation_tells_can_be_vectorised() -> None:
+    matrices = torch.tensor([[[4.0, 2, 2], [2, 5, 3], [2, 3, -9]], [[4.0, 2, 1], [2, 1, 3], [1, 3, 5]]])
+    factors, info = torch.func.vmap(torch.linalg.cholesky_ex)(matrices)
+    whole = torch.linalg.cholesky_ex(matrices)
+    assert info.tolist() == whole.info.tolist() == [3, 2]
+    assert factors.tolist() == whole.L.tolist()
