@@ -17,6 +17,7 @@ from funcgrad._program.lengths.fit import Fit, Follows, Varies, fits, summands
 from funcgrad._program.lengths.symbol import (
     NAMES,
     NEAR,
+    AtLengths,
     Bounds,
     at,
     between,
@@ -97,7 +98,8 @@ class Form:
 
     def elements(self, lengths: tuple[int, ...]) -> int:
         """Return how many elements its calls write at these lengths."""
-        return sum(math.prod(at(tuple(aval.shape), lengths)) for call in self.calls for aval in call.avals)
+        there = AtLengths(lengths)
+        return sum(math.prod(there.of(tuple(aval.shape))) for call in self.calls for aval in call.avals)
 
     def _let_sum_follow(self) -> None:
         """Drop a length that is the sum of others, now that one more is known: what is split, where all parts are."""
@@ -118,18 +120,19 @@ class Form:
         symbols[follows.length] = size = at(follows.size, symbols)
         self.following = [*[at(earlier, symbols) for earlier in self.following], size]
 
-    def lengths_of(self, sample: Sample) -> tuple[int, ...]:
-        """Return at which lengths this form is that program, or nothing if it is not."""
+    def lengths_of(self, sample: Sample) -> AtLengths | None:
+        """Return at which lengths this form is that program, or None if it is not."""
         lengths = tuple([_found_at(place, sample) for place in self.places])
         if any(type(length) is not int or length < 2 for length in lengths):
-            return ()
-        if any(at(size, lengths) < 2 for size in self._sizes):  # an axis of size 1 is another thing: it is broadcast
-            return ()
-        same = fits(self.leaves, tuple(sample.leaves), lengths) and all(
-            fits(mine.signature, call.signature, lengths) and _same_numbers(mine, call)
+            return None
+        there = AtLengths(lengths)
+        if any(there[size] < 2 for size in self._sizes):  # an axis of size 1 is another thing: it is broadcast
+            return None
+        same = fits(self.leaves, tuple(sample.leaves), there) and all(
+            fits(mine.signature, call.signature, there) and _same_numbers(mine, call)
             for mine, call in zip(self.calls, sample.calls, strict=True)
         )
-        return lengths if same else ()
+        return there if same else None
 
     def numbers_of(self, sample: Sample) -> list[int | float]:
         """Return for each open number where it is found in the program's own (an int), or the number (a float)."""
@@ -179,12 +182,16 @@ class Family:
         self.is_for_host = runs
         self.waited += runs
 
-    def form_for(self, sample: Sample) -> tuple[Form, tuple[int, ...]] | None:
-        """Return the form that a program has, and its lengths; remember the program if it has none."""
+    def known_form_of(self, sample: Sample) -> tuple[Form, AtLengths] | None:
+        """Return the form that was found before of which a program is, and at which lengths."""
         for form in self.forms:
-            lengths = form.lengths_of(sample)
-            if lengths:
-                return form, lengths
+            there = form.lengths_of(sample)
+            if there is not None:
+                return form, there
+        return None
+
+    def new_form_of(self, sample: Sample) -> tuple[Form, AtLengths] | None:
+        """Remember a program of which there is no form; return one if it makes one with those before."""
         self.samples = [*self.samples[-settings.lengths - 1 :], sample]
         fewest = 2 if len(self.samples) > 1 and _grows(*self.samples[-2:]) else settings.lengths + 1
         # what is the same in all programs of one form may be a length too: the number of boxes, image by image
@@ -197,7 +204,8 @@ class Family:
                 except Varies:
                     continue
                 self.forms = [*self.forms[-3:], form]
-                return form, form.lengths_of(sample)
+                there = form.lengths_of(sample)
+                return None if there is None else (form, there)
         return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from funcgrad._base.dtypes import dtype as DType
-from funcgrad._program.lengths.symbol import NAMES, Dimension, at, is_symbolic, lengths_in
+from funcgrad._program.lengths.symbol import NAMES, AtLengths, Dimension, at, is_symbolic, lengths_in
 from funcgrad._program.trie import Constant, Hole, Signature, is_open
 from funcgrad._program.value import Aval, aval
 
@@ -150,24 +150,26 @@ def _slope(column: Sequence[int], sizes: Sequence[int]) -> int:
     return slope if not rest and slope > 0 and fits_all else 0
 
 
-def fits(found: Any, actual: Any, lengths: tuple[int, ...]) -> bool:
+def fits(found: Any, actual: Any, there: AtLengths) -> bool:
     """Tell whether `actual` is what `found` is at these lengths."""
     if found is actual:
         return True
     if isinstance(found, Dimension):
-        return type(actual) is int and at(found, lengths) == actual
+        return type(actual) is int and there[found] == actual
     if isinstance(found, type):  # a number that became an input
         return found is actual or (type(actual) is Constant and is_open(actual) and type(actual.number) is found)
     if hasattr(found, "made_of") and hasattr(actual, "made_of"):
-        return found.name == actual.name and fits(found.made_of(), actual.made_of(), lengths)
+        return found.name == actual.name and fits(found.made_of(), actual.made_of(), there)
     if type(found) is not type(actual):
         return False
     if isinstance(found, tuple) and type(found) not in (Constant, Hole):
-        return len(found) == len(actual) and all(map(fits, found, actual, [lengths] * len(found)))
+        return len(found) == len(actual) and all(
+            [x is y or fits(x, y, there) for x, y in zip(found, actual, strict=True)]
+        )
     if type(found) is Aval:
-        return at(found, lengths).in_order(None) is actual.in_order(None)
+        return there[found].in_order(None) is actual.in_order(None)
     if type(found) is Signature:
-        return fits(_content(found), _content(actual), lengths)
+        return fits(_content(found), _content(actual), there)
     return bool(found == actual)
 
 

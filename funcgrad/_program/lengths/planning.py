@@ -14,7 +14,6 @@ from funcgrad._program.lengths.symbol import (
     NEAR,
     Bounds,
     Refusal,
-    at,
     attempted,
     is_symbolic,
     narrow,
@@ -48,25 +47,28 @@ def for_many_lengths(
     is_common: whether its length comes so often that it had better not run in the ample room for longer ones.
     """
     family = family_of(sample, wanted)
-    if family is not None and family.may_wait and may_wait():
+    if family is None:
+        return None
+    if family.may_wait and may_wait():
         family.waited += 1
         return None
-    found = attempted(family.form_for, sample) if family else None
-    if found is None and family is not None and family.tried:
+    found = family.known_form_of(sample) or attempted(family.new_form_of, sample)
+    if found is None and family.tried:
         return Refusal("its sizes do not follow from a few lengths")
     if found is None or isinstance(found, Refusal):
         return found
-    form, lengths = found
+    form, there = found
+    lengths = tuple(there.lengths)
     known, is_new = _with_room_for(form, lengths, wanted, free, is_common)
     if isinstance(known, Refusal):
         return known
     whole, roomy = known
     made = {slot: tuple(aval.shape) for call in sample.calls for slot, aval in enumerate(call.avals, call.first)}
     for place, shape in zip(whole.order, roomy.results, strict=True):
-        if at(shape, lengths) != made[wanted[place]]:
+        if there.of(shape) != made[wanted[place]]:
             return Refusal("what an op does with the length while it is a symbol is not what it does at this one")
     ample = _is_ample(roomy.rooms, lengths)
-    return Served(AtLength(roomy, form, sample, lengths, is_ample=ample), whole, is_new)
+    return Served(AtLength(roomy, form, sample, there, is_ample=ample), whole, is_new)
 
 
 def _with_room_for(

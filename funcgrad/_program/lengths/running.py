@@ -18,7 +18,7 @@ import numpy as np
 from funcgrad._program.lengths import control, indexing, moving, rules  # noqa: F401 - they enter their rules
 from funcgrad._program.lengths.family import Form, Sample
 from funcgrad._program.lengths.masking import Masking, Padded, Unmaskable
-from funcgrad._program.lengths.symbol import at, is_symbolic
+from funcgrad._program.lengths.symbol import AtLengths, is_symbolic
 from funcgrad._program.value import Aval
 
 Shape = tuple[Any, ...]
@@ -27,7 +27,8 @@ Shape = tuple[Any, ...]
 class Roomy:
     """A program with lengths open, compiled for lengths up to `rooms`: (given, kept, numbers, lengths) -> results.
 
-    kept, results: the shapes of the kept leaves and of the results, with the lengths open. options: XLA's.
+    kept, results: the shapes of the kept leaves and of the results, with the lengths open; padded: of the leaves at
+    `rooms`, None where they have none. options: XLA's.
     """
 
     def __init__(
@@ -41,7 +42,8 @@ class Roomy:
     ) -> None:
         self.rooms = rooms
         self.kept = [tuple(a.struct.shape) for a in kept]
-        self._shapes = Counter(filter(_is_open, self.kept))
+        self._shapes, there = Counter(filter(_is_open, self.kept)), AtLengths(rooms)
+        self.padded = [there.of(shape) if _is_open(shape) else None for shape in self.kept]
         number_structs = jax.ShapeDtypeStruct((numbers,), np.dtype(np.float64))
         with jax.enable_x64(True):
             traced = jax.make_jaxpr(step)([a.struct for a in given], [a.struct for a in kept], number_structs)
@@ -50,9 +52,10 @@ class Roomy:
             self._shapes.update(filter(_is_open, made))
             donated = (0,) if _have_partners([a.struct for a in given], traced.out_avals) else ()
             self.execute = jax.jit(self._masked(traced), donate_argnums=donated, compiler_options=options)
-            room_structs = [jax.ShapeDtypeStruct(at(tuple(a.struct.shape), rooms), a.dtype.numpy) for a in kept]
+            room_structs = [jax.ShapeDtypeStruct(there.of(tuple(a.struct.shape)), a.dtype.numpy) for a in kept]
             self.execute.trace([a.struct for a in given], room_structs, number_structs,
                                jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32)))  # fmt: skip
+        self._most = self._elements(there)
 
     def _masked(self, traced: Any) -> Callable[..., Any]:
         def masked(given: list[Any], kept: list[Any], numbers: Any, lengths: Any) -> list[Any]:
@@ -64,9 +67,12 @@ class Roomy:
 
         return masked
 
-    def elements(self, lengths: tuple[int, ...]) -> int:
-        """Return how many elements the leaves and results of its instructions with an open length have at these."""
-        return sum(math.prod(at(shape, lengths)) * count for shape, count in self._shapes.items())
+    def waste(self, there: AtLengths) -> int:
+        """Return how many elements the leaves and results of its instructions with an open length have too many."""
+        return self._most - self._elements(there)
+
+    def _elements(self, there: AtLengths) -> int:
+        return sum(math.prod(there.of(shape)) * count for shape, count in self._shapes.items())
 
 
 class AtLength:
@@ -75,19 +81,16 @@ class AtLength:
     waste: how many elements more it computes than that program has. is_ample: whether less room would do.
     """
 
-    def __init__(
-        self, roomy: Roomy, form: Form, sample: Sample, lengths: tuple[int, ...], *, is_ample: bool = False
-    ) -> None:
-        self.roomy, self.lengths, self.is_ample = roomy, np.array(lengths, np.int32), is_ample
+    def __init__(self, roomy: Roomy, form: Form, sample: Sample, there: AtLengths, *, is_ample: bool = False) -> None:
+        self.roomy, self.lengths, self.is_ample = roomy, np.array(there.lengths, np.int32), is_ample
         self.numbers = form.numbers_of(sample)
-        self.padded = [at(shape, roomy.rooms) if _is_open(shape) else None for shape in roomy.kept]
-        self.cut = [at(shape, lengths) if _is_open(shape) else None for shape in roomy.results]
-        self.waste = roomy.elements(roomy.rooms) - roomy.elements(lengths)
+        self.cut = [there.of(shape) if _is_open(shape) else None for shape in roomy.results]
+        self.waste = roomy.waste(there)
 
     def __call__(self, given: list[Any], kept: list[Any], numbers: Any) -> list[Any]:
         """Run the program."""
         read = np.array([numbers[x] if type(x) is int else x for x in self.numbers], np.float64)
-        leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.padded, strict=True)]
+        leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.roomy.padded, strict=True)]
         results = self.roomy.execute(given, leaves, read, self.lengths)
         return [x if shape is None else _cut(x, shape) for x, shape in zip(results, self.cut, strict=True)]
 

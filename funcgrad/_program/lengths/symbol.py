@@ -70,15 +70,35 @@ def lengths_in(found: Any) -> set[str]:
 
 def at(found: Any, lengths: Sequence[Any]) -> Any:
     """Put lengths in the places of their symbols, in an expression or in a tuple that holds some."""
-    if isinstance(found, Dimension):
-        size = found._evaluate(dict(zip(NAMES, lengths, strict=False)))
-        return int(size) if isinstance(size, np.integer) else size
-    if isinstance(found, tuple):
-        values = [at(part, lengths) for part in found]
-        return type(found)(*values) if hasattr(found, "_fields") else tuple(values)
-    if type(found) is Aval:
-        return aval(at(tuple(found.struct.shape), lengths), found.dtype.numpy, found.placement, found.order)
-    return found
+    return AtLengths(lengths).of(found)
+
+
+class AtLengths(dict[Any, Any]):
+    """Puts lengths in the places of their symbols. Each expression, and what is known of each array, once."""
+
+    def __init__(self, lengths: Sequence[Any]) -> None:
+        super().__init__()
+        self.lengths = lengths
+        self._by_name = dict(zip(NAMES, lengths, strict=False))
+
+    def of(self, found: Any) -> Any:
+        """Return an expression, or a tuple that holds some, at these lengths."""
+        if isinstance(found, Dimension) or type(found) is Aval:
+            return self[found]
+        if isinstance(found, tuple):
+            values = [self.of(part) for part in found]
+            return type(found)(*values) if hasattr(found, "_fields") else tuple(values)
+        return found
+
+    def __missing__(self, found: Any) -> Any:
+        if type(found) is Aval:
+            shape = self.of(tuple(found.struct.shape))
+            made = aval(shape, found.dtype.numpy, found.placement, found.order)
+        else:
+            size = found._evaluate(self._by_name)
+            made = int(size) if isinstance(size, np.integer) else size
+        self[found] = made
+        return made
 
 
 class Refusal(NamedTuple):
