@@ -32,7 +32,7 @@ from funcgrad._program.counters import counters
 from funcgrad._program.host.planning import is_small, on_host, struct_of, struct_of_numbers
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.family import Sample, family_of
-from funcgrad._program.lengths.planning import Served, for_many_lengths
+from funcgrad._program.lengths.planning import Served, for_lengths_of_known_form, for_many_lengths
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_of, needed_calls
@@ -227,6 +227,11 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
 
 def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *, is_data: bool = False) -> Plan:
     """Return how to run these calls. read: a result that somebody waits for. is_data: whether none has a history."""
+    known = _served_as_others(part) if seen is Seen.NOT_OFTEN else None
+    return known or _planned_as_a_line(part, read, seen, is_data=is_data)
+
+
+def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: bool) -> Plan:
     line, found = line_of(part.calls, part.wanted)
     if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
         in_parts = _in_parts(line, found, part)
@@ -348,18 +353,28 @@ def _with_room_for_others(part: Part, line: Sequence[Step | Loop], seen: Seen) -
         served = for_many_lengths(sample, part.wanted, part.free, lambda: are_known(line), is_common=tight)
         if not isinstance(served, Served):
             return served
-        made = _plan_of_served(served, part, len(line) + COSTLY * sum(map(is_costly, part.calls)))
+        made = _plan_of_served(served, part)
         if made.spare:
             return made
     return Refusal("most of the room for other lengths would be empty")
 
 
-def _plan_of_served(served: Served, part: Part, instructions: int) -> Plan:
+def _served_as_others(part: Part) -> Plan | None:
+    """Return how to run a part as others like it were run at other lengths: nothing else has to be asked of it then."""
+    if len(part.calls) <= SHORT:
+        return None
+    served = for_lengths_of_known_form(Sample(part.calls, part.avals), part.wanted, part.free)
+    made = served and _plan_of_served(served, part)
+    return made if made and made.spare else None
+
+
+def _plan_of_served(served: Served, part: Part) -> Plan:
     """Return how to run a line by an executable that serves many: as often as its own is worth the elements more."""
     execute, whole = served.execute, served.whole
     note = f"compiled for lengths up to {' x '.join(map(str, execute.roomy.rooms))}"
     free = set(part.free)
     made = Plan(execute, whole.given, whole.kept, whole.order, is_new=served.is_new, note=note, free=free)
+    instructions = len(part.calls) + COSTLY * sum(map(is_costly, part.calls))
     worth = COMPILE * instructions / (SHARE if execute.is_ample else 1)
     made.spare = min(made.spare, int(worth / (ELEMENT * max(1, execute.waste))))
     return made

@@ -598,6 +598,26 @@ def test_many_lengths_of_an_mlp_are_a_few_compiles() -> None:
     assert seen.inferences <= 150  # 12 shapes for a length that has to be traced
 
 
+def test_nothing_but_its_form_is_asked_of_a_program_that_is_known_at_other_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(6, 6), nn.Tanh()) for _ in range(8)])
+
+    def step(length: int) -> float:
+        model.zero_grad()
+        loss = model(fg.from_numpy(np.ones((length, 6), np.float32))).square().mean()
+        loss.backward()
+        return float(model[0][0].weight.grad.sum()) + loss.item()
+
+    for length in (12, 30, 7, 21):
+        step(length)
+    wanted = step(21)
+    monkeypatch.setattr(plan, "line_of", lambda *_: pytest.fail("the line was looked at"))
+    with counted() as seen:
+        np.testing.assert_allclose([step(9), step(17)], wanted, rtol=1e-5)
+    assert (seen.compiles, seen.runs) == (0, 2)
+
+
 def test_a_number_that_goes_with_the_length_is_an_input() -> None:
     sums = [(fg.ones(n, 2) * 3).sum().div(n).add(n).item() for n in (5, 9, 7, 6, 8)]
     assert sums == [11.0, 15.0, 13.0, 12.0, 14.0]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program.lengths.fit import Fit, Follows, Varies, fits, summands
+from funcgrad._program.lengths.fit import Fit, Follows, Varies, fits, names_in, summands
 from funcgrad._program.lengths.symbol import (
     NAMES,
     NEAR,
@@ -33,6 +33,7 @@ from funcgrad._program.value import Aval, in_any_order
 
 _WAITS = 64  # programs of a family that are run without a compile before one is made for all of them
 _TRIED = 12  # times that a form is looked for in a family before it counts as one that has none
+_REMEMBERED = 1 << 14  # signatures that were found to fit a form
 _LONGEST = 4096  # instructions: longer programs are not compared
 
 
@@ -71,13 +72,20 @@ class Form:
         self._sizes = {size for aval in opened for size in aval.shape if is_symbolic(size)}
         self.grows = len(self.places) == 1 and _grows(*self.samples[-2:])
         self.executables: dict[Bounds, Any] = {}
-        if not all(self.lengths_of(sample) for sample in samples):
+        self._read = [[i for i, name in enumerate(NAMES) if name in names_in(call.signature)] for call in self.calls]
+        self._fitting = set[tuple[Any, ...]]()
+        if any(self.lengths_of(sample) is None for sample in samples):
             raise Varies
 
     @property
     def longest(self) -> tuple[int, ...]:
         """Rooms for the lengths that were seen before there was the form."""
         return tuple([room_for(max(column)) for column in self.columns])
+
+    @property
+    def rows(self) -> Sequence[tuple[int, ...]]:
+        """The lengths of the programs that it was made of."""
+        return list(zip(*self.columns, strict=True))
 
     def opened(self, bounds: Bounds) -> tuple[Sequence[Aval], Sequence[Instruction]]:
         """Return leaves and calls with symbols within these bounds for the lengths."""
@@ -123,16 +131,28 @@ class Form:
     def lengths_of(self, sample: Sample) -> AtLengths | None:
         """Return at which lengths this form is that program, or None if it is not."""
         lengths = tuple([_found_at(place, sample) for place in self.places])
-        if any(type(length) is not int or length < 2 for length in lengths):
+        if not lengths or any(type(length) is not int or length < 2 for length in lengths):
             return None
         there = AtLengths(lengths)
         if any(there[size] < 2 for size in self._sizes):  # an axis of size 1 is another thing: it is broadcast
             return None
         same = fits(self.leaves, tuple(sample.leaves), there) and all(
-            fits(mine.signature, call.signature, there) and _same_numbers(mine, call)
-            for mine, call in zip(self.calls, sample.calls, strict=True)
+            self._fits_at(i, call.signature, there) and _same_numbers(mine, call)
+            for i, (mine, call) in enumerate(zip(self.calls, sample.calls, strict=True))
         )
         return there if same else None
+
+    def _fits_at(self, place: int, signature: Signature | None, there: AtLengths) -> bool:
+        """Tell whether a call has this signature; remembered by the lengths on which it depends."""
+        key = place, signature, *[there.lengths[i] for i in self._read[place]]
+        if key in self._fitting:
+            return True
+        if not fits(self.calls[place].signature, signature, there):
+            return False
+        if len(self._fitting) >= _REMEMBERED:
+            self._fitting.clear()
+        self._fitting.add(key)
+        return True
 
     def numbers_of(self, sample: Sample) -> list[int | float]:
         """Return for each open number where it is found in the program's own (an int), or the number (a float)."""
@@ -216,8 +236,16 @@ def family_of(sample: Sample, wanted: Sequence[int]) -> Family | None:
     """
     if not settings.lengths or len(sample.calls) > _LONGEST or any(leaf.placement for leaf in sample.leaves):
         return None
-    key = (tuple(map(_kind, sample.calls)), tuple([(a.dtype, len(a.shape)) for a in sample.leaves]), tuple(wanted))
-    return _FAMILIES.found(key, Family)
+    return _FAMILIES.found(_key(sample, wanted), Family)
+
+
+def known_family_of(sample: Sample, wanted: Sequence[int]) -> Family | None:
+    """Return the family of a program, if others of it were compared before."""
+    return _FAMILIES.get(_key(sample, wanted)) if settings.lengths else None
+
+
+def _key(sample: Sample, wanted: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(map(_kind, sample.calls)), tuple([(a.dtype, len(a.shape)) for a in sample.leaves]), tuple(wanted)
 
 
 _FAMILIES: Bounded[Family] = Bounded(128)

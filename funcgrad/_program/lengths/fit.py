@@ -164,13 +164,24 @@ def fits(found: Any, actual: Any, there: AtLengths) -> bool:
         return False
     if isinstance(found, tuple) and type(found) not in (Constant, Hole):
         return len(found) == len(actual) and all(
-            [x is y or fits(x, y, there) for x, y in zip(found, actual, strict=True)]
+            x is y or fits(x, y, there) for x, y in zip(found, actual, strict=True)
         )
     if type(found) is Aval:
         return there[found].in_order(None) is actual.in_order(None)
     if type(found) is Signature:
         return fits(_content(found), _content(actual), there)
     return bool(found == actual)
+
+
+def names_in(found: Any) -> set[str]:
+    """Return the names of the lengths on which a call depends, or part of it: a signature, an op, its options."""
+    if type(found) is Signature:
+        return names_in(_content(found))
+    if hasattr(found, "made_of"):
+        return names_in(found.made_of())
+    if isinstance(found, tuple) and type(found) not in (Constant, Hole):
+        return {name for part in found for name in names_in(part)}
+    return lengths_in(found)
 
 
 def _content(signature: Signature) -> tuple[Any, ...]:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from funcgrad._base.config import settings
 from funcgrad._program.compiling import options_for
-from funcgrad._program.lengths.family import Form, Sample, family_of, let_go
+from funcgrad._program.lengths.family import Form, Sample, family_of, known_family_of, let_go
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
 from funcgrad._program.lengths.symbol import (
     NEAR,
+    AtLengths,
     Bounds,
     Refusal,
     attempted,
@@ -57,7 +58,25 @@ def for_many_lengths(
         return Refusal("its sizes do not follow from a few lengths")
     if found is None or isinstance(found, Refusal):
         return found
-    form, there = found
+    return _served(sample, *found, wanted, free, is_common=is_common)
+
+
+def for_lengths_of_known_form(sample: Sample, wanted: Sequence[int], free: Sequence[int]) -> Served | None:
+    """Return what serves this program if it is one of a form that is known, at lengths other than those it is made of.
+
+    At those there may be an executable for them alone.
+    """
+    family = known_family_of(sample, wanted)
+    found = family and family.known_form_of(sample)
+    if not found or tuple(found[1].lengths) in found[0].rows:
+        return None
+    served = _served(sample, *found, wanted, free)
+    return served if isinstance(served, Served) else None
+
+
+def _served(
+    sample: Sample, form: Form, there: AtLengths, wanted: Sequence[int], free: Sequence[int], *, is_common: bool = False
+) -> Served | Refusal:
     lengths = tuple(there.lengths)
     known, is_new = _with_room_for(form, lengths, wanted, free, is_common)
     if isinstance(known, Refusal):
