@@ -72,6 +72,12 @@ def arange(start: float, end: float, step: float, dtype: DType) -> Array:
     return (lax.iota(np.float64, count) * step + start).astype(dtype.numpy)
 
 
+@op(names="")
+def counted_from(start: Scalar, count: int, step: int, dtype: DType) -> Array:
+    """Return `count` whole numbers: start, start + step, ... Shape: result (count,)."""
+    return (lax.iota(np.int64, count) * step + jnp.asarray(start, np.int64)).astype(dtype.numpy)
+
+
 def _spaced(start: float, end: float, steps: int, dtype: DType) -> Array:
     """Return evenly spaced float64 numbers, the first half counted from the start and the second from the end."""
     if steps < 0:

@@ -75,11 +75,15 @@ class _Split:
         self.sums = [found for carry in range(loop.carries) if (found := self._sum(carry)) is not None]
 
     def _is_slice(self, step: Step | Loop) -> bool:
-        """Tell whether it is x[n] of the same x in each turn, at another number n."""
+        """Tell whether it is x[n] of the same x in each turn, at a number n that the line gives."""
         if isinstance(step, Loop) or step.op.name != "select":
             return False
         whole, place = step.arguments
-        return type(whole) is int and -1 - whole < self.loop.constants and type(place) is Carried
+        return type(whole) is int and -1 - whole < self.loop.constants and self._is_given(place)
+
+    def _is_given(self, place: Argument) -> TypeGuard[Carried]:
+        """Tell whether the line gives the loop this number: one for all turns, or one for each."""
+        return type(place) is Carried and not self.loop.constants <= -1 - place.leaf < self.first_stack
 
     def _sum(self, carry: int) -> _Sum | None:
         """Return how this carry gathers slices, if it does nothing else and only its end is read."""
@@ -111,7 +115,7 @@ class _Split:
         if type(added) is not Ref or self.uses[added] != 1 or added in self.read:
             return None
         put = self.loop.body[added.step]
-        if isinstance(put, Loop) or getattr(put.op, "puts_at", None) is None or type(put.arguments[0]) is not Carried:
+        if isinstance(put, Loop) or getattr(put.op, "puts_at", None) is None or not self._is_given(put.arguments[0]):
             return None
         part = put.arguments[-1]
         return part if type(part) is Ref and part.turn is None and part.step not in self.selects else None
@@ -167,12 +171,17 @@ class _Split:
             return (self.loop.arguments[leaf],)
         return self.loop.stacks[leaf - self.first_stack]
 
+    def _places(self, number: Carried) -> Sequence[Argument]:
+        """Return for each turn the number that the line gives it, which may be the same one."""
+        leaf = -1 - number.leaf
+        return [*self._given(leaf)] * (self.loop.turns if leaf < self.loop.constants else 1)
+
     def _slicing(self, place: int) -> Loop:
         """Return the loop that takes the slices of all turns."""
         select = self.loop.body[place]
         whole, number = select.arguments
         read = select.reading([-1, number._replace(leaf=-2)])
-        arguments = [*self._given(-1 - whole), *self._given(-1 - number.leaf)]
+        arguments = [*self._given(-1 - whole), *self._places(number)]
         return Loop([read], self.loop.turns, 1, (), arguments)
 
     def _gathering(self, one: _Addition, initial: Sequence[Argument], slices: Ref) -> Loop:
@@ -182,7 +191,7 @@ class _Split:
         number = put.arguments[0]
         body = [put.reading([number._replace(leaf=-2), -3]), add.reading([-1, _RESULT])]
         left = [slices._replace(turn=turn) for turn in range(loop.turns)]
-        return Loop(body, loop.turns, 0, [Ref(1, 0)], [*initial, *self._given(-1 - number.leaf), *left])
+        return Loop(body, loop.turns, 0, [Ref(1, 0)], [*initial, *self._places(number), *left])
 
 
 def _parts(step: Step | Loop) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, are_joined
 
 _FUNCTIONS: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
+_PRODUCTS = frozenset(("mul", "pow", "square"))
 Parts = Mapping[Any, bool]  # of a loop: the results that are read, and whether of any turn but the last
 
 
@@ -40,6 +41,7 @@ class Tracing:
     def __init__(self, leaves: Any, numbers: Any, read: Mapping[int, Parts], *, once: bool = True) -> None:
         self.leaves, self.numbers, self.read, self.once = leaves, numbers, read, once
         self.values: dict[int, Any] = {}
+        self.products: set[int] = set()  # instructions
 
     def run(self, steps: Sequence[Step | Loop], first: int = 0) -> None:
         """Compute instructions; `first` is the number of the first of them."""
@@ -54,6 +56,10 @@ class Tracing:
                 self.values[i] = taken_apart(whole, count, is_stack, *joined.statics)
             else:
                 arguments = [self.get(a) for a in step.arguments]
+                if step.op.name in _PRODUCTS:
+                    self.products.add(i)
+                elif step.op.name == "sub" and all(map(self._is_product, step.arguments)):
+                    arguments = list(map(_as_rounded, arguments))
                 self.values[i] = _computed(step, arguments) if self.once else step.op.call(arguments, step.statics)
 
     def get(self, argument: Argument) -> Any:
@@ -69,6 +75,9 @@ class Tracing:
         if type(argument) is Carried:
             return Number(self.leaves[-1 - argument.leaf], argument.kind)
         return argument.number if type(argument) is Constant else argument
+
+    def _is_product(self, argument: Argument) -> bool:
+        return type(argument) is Ref and argument.turn is None and argument.step in self.products
 
     def _turned(self, loop: Loop, read: Parts) -> dict[Any, Any]:
         """Run a loop. Result: what is read of it, of the last turn or stacked."""
@@ -132,6 +141,14 @@ def _computed(step: Step, arguments: Sequence[Any]) -> Sequence[Any]:
     key = step.token, exactly, kinds
     execute = _FUNCTIONS.found(key, lambda: jax.jit(function_of(step, fixed, kinds)))
     return execute([a.value if type(a) is Number else a for a, g in zip(arguments, given, strict=True) if g])
+
+
+def _as_rounded(product: Any) -> Any:
+    """Return the product such that it is not subtracted in one rounding with it: of equal products nothing remains.
+
+    Otherwise x * x - y * y is below 0 for half of all y = x, and its root NaN. A comparison is what compilers leave.
+    """
+    return jnp.where(product == product, product, np.nan) if jnp.issubdtype(product.dtype, np.floating) else product
 
 
 def _is_given(argument: Any) -> bool:

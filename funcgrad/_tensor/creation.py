@@ -11,10 +11,11 @@ from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import preserve_format, require_format
 from funcgrad._base.warning import warn
+from funcgrad._ops.creation import arange_count
 from funcgrad._ops.strides import dense_strides, order_of
 from funcgrad._ops.table import TABLE
 from funcgrad._program.record import array_of
-from funcgrad._program.trie import Constant, signature_of
+from funcgrad._program.trie import Constant, can_be_input, signature_of
 from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
@@ -282,7 +283,13 @@ def arange(
     whole = [int(x) if isinstance(x, float) and x.is_integer() and abs(x) < _WHOLE else x for x in numbers]
     kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())
     kind = out.dtype if dtype is None and out is not None else kind
-    made = _made_by("arange", (*whole, kind), device, requires_grad)  # 30.0 as 30: the row is known by its numbers
+    if end is not None and not kind.is_differentiable and all(type(x) is int and can_be_input(x) for x in whole):
+        # the same call wherever it starts: a text that is written word by word counts its places so
+        begin, last, step = whole
+        statics = (begin, arange_count(begin, last, step, kind), step, kind)
+        made = _made_by("counted_from", statics, device, requires_grad)
+    else:
+        made = _made_by("arange", (*whole, kind), device, requires_grad)  # 30.0 as 30: the row is known by its numbers
     return made if out is None else write_out(out, made)
 
 
@@ -310,7 +317,7 @@ def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: boo
     values = dict(zip((p.name for p in op.parameters), statics, strict=False))
     inputs = tuple(values[p.name] for p in op.inputs if p.name in values)
     fixed = tuple(values[p.name] for p in op.statics if p.name in values)
-    (known,) = signature_of(op, tuple(Constant.of(x) for x in inputs), fixed).avals
+    (known,) = signature_of(op, tuple(type(x) if can_be_input(x) else Constant.of(x) for x in inputs), fixed).avals
 
     recipe = Recipe(op, inputs, fixed, None)
     return _constant(recipe, tuple(known.shape), known.dtype, device, _wants_grad(requires_grad, row))

@@ -19,6 +19,7 @@ from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.conditions import NONE, Condition
 from funcgrad._program.faults import check_when_read, raise_fault
 from funcgrad._program.joining import SMALL
+from funcgrad._program.record import thread
 from funcgrad._program.run import flush
 from funcgrad._program.value import Value
 from funcgrad._tensor.aliases import View
@@ -64,6 +65,13 @@ def require(
         number = known.flat[place].item() if known.size == wrong.size else place
         raise error() if error else condition.error(number, place, shape, options)
     return False
+
+
+def is_of_model(numbers: Tensor) -> bool:
+    """Tell whether numbers have a history, or wait in a program behind something that has one: what is detached."""
+    value, program = numbers._current().value, thread.program
+    is_behind = program.history is not None and value.program is program and value.slot >= program.history
+    return numbers.requires_grad or is_behind
 
 
 def look() -> None:

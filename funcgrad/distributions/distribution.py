@@ -15,7 +15,7 @@ from funcgrad._program.value import Value
 from funcgrad._tape.modes import is_grad_enabled, no_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import can_be_read
-from funcgrad._tensor.refused_numbers import look, require
+from funcgrad._tensor.refused_numbers import is_of_model, look, require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributions import constraints
 from funcgrad.distributions.utils import Unwritten, lazy_property
@@ -243,15 +243,16 @@ def checks_value(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def _require(constraint: constraints.Constraint, value: Tensor, error: Callable[[], Exception]) -> bool:
     """Raise the error where a value breaks a constraint, or record that. Result: whether to look at once what it is.
 
-    What a model computes is looked at with its results, so that a step stays one program: what has a history, and all
-    under `no_grad`. What is data is looked at now: the error comes where it is made.
+    What a model computes is looked at with its results, so that a step stays one program: what has a history, is
+    detached from it or comes after, and all under `no_grad`. What is data is looked at now: the error comes where it
+    is made.
     """
     plain = constraints.of_arrays(constraint)
     if plain is not None:  # one instruction, else several
         is_open = require(are_allowed, value, None, plain, error=error)
     else:
         is_open = require(are_true, constraint.check(value), error=error)
-    return is_open and is_grad_enabled() and not value.requires_grad
+    return is_open and is_grad_enabled() and not is_of_model(value)
 
 
 def holds(*valid: Tensor) -> bool:

@@ -250,6 +250,22 @@ def test_what_a_model_computes_is_looked_at_with_its_results() -> None:
     assert seen.runs == 0
 
 
+def test_what_is_detached_from_a_model_is_looked_at_with_its_results() -> None:
+    model, state = nn.Linear(4, 3), torch.randn(1, 4)
+    with explain.counted() as seen:
+        logits = model(state)
+        posterior = D.Independent(D.OneHotCategoricalStraightThrough(logits=logits.detach()), 0)
+        loss = D.kl_divergence(posterior, D.Independent(D.OneHotCategoricalStraightThrough(logits=logits), 0)).sum()
+        loss.backward()
+    assert seen.runs == 0
+    assert loss.item() == pytest.approx(0, abs=1e-6)
+    with explain.counted() as seen:
+        rate = D.Poisson(-model(state).detach().exp()).rate
+    assert seen.runs == 0
+    with pytest.raises(ValueError, match="Expected parameter rate"):
+        rate.tolist()
+
+
 def test_an_invalid_parameter_that_a_model_computes_is_told_when_something_is_read() -> None:
     policy, state = nn.Linear(4, 3), torch.full((1, 4), torch.nan)
     action = D.Categorical(logits=policy(state)).sample()

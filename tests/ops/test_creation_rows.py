@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import funcgrad as fg
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
 
@@ -45,6 +46,11 @@ def _made(name: str, *statics: Any) -> np.ndarray:
 def test_integers_are_exact_beyond_what_a_float_holds() -> None:
     ours = _made("arange", 2**53, 2**53 + 3, 1, dtypes.int64)
     assert ours.tolist() == [9007199254740992, 9007199254740993, 9007199254740994]
+
+
+def test_counting_in_a_narrow_type_wraps_around() -> None:
+    numbers = fg.arange(250, 262, 4, dtype=fg.uint8), fg.arange(2**53 - 1, 2**53 + 2), fg.arange(3, -4, -3)
+    assert [x.tolist() for x in numbers] == [[250, 254, 2], [2**53 - 1, 2**53, 2**53 + 1], [3, 0, -3]]
 
 
 def test_linspace_reaches_its_end_exactly() -> None:

@@ -1,7 +1,8 @@
-"""What XLA is asked for arrays of many dimensions, and for depthwise convolutions."""
+"""What XLA is asked for arrays of many dimensions and depthwise convolutions, and what it may not contract."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -43,3 +44,26 @@ def test_only_nets_with_depthwise_convolutions_leave_their_sums_to_xla(
     convolution(torch.ones(1, 4, 5, 5)).tanh().sum().backward()
     convolution.weight.grad.sum().item()
     assert any(given) is asks
+
+
+OF_EQUAL_PRODUCTS = """
+import funcgrad as torch
+
+torch.manual_seed(0)
+for dtype in (torch.float32, torch.float64):
+    one = torch.nn.Parameter(torch.ones((), dtype=dtype))
+    for turns in (1, 1, 40, 40):
+        state, left = torch.rand(100, 1000, dtype=dtype) * 20 * one, []
+        for _ in range(turns):
+            same = state + 0.0 * state
+            left.append((same**2 - state * state).sqrt().isnan().sum())
+            state = (state * 0.9).sin() + 0.1
+        print(max(torch.stack(left).tolist()))
+"""
+
+
+def test_of_equal_products_nothing_remains() -> None:
+    environment = {name: word for name, word in os.environ.items() if name != "XLA_FLAGS"}  # as users' code is compiled
+    words = [sys.executable, "-c", OF_EQUAL_PRODUCTS]
+    found = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert found.stdout == "0\n" * 8, found.stderr

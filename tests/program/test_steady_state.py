@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax
+from pytest import approx
 
 import funcgrad as torch
 from funcgrad import nn, optim
@@ -154,6 +155,21 @@ def test_indices_and_slices_in_a_loop_do_not_compile_per_iteration() -> None:
     assert torch.allclose(
         torch.tensor(parts), torch.tensor([sum(map(sum, full[3 * i : 3 * i + 3])) for i in range(6)]), atol=1e-5
     )
+
+
+def test_places_counted_from_where_a_text_stands_are_one_program() -> None:
+    table, cache, seen = torch.randn(40, 3), torch.zeros(40, 3), []
+    layers = nn.Sequential(*[nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(8)])
+
+    @torch.no_grad()
+    def write_word(i: int) -> None:
+        places = torch.arange(i + 5, i + 7)
+        cache.index_copy_(0, places, layers(table[places]))
+        seen.append((cache * (torch.arange(40) <= places[-1])[:, None]).sum().item())
+
+    assert_settles(write_word, within=3, count=20)
+    sums = [layers(table[5 : i + 7]).sum().item() for i in range(20)]
+    assert seen == [approx(number, abs=1e-5) for number in sums]
 
 
 def test_writing_at_a_changing_index_does_not_compile_per_iteration() -> None:

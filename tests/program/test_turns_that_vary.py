@@ -217,6 +217,40 @@ def test_the_same_place_of_several_tensors_is_no_loop_over_the_rows_of_one() -> 
     assert (last - others * factors).sum().item() == pytest.approx(7.6937217)
 
 
+def path_probability(steps: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+    """Return the log of the sum over all ways through a lattice. Shape: steps, words (batch, rows, columns)."""
+    batch, count, columns = steps.shape
+    rows: list[list[torch.Tensor]] = []
+    for t in range(count):
+        row: list[torch.Tensor] = []
+        for u in range(columns):
+            ways = [rows[t - 1][u] + steps[:, t - 1, u]] if t else []
+            if u:
+                ways.append(row[u - 1] + words[:, t, u - 1])
+            row.append(torch.logsumexp(torch.stack(ways), 0) if ways else torch.zeros(batch))
+        rows.append(row)
+    return rows[-1][-1].mean()
+
+
+def test_lattices_of_many_sizes_whose_rows_read_at_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(2, 12, 12), torch.randn(12, 12).requires_grad_()
+
+    def derived(rows: int, columns: int) -> np.ndarray[Any, Any]:
+        weight.grad = None
+        scores = x @ weight
+        path_probability(scores[:, :rows, :columns].sin(), scores[:, :rows, :columns].cos()).backward()
+        assert weight.grad is not None
+        return weight.grad.numpy().copy()
+
+    sizes = [(5, 4), (6, 5), (5, 4), (7, 5), (6, 5), (5, 5)]
+    found = [derived(*size) for size in sizes]
+    monkeypatch.setattr(settings, "turns", 0)
+    monkeypatch.setattr(forest, "_roots", {})
+    for seen, size in zip(found, sizes, strict=True):
+        np.testing.assert_allclose(seen, derived(*size), rtol=2e-4, atol=1e-5)
+
+
 class Sentences:
     """A recurrent model of words, written out as loops in the ways that scripts have."""
 
