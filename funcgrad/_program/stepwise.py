@@ -37,8 +37,8 @@ _TURNS = 4  # readings of the same leaf by instructions of a kind: then these ar
 # written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`). A product of two
 # numbers, in matrices and convolutions, is taken to cost what it costs numpy.
 _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
-# What writes so few elements, for so few products, and elements inside (a depthwise convolution has as many images there
-# as its kernel has places), computes so little that how well it is compiled does not show.
+# What writes so few elements, for so few products, and elements inside (a depthwise convolution has an image there for
+# each place of its kernel), computes so little that how well it is compiled does not show.
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
