@@ -79,7 +79,11 @@ class _Split:
         if isinstance(step, Loop) or step.op.name != "select":
             return False
         whole, place = step.arguments
-        return type(whole) is int and -1 - whole < self.loop.constants and type(place) is Carried
+        return type(whole) is int and -1 - whole < self.loop.constants and self._differs(place)
+
+    def _differs(self, place: Argument) -> bool:
+        """Tell whether a number is given for each turn: one that is the same in all may be an input too."""
+        return type(place) is Carried and -1 - place.leaf >= self.first_stack
 
     def _sum(self, carry: int) -> _Sum | None:
         """Return how this carry gathers slices, if it does nothing else and only its end is read."""
@@ -111,7 +115,7 @@ class _Split:
         if type(added) is not Ref or self.uses[added] != 1 or added in self.read:
             return None
         put = self.loop.body[added.step]
-        if isinstance(put, Loop) or getattr(put.op, "puts_at", None) is None or type(put.arguments[0]) is not Carried:
+        if isinstance(put, Loop) or getattr(put.op, "puts_at", None) is None or not self._differs(put.arguments[0]):
             return None
         part = put.arguments[-1]
         return part if type(part) is Ref and part.turn is None and part.step not in self.selects else None
