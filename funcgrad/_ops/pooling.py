@@ -155,7 +155,8 @@ def _max_pool(
         last = _largest_of_tiles(whole.transpose(0, 2, 3, 1), over.kernel)
         result = last.transpose(0, 3, 1, 2)
     else:
-        largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else _largest
+        by_taps = _largest_at_each_place if max(over.stride) == 1 else _largest
+        largest = _largest_by_xla if math.prod(over.kernel) > _MOST_TAPS and not return_indices else by_taps
         result = largest(whole, over)
     single = whole is not input
     if not return_indices:
@@ -191,18 +192,53 @@ def _largest(input: Array, over: Windows) -> Array:
 
 @_largest.defjvp
 def _largest_jvp(over: Windows, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    padded, padded_tangent = over.padded(primals[0], _lowest(primals[0])), over.padded(tangents[0], 0)
+    best, winner = _best_tap(primals[0], over)
+    padded_tangent = over.padded(tangents[0], 0)
+    tangent = jnp.zeros_like(best)
+    for i, tap in enumerate(over.taps):
+        seen = over.seen(padded_tangent, tap)
+        tangent = tangent + jnp.where(winner == i, seen, jnp.zeros_like(seen))
+    return best, tangent
+
+
+def _best_tap(input: Array, over: Windows) -> tuple[Array, Array]:
+    """Return each window's maximum, and the number of its first place."""
+    # What the middle tap sees is the input itself: XLA would compute that anew, and all that lies before.
+    padded = lax.optimization_barrier(over.padded(input, _lowest(input)))
     best = over.seen(padded, (0,) * len(over.kernel))
     winner = jnp.zeros(best.shape, jnp.int32)
     for i, tap in enumerate(over.taps):
         seen = over.seen(padded, tap)
         wins = _beats(seen, best)
         best, winner = jnp.where(wins, seen, best), jnp.where(wins, jnp.int32(i), winner)
-    tangent = jnp.zeros_like(best)
+    return best, winner
+
+
+@with_own_vjp(1)
+def _largest_at_each_place(input: Array, over: Windows) -> Array:
+    """Take the maximum of windows that begin at each place; backward each place asks the windows that see it.
+
+    What JAX derives pads an image for each tap, and XLA computes all that lies before for each of these anew: ten in a
+    row took nine times as long, and five to compile (`python -m tests.benchmarks.rows --workloads pool-in-a-row`).
+    """
+    return _largest(input, over)
+
+
+def _largest_at_each_place_backward(over: Windows, winner: Array, gradient: Array) -> tuple[Array]:
+    reach = [d * (k - 1) for d, k in zip(over.dilation, over.kernel, strict=True)]
+    edges = [(0, 0, 0)] * 2 + [(r, r, 0) for r in reach]
+    windows_gradient = lax.optimization_barrier(lax.pad(gradient, jnp.zeros((), gradient.dtype), edges))
+    windows_winner = lax.optimization_barrier(lax.pad(winner, jnp.int32(-1), edges))
+    total = jnp.zeros((*gradient.shape[:2], *over.sizes), gradient.dtype)
     for i, tap in enumerate(over.taps):
-        seen = over.seen(padded_tangent, tap)
-        tangent = tangent + jnp.where(winner == i, seen, jnp.zeros_like(seen))
-    return best, tangent
+        starts = [0, 0, *[r - t * d + p for r, t, d, p in zip(reach, tap, over.dilation, over.padding, strict=True)]]
+        stops = [start + n for start, n in zip(starts, total.shape, strict=True)]
+        is_mine = lax.slice(windows_winner, starts, stops) == i
+        total = total + jnp.where(is_mine, lax.slice(windows_gradient, starts, stops), jnp.zeros_like(total))
+    return (total,)
+
+
+_largest_at_each_place.defvjp(_best_tap, _largest_at_each_place_backward)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))

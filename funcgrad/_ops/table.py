@@ -274,7 +274,8 @@ class WriteBack(Op):
     def __init__(self, view: Op) -> None:
         assert view.write_back is not None
         self.function, self.grad, self.promote, self.keep = view.write_back, "CopySlices", None, "inputs"
-        self.numbers, self.autocast, self.joins, self.demands = "folded", None, None, ()
+        self.numbers = view.numbers if view.numbers == "checked" else "folded"  # where the view was made
+        self.autocast, self.joins, self.demands = None, None, ()
         self.memory = self.precision = None
         self.name, self.names, self.results, self.write_back = f"{view.name}_write_back", (), None, None
         base = view.inputs[0]

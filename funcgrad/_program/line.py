@@ -98,6 +98,7 @@ class Loop:
         self.body, self.turns, self.constants, self.updates = tuple(body), turns, constants, tuple(updates)
         self.carries = len(self.updates)
         self.arguments = tuple(arguments)
+        assert (len(self.arguments) - constants - self.carries) % turns == 0, "an argument for each turn of a stack"
         self._stacks: list[tuple[Argument, ...]] | None = None
         self.body_token = tuple([(step.token, step.arguments) for step in body])
         self.token = (self.body_token, turns, constants, self.updates, len(self.arguments))

@@ -49,23 +49,40 @@ def parts_of_scan(equation: Any) -> tuple[int, int]:
 
 def products_in(jaxpr: Any) -> int:
     """Return how many products of two numbers the matrices and convolutions of a jaxpr take."""
+    return _added_up(jaxpr, _products)
+
+
+def elements_in(jaxpr: Any) -> int:
+    """Return how many elements the equations of a jaxpr give, if each is written out."""
+    return _added_up(jaxpr, lambda equation: sum(math.prod(x.aval.shape) for x in equation.outvars))
+
+
+def _added_up(jaxpr: Any, number: Callable[[Any], int]) -> int:
+    """Add up a number of each equation, those inside of calls, branches and turns included."""
     total = 0
     for equation in jaxpr.eqns:
         name, parameters = equation.primitive.name, equation.params
-        size = math.prod(equation.outvars[0].aval.shape) if equation.outvars else 0
-        if name == "dot_general":
-            (summed, _), _ = parameters["dimension_numbers"]
-            total += size * math.prod(equation.invars[0].aval.shape[i] for i in summed)
-        elif name == "conv_general_dilated":
-            kernel = equation.invars[1].aval.shape
-            total += size * math.prod(kernel) // kernel[parameters["dimension_numbers"].rhs_spec[0]]
-        elif name == "scan":
-            total += parameters["length"] * products_in(parameters["jaxpr"].jaxpr)
+        if name == "scan":
+            total += parameters["length"] * _added_up(parameters["jaxpr"].jaxpr, number)
         elif name == "cond":
-            total += max(products_in(branch.jaxpr) for branch in parameters["branches"])
+            total += max(_added_up(branch.jaxpr, number) for branch in parameters["branches"])
         elif name in CALLS + REMADE:
-            total += products_in(called(equation)[0])
+            total += _added_up(called(equation)[0], number)
+        else:
+            total += number(equation)
     return total
+
+
+def _products(equation: Any) -> int:
+    name, parameters = equation.primitive.name, equation.params
+    size = math.prod(equation.outvars[0].aval.shape) if equation.outvars else 0
+    if name == "dot_general":
+        (summed, _), _ = parameters["dimension_numbers"]
+        return size * math.prod(equation.invars[0].aval.shape[i] for i in summed)
+    if name == "conv_general_dilated":
+        kernel = equation.invars[1].aval.shape
+        return size * math.prod(kernel) // kernel[parameters["dimension_numbers"].rhs_spec[0]]
+    return 0
 
 
 Rule = TypeVar("Rule")

@@ -24,7 +24,7 @@ from funcgrad._program.host.planning import is_small, on_host, struct_of
 from funcgrad._program.host.running import INSTRUCTION, PRODUCT, own
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Argument, Loop, Recorded, Ref, Step, instructions_of
-from funcgrad._program.primitives import products_in
+from funcgrad._program.primitives import elements_in, products_in
 from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, Hole, is_open
 from funcgrad._program.value import Aval
@@ -37,7 +37,8 @@ _TURNS = 4  # readings of the same leaf by instructions of a kind: then these ar
 # written; to compile it costs COMPILE for each instruction (`python -m tests.benchmarks.first_sight`). A product of two
 # numbers, in matrices and convolutions, is taken to cost what it costs numpy.
 _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
-# What writes so few elements, for so few products, computes so little that how well it is compiled does not show.
+# What writes so few elements, for so few products, and elements inside (a depthwise convolution has an image there for
+# each place of its kernel), computes so little that how well it is compiled does not show.
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
@@ -66,9 +67,10 @@ class Single:
         self.is_compiled = hosted is not None
         self.run: Callable[[list[Any]], Sequence[Any]]
         if hosted is None:
-            elements, products = _elements(step), _products(function, structs)
-            is_small = jax.default_backend() == "cpu" and elements <= _SMALL and products <= _FEW
-            options = options_for([step]) | (QUICKLY if is_small else {})
+            elements, jaxpr = _elements(step), _traced(function, structs)
+            products = products_in(jaxpr)
+            few = elements <= _SMALL and max(products, elements_in(jaxpr)) <= _FEW
+            options = options_for([step]) | (QUICKLY if few and jax.default_backend() == "cpu" else {})
             self.run = jax.jit(function, compiler_options=options)
             self.seconds = _CALL + ELEMENT * elements + PRODUCT * products
         else:
@@ -180,9 +182,9 @@ def _elements(step: Step) -> int:
     return sum(math.prod(aval.shape) for aval in avals)
 
 
-def _products(function: Callable[..., Any], structs: list[Any]) -> int:
+def _traced(function: Callable[..., Any], structs: list[Any]) -> Any:
     with jax.enable_x64(True):
-        return products_in(jax.jit(function).trace(structs).jaxpr.jaxpr)
+        return jax.jit(function).trace(structs).jaxpr.jaxpr
 
 
 def _kind(step: Step) -> Any:

@@ -167,6 +167,30 @@ def are_joined(op: Any, arguments: tuple[Any, ...]) -> bool:
     return type(first) is Aval and all(a is first for a in arguments)
 
 
+def _end_to_end(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...] | None:
+    """Return what is known of tensors put together that differ in the length of one dimension only, end to end there.
+
+    None for others: stacked ones have one shape, and what does not fit is refused where it is traced.
+    """
+    if getattr(op, "joins", None) is None or not arguments or any(type(a) is not Aval for a in arguments):
+        return None
+    first, *others = arguments
+    shape = tuple(first.shape)
+    kind = first.dtype, len(shape), first.placement
+    if any((a.dtype, len(a.shape), a.placement) != kind for a in others):
+        return None
+    if not all(isinstance(size, int) for a in arguments for size in a.shape):  # JAX compares lengths that are open
+        return None
+    differing = {i for a in others for i, (one, other) in enumerate(zip(shape, a.shape, strict=True)) if one != other}
+    if len(differing) != 1 or len(op.joins(shape, 1, *statics)) != len(shape):
+        return None
+    (place,) = differing
+    if op.joins(shape, 2, *statics) != (*shape[:place], 2 * shape[place], *shape[place + 1 :]):
+        return None
+    length = sum(a.shape[place] for a in arguments)
+    return (aval((*shape[:place], length, *shape[place + 1 :]), first.dtype.numpy, first.placement),)
+
+
 def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
     """Return what is known of an op's results, by tracing it."""
     known = getattr(op, "avals", None)
@@ -175,6 +199,8 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if are_joined(op, arguments):
         first = arguments[0]
         return (aval(op.joins(tuple(first.shape), len(arguments), *statics), first.dtype.numpy, first.placement),)
+    if (known := _end_to_end(op, arguments, statics)) is not None:
+        return known
     counters.inferences += 1
     structs = [a.struct for a in arguments if type(a) is Aval]
 

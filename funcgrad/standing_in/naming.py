@@ -29,10 +29,18 @@ _OF_OTHER_ROOMS = {
 }  # fmt: skip
 _ONE_FILE_IN_TORCH = "torch.optim.lr_scheduler"
 _own_names: dict[Any, str] = {}
+_loaded_then: dict[str, int] = {}  # how many modules there were when the classes of a module were last renamed
 
 
 def take_torchs_names(module: ModuleType | None = None) -> None:
-    """Rename the classes that are known by now: those saved models name, and those of a module that was imported."""
+    """Rename the classes that are known by now: those saved models name, and those of a module that was imported.
+
+    Classes become known as modules are loaded: while there are no more of them, nothing is looked at.
+    """
+    name, loaded = module.__name__ if module is not None else "", len(sys.modules)
+    if _loaded_then.get(name) == loaded:
+        return
+    _loaded_then[name] = loaded
     known = {
         **torch_classes(), "torch.Tensor": Tensor, "torch.dtype": dtype, "torch._C.Generator": Generator,
         "torch._C._LinAlgError": LinAlgError,
@@ -52,6 +60,7 @@ def give_names_back() -> None:
     for kind, name in _own_names.items():
         kind.__module__ = name
     _own_names.clear()
+    _loaded_then.clear()
 
 
 def _with_parts(module: ModuleType) -> list[ModuleType]:

@@ -32,6 +32,17 @@ def pooled(torch: Any, kernel: int, stride: int, *shape: int) -> Parts:
     return lambda x: functional.max_pool2d(functional.relu(x), kernel, stride), [torch.randn(*shape)]
 
 
+def pooled_again(torch: Any, times: int, *shape: int) -> Parts:
+    """Half of each element and half of the largest one around it, again and again. Shape: input (N, C, H, W)."""
+
+    def spread(x: Any) -> Any:
+        for _ in range(times):
+            x = 0.5 * (x + torch.nn.functional.max_pool2d(x, 3, 1, 1))
+        return x
+
+    return spread, [torch.randn(*shape)]
+
+
 def recurrent(torch: Any, kind: str) -> Parts:
     """A layer 32 -> 64 over 50 steps of 16 sequences."""
     layer = getattr(torch.nn, kind)(32, 64)
@@ -70,6 +81,7 @@ def ordered(torch: Any, *shape: int) -> Parts:
 WORKLOADS: dict[str, tuple[Callable[..., Parts], tuple[Any, ...]]] = {
     "attention": (attention, (16, 6, 256, 64)), "attention-small": (attention, (8, 4, 64, 32)),
     "pool": (pooled, (2, 2, 64, 64, 24, 24)), "pool-overlapping": (pooled, (3, 2, 8, 64, 56, 56)),
+    "pool-at-each-place": (pooled, (3, 1, 8, 64, 56, 56)), "pool-in-a-row": (pooled_again, (10, 6, 8, 16, 16)),
     "lstm": (recurrent, ("LSTM",)), "gru": (recurrent, ("GRU",)), "rnn": (recurrent, ("RNN",)),
     "batch-norm": (normalized, (64, 32, 26, 26)), "embedding": (embedded, (2048, 65, 128)),
     "cross-entropy": (entropy, (512, 50257)), "softmax": (shares, (64, 8, 64, 64)), "sort": (ordered, (256, 1000)),

@@ -56,6 +56,7 @@ class Trainer:
         self.memory: list[Any] = []
         self.rewards: list[float] = []
         self.buffer: Any = None
+        self.states: Any = None
 
     def run(self) -> dict[str, Any]:
         """Run the loop and return all that can be seen of its effect."""
@@ -85,7 +86,7 @@ class Trainer:
         torch, loop = self.torch, self.loop
         hidden = torch.zeros(batch, WIDTH, dtype=torch.float64)
         cell = torch.ones(batch, WIDTH, dtype=torch.float64)
-        self.memory, self.rewards = [], []
+        self.memory, self.rewards, self.states = [], [], None
         self.buffer = torch.zeros(KEPT, WIDTH, dtype=torch.float64)
         losses: list[Any] = []
         states: list[Any] = []
@@ -106,6 +107,7 @@ class Trainer:
                 self.rewards.clear()
                 hidden, cell = hidden.detach(), cell.detach()
                 self.buffer = self.buffer.detach()
+                self.states = None if self.states is None else self.states.detach()
                 self.memory = [kept.detach() for kept in self.memory]
         loss = self._gathered(losses)
         for what in loop.after:
@@ -310,12 +312,33 @@ def _recomputed(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
     return checkpoint(lambda x, y: trainer.torch.tanh(x @ weight) * y, one, two, use_reentrant=False)
 
 
+def _by_column(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    """Add the same column in each turn, as much of it as the turn says."""
+    return one + trainer.weights[number % 3][:, number] * trainer.sequence[trainer.turn, 0]
+
+
+def _by_rows(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    """Mix the same row and the same rows in each turn, and one of this turn's."""
+    weight = trainer.weights[number % 3]
+    return one * weight[number] + two @ weight[:2].t().repeat(1, 2) * trainer.data[trainer.turn, 0, number]
+
+
+def _filled(trainer: Trainer, one: Any, two: Any, number: int) -> Any:
+    """Write what was found to this turn's row of something that keeps all."""
+    if trainer.turn == 0 or trainer.states is None:
+        trainer.states = trainer.torch.zeros(LONGEST, WIDTH, dtype=trainer.torch.float64)
+    trainer.states = trainer.states.clone() if number else trainer.states
+    trainer.states[trainer.turn] = one.mean(0)
+    return two + trainer.states[trainer.turn - number % (trainer.turn + 1)]
+
+
 STEPS: list[Callable[[Trainer, Any, Any, int], Any]] = [
     _linear, _gated, _linear, lambda trainer, one, two, number: one * two, lambda trainer, one, two, number: one.tanh(),
     lambda trainer, one, two, number: one - 0.1 * number * two, _scaled_by_turn, _chosen, _joined, _normed, _written,
     _added, _detached, _remembered, _kept, _read, _branched, _picked, _sampled, _layer_normed, _masked, _sometimes,
     _without_history, _summed, lambda trainer, one, two, number: one.softmax(1), _rectified,
     _of_sequence, _looked_up, _by_cell, _with_holes, _squashed, _hooked, _adapted, _sorted, _spread, _recomputed,
+    _by_column, _by_rows, _filled,
 ]  # fmt: skip
 
 

@@ -293,3 +293,29 @@ def test_a_float_alpha_of_whole_numbers_is_refused_whichever_was_seen_before() -
         with pytest.raises(RuntimeError, match="For integral input tensors, argument alpha must not be a floating"):
             torch.add(x, x, alpha=alpha)
     assert torch.sub(x, x, alpha=3).tolist() == [-2, -2]
+
+
+def test_what_writing_to_a_row_gives_is_known_for_all_rows() -> None:
+    """States that a loop writes row by row: each was traced, which took most of the time of a turn."""
+    states, state = torch.zeros(30, 3), torch.ones(3, requires_grad=True)
+    with counted() as seen:
+        for t in range(30):
+            states[t] = state
+            states[t : t + 1] = state.neg()
+    assert seen.inferences <= 12
+    assert states.tolist() == [[-1.0] * 3] * 30
+
+
+def test_what_lies_end_to_end_is_not_traced_for_each_length() -> None:
+    """Samples of many lengths that a batch puts together: each batch has lengths of its own."""
+    lengths = [(3, 5, 2, 9), (4, 1, 6, 2), (8, 8, 7, 0), (2, 3, 2, 2), (1, 9, 4, 4)]
+    parts = [[torch.full((2, n), float(n)) for n in each] for each in lengths]
+    with counted() as seen:
+        wholes = [torch.cat(each, dim=1) for each in parts]
+        rows = [torch.cat([part.t() for part in each]) for each in parts]
+    assert seen.inferences <= 20  # transposes, one for each length; a trace for each whole would be ten more
+    assert [tuple(x.shape) for x in wholes] == [(2, sum(each)) for each in lengths]
+    assert all(torch.equal(whole.t(), row) for whole, row in zip(wholes, rows, strict=True))
+    assert torch.cat([torch.ones(2), torch.ones(0), torch.ones(1)]).shape == (3,)
+    with pytest.raises(RuntimeError, match="Sizes of tensors must match except in dimension 0"):
+        torch.cat([torch.ones(2, 3), torch.ones(2, 4)])

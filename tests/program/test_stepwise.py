@@ -14,6 +14,7 @@ from funcgrad import nn
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._program import parts, plan, stepwise
+from funcgrad._program.compiling import QUICKLY
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
 from funcgrad._program.lengths.family import forget_lengths
@@ -474,3 +475,36 @@ def test_weights_that_are_averaged_at_each_step_are_compiled(monkeypatch: pytest
     with counted() as seen:
         torch.stack(ours).sum().item()
     assert seen.compiles > 0
+
+
+def test_a_depthwise_convolution_by_itself_is_compiled_with_optimisations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its result is small, but there is an image for each place of its kernel: it took ten times as long."""
+    asked, jit = [], jax.jit
+
+    def noted(function: Any, **given: Any) -> Any:
+        if "compiler_options" in given:
+            asked.append(given["compiler_options"].items() >= QUICKLY.items())
+        return jit(function, **given)
+
+    class Noted:
+        jit = staticmethod(noted)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(jax, name)
+
+    def one_at_a_time(groups: int) -> list[bool]:
+        torch.manual_seed(0)
+        kernel, scale = torch.rand(8, 8 // groups, 3, 3), torch.tensor(0.5, requires_grad=True)
+        x = torch.rand(6, 8, 16, 16) * scale
+        for _ in range(8):
+            x = torch.tanh(torch.conv2d(x, kernel, padding=1, groups=groups) * scale)
+        asked.clear()
+        x.sum().backward()
+        assert scale.grad is not None
+        scale.grad.item()
+        return list(asked)
+
+    stepwise.forget_plans()
+    monkeypatch.setattr(stepwise, "jax", Noted())
+    one_at_a_time(groups=1)  # from now on the other kinds of instructions have executables
+    assert one_at_a_time(groups=8) == [True, False]  # forward, and the gradient of the image

@@ -49,6 +49,24 @@ def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
     assert ran.stderr.splitlines()[-1] == "TypeError: relu(): argument 'input' (position 1) must be Tensor, not str"
 
 
+def test_rooms_that_were_asked_for_are_not_searched_for_classes_again(tmp_path: Path) -> None:
+    printed = output_of(
+        tmp_path,
+        """
+        import sys, torch
+
+        rooms = lambda: [torch.nn, torch.autograd, torch.linalg, torch.fft, torch.distributions]
+        rooms()
+        called = []
+        sys.setprofile(lambda frame, event, given: called.append(frame.f_code.co_name) if event == "call" else None)
+        rooms()
+        sys.setprofile(None)
+        print("_rename" in called, len(called) < 60)
+        """,
+    )
+    assert printed == ["False True"]
+
+
 def test_a_function_stays_what_it_is_when_its_file_is_imported(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
