@@ -131,7 +131,7 @@ def _instruction(wrong: Callable[..., Any]) -> Op:
         return first, found
 
     check.__name__ = wrong.__name__
-    return Op(check, names="")
+    return Op(check, names="", numbers="checked")  # what is known of one check holds for all
 
 
 def _condition(

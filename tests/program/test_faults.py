@@ -199,3 +199,14 @@ def test_under_transformations_there_is_nothing_to_check() -> None:
     assert fg.func.grad(lambda w: chosen(w).sum())(WEIGHT).sum().item() == 6.0
     assert jax.jit(lambda w, i: F.embedding(i, w))(WEIGHT.jax(), fg.tensor([9]).jax()).shape == (1, 3)
     assert fg.vmap(lambda i: WEIGHT[i])(places(0, 9)).shape == (2, 3)
+
+
+def test_what_is_known_of_one_check_holds_for_all_of_its_kind() -> None:
+    """Chances of a chain that nobody looks at: each check has a number of its own, and was traced for it."""
+    chances = floats(0.5, 0.25)
+    before = counters.inferences
+    for _ in range(20):
+        chances = (chances + fg.bernoulli(chances)) * 0.5
+    assert counters.inferences - before <= 8
+    with pytest.raises(RuntimeError, match="Expected p_in >= 0"):
+        fg.bernoulli(chances + 2).tolist()
