@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -279,13 +278,26 @@ def _at_fraction(ordered: Array, rank: Array, interpolation: str) -> Array:
 
 
 def _searched(sequence: Array, values: Array, right: bool) -> Array:
-    side = "right" if right else "left"
-    if sequence.ndim == 1:
-        return jnp.searchsorted(sequence, values, side=side, method="sort" if values.size > 64 else "scan")
-    count = math.prod(sequence.shape[:-1])
-    rows = sequence.reshape(count, sequence.shape[-1])
-    columns = values.reshape(count, values.shape[-1])
-    return jax.vmap(lambda s, v: jnp.searchsorted(s, v, side=side))(rows, columns).reshape(values.shape)
+    """Bisect as torch does, so that a sequence which is not sorted, or has NaN in it, gives the same places.
+
+    (JAX's search that sorts takes a hundred times as long on a CPU, the one that scans two to four times.)
+    """
+    size = sequence.shape[-1]
+    if size == 0:
+        return jnp.zeros(values.shape, np.int32)
+    taken = partial(jnp.take, sequence) if sequence.ndim == 1 else partial(jnp.take_along_axis, sequence, axis=-1)
+
+    def halve(_: int, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = ends
+        middle = low + (high - low) // 2
+        seen = taken(middle, mode="clip")
+        is_after = ~(seen > values if right else seen >= values)
+        is_open = low < high
+        return jnp.where(is_open & is_after, middle + 1, low), jnp.where(is_open & ~is_after, middle, high)
+
+    turns = size.bit_length() if isinstance(size, int) else 31  # of a length that is open
+    ends = jnp.zeros(values.shape, np.int32), jnp.full(values.shape, size, np.int32)
+    return lax.fori_loop(0, turns, halve, ends)[0]
 
 
 @op(names="searchsorted")

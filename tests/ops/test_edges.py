@@ -102,3 +102,14 @@ def test_the_gradient_of_zeta_by_its_order() -> None:
     assert gradient.tolist() == pytest.approx(expected, rel=1e-7)
     (by_start,) = torch.autograd.grad(torch.special.polygamma(1, start.requires_grad_()).sum(), start)
     assert by_start[1].item() == pytest.approx(-2.4041138063, rel=1e-9)
+
+
+@pytest.mark.parametrize("many", [1, 30])
+def test_places_in_what_is_not_sorted_are_those_of_torchs_bisection(many: int) -> None:
+    boundaries, numbers = torch.tensor([3.0, -1, nan, 2, 0, 5]), torch.tensor([-2, 0, 2.5, 4, nan, 9] * many)
+    for right in (False, True):
+        assert torch.searchsorted(boundaries, numbers, right=right).tolist() == [0, 3, 5, 5, 6, 6] * many
+    assert torch.bucketize(numbers, torch.tensor([1.0, 2.0, nan, nan])).tolist() == [4] * 6 * many
+    rows = torch.searchsorted(torch.stack([boundaries, boundaries.flip(0)]), torch.stack([numbers, numbers]))
+    assert rows.tolist() == [[0, 3, 5, 5, 6, 6] * many, [4, 5, 5, 6, 6, 6] * many]
+    assert torch.searchsorted(boundaries[:0], numbers).tolist() == [0] * 6 * many
