@@ -80,7 +80,7 @@ sort               | 256,1000                              | x.sort(1).values
 topk               | 256,1000                              | x.topk(10, 1).values
 median             | 256,1000                              | x.median(1).values
 kthvalue           | 256,1000                              | x.kthvalue(7, 1).values
-bucketize          | 1000 1000000                          | y * torch.bucketize(y.detach(), x.detach().sort()[0]) + x[0]
+bucketize          | 1000 1000000                          | y * torch.bucketize(y.data, x.data.sort()[0]) + x[0]
 quantile           | 256,1000                              | x.quantile(0.3, 1)
 diff               | 256,1000                              | x.diff()
 trapezoid          | 256,1000                              | torch.trapezoid(x)
