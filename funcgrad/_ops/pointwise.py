@@ -15,6 +15,7 @@ from jax import lax
 from funcgrad._ops.arithmetic import direction, is_bool, is_half, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import no_kernel, require_number, require_real, scalar_name
+from funcgrad._ops.circular import cosine, sine
 from funcgrad._ops.table import Array, Scalar, op
 
 Derivative = Callable[[Array, Array], Array]  # (the tangent of the input, the result)
@@ -96,13 +97,13 @@ def rsqrt(input: Array) -> Array:
 @op(grad="SinBackward0", promote="float", names="sin .sin .sin_ sin_")
 def sin(input: Array) -> Array:
     """The sine."""
-    return lax.sin(input)
+    return sine(input)
 
 
 @op(grad="CosBackward0", promote="float", names="cos .cos .cos_ cos_")
 def cos(input: Array) -> Array:
     """The cosine."""
-    return lax.cos(input)
+    return cosine(input)
 
 
 @op(grad="TanBackward0", promote="float", names="tan .tan .tan_ tan_")
