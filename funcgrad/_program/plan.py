@@ -27,8 +27,8 @@ from funcgrad._program.apart import (
     without_states,
 )
 from funcgrad._program.compiling import options_for
-from funcgrad._program.composite import Composite
 from funcgrad._program.counters import counters
+from funcgrad._program.episodes import is_of_episode, may_be_of_episode, ran_before
 from funcgrad._program.host.planning import is_small, on_host, struct_of, struct_of_numbers
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.family import Sample, family_of
@@ -38,8 +38,7 @@ from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_of, needed_calls
 from funcgrad._program.parts import InParts, loops_were_seen, parts_seldom_come_back, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
-from funcgrad._program.rolling import HEAVY, LONG, rolled
-from funcgrad._program.slices import only_selects
+from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
     COSTLY,
@@ -281,10 +280,10 @@ def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part
 
     They will where they go over steps that have run: episodes seldom are as long as the one before.
     """
-    if len(line) <= FEW or not (loops_were_seen() or any(map(_may_be_of_episode, line))) or are_known(line):
+    if len(line) <= FEW or not (loops_were_seen() or any(map(may_be_of_episode, line))) or are_known(line):
         return None
     parted, results = rolled(line, found, 3, LONG, fold=False)
-    if len(parted) > LOOP or not (turns_varied(parted) or _is_of_episode(parted)):
+    if len(parted) > LOOP or not (turns_varied(parted) or is_of_episode(parted)):
         return None
     compiled, leaves, order = counters.parts, range(len(part.avals)), range(len(part.wanted))
     if _parts_cost_more(line):
@@ -307,30 +306,6 @@ def _in_steps(
     line: Sequence[Step | Loop], found: Sequence[Argument], part: Part, size: int, why: str
 ) -> tuple[InSteps, str]:
     return InSteps(line, found, len(part.avals), size=size), f"run an instruction at a time, since {why}"
-
-
-def _may_be_of_episode(step: Step | Loop) -> bool:
-    return isinstance(step, Step) and (isinstance(step.op, Composite) or step.op.name == "select")
-
-
-def _is_of_episode(line: Sequence[Step | Loop]) -> bool:
-    """Tell whether a line goes over steps that have run, or does nothing in its loops but take the rows of an array.
-
-    The steps must be light: what they left goes through the host.
-    """
-    loops = [step for step in line if isinstance(step, Loop)]
-    spans = [(loop, step) for loop in loops for step in loop.body
-             if isinstance(step, Step) and isinstance(step.op, Composite)]  # fmt: skip
-    if spans:
-        return sum([_stacked_bytes(loop, step) for loop, step in spans]) < HEAVY
-    return bool(loops) and all(map(only_selects, loops))
-
-
-def _stacked_bytes(loop: Loop, step: Step) -> int:
-    """Return how many bytes an instruction reads in each turn of what lies ready for all turns."""
-    first = loop.constants + loop.carries
-    read = zip(step.arguments, step.token[2], strict=True)
-    return sum([known.nbytes for a, known in read if type(a) is int and -1 - a >= first])
 
 
 def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:
@@ -446,7 +421,7 @@ def _not_as_a_whole(
             if _parts_cost_more(line):
                 return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
-    if is_loop or (len(short) > LOOP and any(map(_ran_before, line))):
+    if is_loop or (len(short) > LOOP and any(map(ran_before, line))):
         why = "it is a few turns of a loop"
     elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
         why = "programs hardly ever came back of late"
@@ -465,14 +440,6 @@ def _not_as_a_whole(
     else:
         return None
     return _in_steps(line, found, part, _size(short), why)
-
-
-def _ran_before(step: Step | Loop) -> bool:
-    """Tell whether an instruction passes a step that has run: a turn of a loop in which something was read.
-
-    Turns that are not alike (a solver takes some anew) are passed node by node, and read no weights again and again.
-    """
-    return isinstance(step, Step) and isinstance(step.op, Composite)
 
 
 def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Step | Loop]) -> Sequence[Step | Loop]:
