@@ -994,3 +994,28 @@ def test_numpy_spreads_what_is_repeated_along_new_axes() -> None:
     check(read_twice, x, row)
     host = OnHost(traced(lambda x, row: x + row, x, row))
     assert len([name for name in host.computed.__globals__ if name.startswith("f")]) == 2  # a view of the row, the sum
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x: x <= 0.5, [(7,)]),
+        (lambda x: jnp.maximum(jnp.where(x != x, x, 2.0), 0.25) + 1, [(7, 2)]),
+        (lambda corner, x: jnp.maximum(corner, x), [(1, 1, 2), (7, 2)]),
+        (lambda column, row: column - row, [(7, 1), (5,)]),
+    ],
+)
+def test_numbers_and_axes_that_are_spread_hold_no_size(
+    function: Callable[..., Any], shapes: list[tuple[int, ...]]
+) -> None:
+    host = OnHost(traced(function, *[np.ones(shape, np.float32) for shape in shapes]))
+    assert host.is_of_any_size
+    for size in (1, 4, 9):
+        arrays = [np.linspace(0, 1, math.prod(s), dtype=np.float32).reshape(s)
+                  for s in [tuple([size if n == 7 else n for n in shape]) for shape in shapes]]  # fmt: skip
+        (found,) = host(arrays, [], np.zeros(1))
+        assert_array_equal(found, function(*arrays))
+
+
+def test_a_constant_with_dimensions_is_of_one_size_also_where_it_has_one_element() -> None:
+    assert not OnHost(traced(lambda x: x + jnp.arange(x.shape[0]) + 1, np.ones(1, np.float32))).is_of_any_size

@@ -16,13 +16,13 @@ from funcgrad._program.host.table import Array, Function, rule
 def broadcast(equation: Any) -> Function:
     """New axes are constant along themselves."""
     shape, dtype = equation.outvars[0].aval.shape, equation.outvars[0].aval.dtype
-    between = _between(equation)
-    if math.prod(between) == math.prod(shape):
+    expanded = between(equation)
+    if math.prod(expanded) == math.prod(shape):
         return lambda x: x.reshape(shape)
 
     def spread(x: Array) -> Array:
         result = np.empty(shape, dtype)
-        result[...] = x.reshape(between)
+        result[...] = x.reshape(expanded)
         return result
 
     return spread
@@ -35,12 +35,12 @@ def unspread(equation: Any) -> Function:
     return lambda x: x[expand]
 
 
-def _between(equation: Any) -> list[int]:
+def between(equation: Any) -> list[int]:
     """Return the shape of what is broadcast, with its new axes."""
-    between = [1] * len(equation.outvars[0].aval.shape)
+    shape = [1] * len(equation.outvars[0].aval.shape)
     for size, place in zip(equation.invars[0].aval.shape, equation.params["broadcast_dimensions"], strict=True):
-        between[place] = size
-    return between
+        shape[place] = size
+    return shape
 
 
 @rule("reshape", "squeeze")

@@ -94,7 +94,8 @@ class _Found:
         self.inputs = self.places = len(jaxpr.invars)
         self.turns: list[tuple[Function, list[int], list[int]]] = []
         self.fixed: dict[int, Any] = {}
-        self.unspread: dict[int, int] = {}  # where what a place repeats along new axes stands once
+        # Where what a place repeats along axes stands once, and in which shape.
+        self.unspread: dict[int, tuple[int, tuple[int, ...]]] = {}
         self.calls = self.elements = self.products = 0
         self.warns = False
         self._sized: set[int] = set()  # what is written by equations in which sizes stand
@@ -148,6 +149,7 @@ class _Found:
             with np.errstate(all="ignore"):
                 found = function(*[self.fixed[place] for place in read])
             self.fixed.update(zip(written, found if len(written) > 1 else [found], strict=True))
+            self._keep_one_number(equation, function, read, written[0])
         else:
             if equation.primitive.name in rules.SPREADING:
                 read = self._unspread(equation, read)
@@ -156,20 +158,33 @@ class _Found:
             if equation.primitive.name not in rules.OF_ANY_SIZE:
                 self._sized.update(written)
             if equation.primitive.name == "broadcast_in_dim":
-                self.unspread[written[0]] = self._new_place()
-                self.turns.append((moving.unspread(equation), read, [self.unspread[written[0]]]))
+                once = self._new_place()
+                self.unspread[written[0]] = once, tuple(moving.between(equation))
+                self.turns.append((moving.unspread(equation), read, [once]))
             self.calls += 1
             if self.calls > self._limits.equations:
                 raise NotForHost("many equations")
         return written
 
     def _unspread(self, equation: Any, read: list[int]) -> list[int]:
-        """Return places from which numpy spreads elements itself, given another operand as large as the result."""
-        shape = equation.outvars[0].aval.shape
+        """Return places from which numpy spreads elements itself, if together they are as large as the result."""
         operands = zip(equation.invars, read, strict=True)
-        if any(variable.aval.shape == shape and place not in self.unspread for variable, place in operands):
-            return [self.unspread.get(place, place) for place in read]
+        once = [self.unspread.get(place, (place, variable.aval.shape)) for variable, place in operands]
+        if np.broadcast_shapes(*[shape for _, shape in once]) == equation.outvars[0].aval.shape:
+            return [place for place, _ in once]
         return read
+
+    def _keep_one_number(self, equation: Any, function: Function, read: list[int], written: int) -> None:
+        """Keep one number of what is known before and the same everywhere: no size stands in that."""
+        name = equation.primitive.name
+        if name == "broadcast_in_dim" and not self.fixed[read[0]].ndim:
+            self.unspread[written] = read[0], ()
+        elif name in rules.SPREADING and self.fixed[written].ndim:
+            once = [self.unspread.get(place, (place, self.fixed[place].shape)) for place in read]
+            if not any(shape for _, shape in once):
+                with np.errstate(all="ignore"):
+                    number = function(*[self.fixed[place] for place, _ in once])
+                self.unspread[written] = self._constant(number), ()
 
     def _function(self, equation: Any) -> Function:
         rule = RULES.get(equation.primitive.name)
