@@ -67,6 +67,7 @@ LOOP = 48  # instructions: a line of more that is turns of a loop is not compile
 CALL = 60e-6  # seconds that a program more is taken to cost each run
 SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
+_FOUND = "its lengths were found in the data"
 _OTHER_PARTS = "its parts hardly ever came back of late"
 # runs of one program, then it is compiled whole, as it is
 _OFTEN = {InParts: 64, AtLength: 1024}
@@ -164,14 +165,16 @@ def plan(
     leaf_avals: Sequence[Aval],
     *,
     history: int | None = None,
+    finds: bool = False,
     read: int | None = None,
     before: Plan | None = None,
 ) -> Plan:
     """Return how to run the program that ends with `last`.
 
     wanted: the numbers of the results to return. free: the numbers of the leaves that nobody needs afterwards, whose
-    memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. read: the
-    result that somebody waits for. before: how it was run until now, so often that a compile is worth it.
+    memory may be reused. leaf_avals: what is known of each leaf. history: the first result that has one. finds: whether
+    it reads places that were found by looking at values. read: the result that somebody waits for. before: how it was
+    run until now, so often that a compile is worth it.
     """
     seen, is_data = Seen.NOT_OFTEN if before is None else before.seen, history is None
     calls = needed_calls(last.path(), wanted)
@@ -185,10 +188,10 @@ def plan(
         early = [*data, *states]
         if early and (len(late) > SHORT or any(map(is_costly, late))):
             one, other = parts_of(early, late, wanted, free, leaf_avals)
-            planned = _planned(one, is_data=True), _planned(other, _inside(other, read), is_data=is_data)
+            planned = _planned(one, is_data=True), _planned(other, _inside(other, read), is_data=is_data, finds=finds)
             stages = list(zip((one, other), planned, strict=True))
             return _in_stages(stages, whole, spare=int(COMPILE * len(calls) / CALL))
-    return _planned(whole, read, seen, is_data=is_data)
+    return _planned(whole, read, seen, is_data=is_data, finds=finds)
 
 
 def _inside(part: Part, result: int | None) -> int | None:
@@ -224,13 +227,15 @@ def _may_be_taken_apart(leaf_avals: Sequence[Aval]) -> bool:
     return settings.turns > 0 and all(aval.placement is None for aval in leaf_avals)
 
 
-def _planned(part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *, is_data: bool = False) -> Plan:
+def _planned(
+    part: Part, read: int | None = None, seen: Seen = Seen.NOT_OFTEN, *, is_data: bool = False, finds: bool = False
+) -> Plan:
     """Return how to run these calls. read: a result that somebody waits for. is_data: whether none has a history."""
     known = _served_as_others(part) if seen is Seen.NOT_OFTEN else None
-    return known or _planned_as_a_line(part, read, seen, is_data=is_data)
+    return known or _planned_as_a_line(part, read, seen, is_data=is_data, finds=finds)
 
 
-def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: bool) -> Plan:
+def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: bool, finds: bool) -> Plan:
     line, found = line_of(part.calls, part.wanted)
     if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
         in_parts = _in_parts(line, found, part)
@@ -256,7 +261,7 @@ def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: boo
             return served
         if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
             varies = isinstance(served, Refusal)
-            chosen = _not_as_a_whole(line, found, short, part, varies=varies, is_data=is_data)
+            chosen = _not_as_a_whole(line, found, short, part, varies=varies, is_data=is_data, finds=finds)
             note_kinds(line)
     leaves, order = range(len(part.avals)), range(len(part.wanted))
     if chosen is not None:
@@ -406,11 +411,12 @@ def _not_as_a_whole(
     *,
     varies: bool,
     is_data: bool,
+    finds: bool,
 ) -> tuple[InSteps | InParts, str] | None:
     """Return how to run a line that hardly comes back as it is, and why; None for one to be compiled whole.
 
     short: the line with its long loops rolled. varies: it came in other lengths, and no executable serves them.
-    is_data: none of its results has a history.
+    is_data: none of its results has a history. finds: it reads places that were found by looking at values.
     """
     if len(line) <= FEW:
         return None
@@ -433,13 +439,18 @@ def _not_as_a_whole(
         why = "it is data, which numpy prepares"
     elif varies and len(line) <= SHORT:
         why = "its lengths are others each time"
+    elif finds and len(short) == len(line) and costs_little(line):
+        why = _FOUND
     elif _is_another_length(part) and len(short) == len(line) and costs_little(line):
         why = "it came at another length before"
     elif is_data and len(short) == len(line) and is_painted(line) and costs_little(line):
         why = "it makes data of little, by a few kinds of instructions"
     else:
         return None
-    return _in_steps(line, found, part, _size(short), why)
+    execute, note = _in_steps(line, found, part, _size(short), why)
+    if why is _FOUND:
+        execute.spare = 1  # at the same lengths again: then it does come back
+    return execute, note
 
 
 def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Step | Loop]) -> Sequence[Step | Loop]:

@@ -42,11 +42,12 @@ TURN = 24  # instructions
 class Program:
     """A straight line of instructions being recorded by one thread. `leaves` are the arrays that it reads.
 
-    history: the first result that has one; None while none has. All before it is data.
+    history: the first result that has one; None while none has. All before it is data. finds: whether it reads places
+    that were found by looking at values, as many as there happened to be.
     """
 
     __slots__ = (
-        "begun", "closed", "cursor", "failure", "grown", "history", "key", "leaf_slots", "leaves", "lock",
+        "begun", "closed", "cursor", "failure", "finds", "grown", "history", "key", "leaf_slots", "leaves", "lock",
         "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
     )  # fmt: skip
 
@@ -57,6 +58,7 @@ class Program:
         self.lock = threading.RLock()
         self.closed = False
         self.history: int | None = None
+        self.finds = False
         self.failure: BaseException | None = None
         self.let_go()
 
@@ -113,6 +115,11 @@ def note_gradient() -> None:
     """Take note that something wants a gradient: what is called from here may be a part of training steps."""
     AtFirst.instead = None
     record_again()
+
+
+def note_found() -> None:
+    """Take note that places were found by looking at values: what reads them will be of other lengths next time."""
+    thread.program.finds = True
 
 
 def note_history(program: Program, result: Value) -> None:

@@ -187,7 +187,7 @@ def _planned(program: Program, read: int | None, before: Plan | None) -> tuple[P
     call, (wanted, free) = program.cursor, program.key
     avals = [aval for _, _, aval in program.leaves]
     why = "it is run often" if before is not None else reason(call, avals)
-    made = plan(call, wanted, free, avals, history=program.history, read=read, before=before)
+    made = plan(call, wanted, free, avals, history=program.history, finds=program.finds, read=read, before=before)
     made.read = read
     forest.add(call, program.key, made)
     if not made.is_new:

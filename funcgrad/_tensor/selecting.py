@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.indexing import require_together
+from funcgrad._program.record import note_found
 from funcgrad._tape.levels import MASK
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.refused_numbers import require
@@ -49,7 +50,9 @@ def selection(part: Tensor, selectors: Sequence[tuple[int, Tensor]]) -> tuple[li
 def _places(part: Tensor, dim: int, mask: Tensor) -> list[Tensor]:
     """Return the places at which a mask is true, for each of its dimensions."""
     check_mask(part, dim, mask)
-    return [from_host(places.astype(np.int64), device=mask.device) for places in np.nonzero(to_host(mask, MASK))]
+    found = np.nonzero(to_host(mask, MASK))
+    note_found()
+    return [from_host(places.astype(np.int64), device=mask.device) for places in found]
 
 
 def require_integers(places: Tensor) -> None:

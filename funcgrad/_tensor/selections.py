@@ -10,6 +10,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.dims import dim_of
+from funcgrad._program.record import note_found
 from funcgrad._program.value import LiftedValue
 from funcgrad._tape.levels import DYNAMIC, SELECT
 from funcgrad._tensor.arguments import as_bool, as_int
@@ -37,6 +38,7 @@ def places_where(condition: Tensor) -> tuple[Tensor, ...]:
 
 def _nonzero(input: Tensor, as_tuple: bool, out: Any, name: str) -> Any:
     found = np.nonzero(np.atleast_1d(to_host(input, DYNAMIC.format(name))))
+    note_found()
     if as_tuple:
         return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
     rows = np.stack(found).T if input.ndim else np.zeros((len(found[0]), 0))

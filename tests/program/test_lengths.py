@@ -481,26 +481,41 @@ def _graphs(sizes: list[tuple[int, int]]) -> list[float]:
     return losses
 
 
-def _experts(sizes: list[tuple[int, int]]) -> list[float]:
-    """Train a mixture of six experts, each of which gets as many rows as the gate happens to choose it for."""
-    fg.manual_seed(0)
-    gate, head = nn.Linear(6, 6), nn.Linear(6, 3)
-    experts = nn.ModuleList([nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6)) for _ in range(6)])
-    optimizer = fg.optim.SGD([*gate.parameters(), *experts.parameters(), *head.parameters()], lr=0.1)
-    generator, losses = np.random.default_rng(0), []
-    for _ in sizes:
-        x = fg.from_numpy(generator.standard_normal((64, 6), np.float32))
-        shares, chosen = gate(x).softmax(-1).topk(2, -1)
+class _Experts(nn.Module):
+    """A mixture of six experts, each of which gets as many rows as the gate happens to choose it for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(6, 6)
+        self.experts = nn.ModuleList([nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6)) for _ in range(6)])
+
+    def forward(self, x: fg.Tensor) -> fg.Tensor:
+        shares, chosen = self.gate(x).softmax(-1).topk(2, -1)
         found = fg.zeros_like(x)
-        for i, expert in enumerate(experts):
+        for i, expert in enumerate(self.experts):
             rows, which = fg.where(chosen == i)
             found.index_add_(0, rows, expert(x[rows]) * shares[rows, which, None])
-        loss = F.cross_entropy(head(found), (x[:, 0] > 0).long())
+        return found + x
+
+
+def _experts(sizes: list[tuple[int, int]], layers: int = 1, rows: int = 64) -> list[float]:
+    fg.manual_seed(0)
+    mixed, head = nn.Sequential(*[_Experts() for _ in range(layers)]), nn.Linear(6, 3)
+    optimizer = fg.optim.SGD([*mixed.parameters(), *head.parameters()], lr=0.1)
+    generator, losses = np.random.default_rng(0), []
+    for _ in sizes:
+        x = fg.from_numpy(generator.standard_normal((rows, 6), np.float32))
+        loss = F.cross_entropy(head(mixed(x)), (x[:, 0] > 0).long())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+def _layers_of_experts(sizes: list[tuple[int, int]]) -> list[float]:
+    """Train two layers of experts: the backward pass goes through both, so that twelve lengths vary in it."""
+    return _experts(sizes, layers=2, rows=400)
 
 
 def _sets(sizes: list[tuple[int, int]]) -> list[float]:
@@ -522,7 +537,7 @@ def _sets(sizes: list[tuple[int, int]]) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14), (_sets, 4)])
+@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14), (_layers_of_experts, 14), (_sets, 4)])
 def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
     train: Callable[..., list[float]], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

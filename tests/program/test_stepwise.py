@@ -508,3 +508,26 @@ def test_a_depthwise_convolution_by_itself_is_compiled_with_optimisations(monkey
     monkeypatch.setattr(stepwise, "jax", Noted())
     one_at_a_time(groups=1)  # from now on the other kinds of instructions have executables
     assert one_at_a_time(groups=8) == [True, False]  # forward, and the gradient of the image
+
+
+@pytest.mark.usefixtures("hosted")
+def test_lengths_that_were_found_in_the_data_are_compiled_once_they_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "_roots", {})
+    torch.manual_seed(0)
+    nets = nn.ModuleList([nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3)) for _ in range(4)])
+    optimizer = torch.optim.SGD(nets.parameters(), lr=0.1)
+    x, y = torch.randn(256, 6), torch.randint(0, 3, (256,))
+
+    def reasons(masks: list[torch.Tensor]) -> list[str]:
+        known = len(Journal.compiles)
+        parts = zip(masks, nets, strict=True)
+        loss = torch.stack([nn.functional.cross_entropy(net(x[mask]), y[mask]) for mask, net in parts]).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        return [compiled.reason.rpartition("; ")[2] for compiled in list(Journal.compiles)[known:]]
+
+    masks = [mask.clone() for mask in torch.randint(0, 4, (256,)) == torch.arange(4)[:, None]]
+    assert reasons(masks)[-1:] == ["run an instruction at a time, since its lengths were found in the data"]
+    assert [reasons(masks), reasons(masks)] == [["it is run often"], []]

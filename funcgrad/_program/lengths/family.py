@@ -1,7 +1,7 @@
 """Programs that differ by a length: after two lengths that were compiled as they are, one executable serves many.
 
 Two programs are of one family if they are the same calls of the same results, whatever the shapes. From three of a
-family whose shapes and options differ by one integer alone, or by up to ten that vary independently, a form is made:
+family whose shapes and options differ by one integer alone, or by up to 32 that vary independently, a form is made:
 the program with these integers open. Its executables have room for 4, 8, 16, ... and take the true lengths as inputs.
 """
 

@@ -11,6 +11,8 @@ from funcgrad._program.lengths.symbol import NAMES, AtLengths, Dimension, at, is
 from funcgrad._program.trie import Constant, Hole, Signature, is_open
 from funcgrad._program.value import Aval, aval
 
+_FEW = 10  # lengths of which any may be summands: there are a thousand choices
+
 
 class Varies(Exception):  # noqa: N818 - no error: it says that programs do not differ by lengths alone
     """Programs differ by more than the lengths that are known, or in a way that is no line in one of them."""
@@ -134,9 +136,13 @@ class Fit:
 
 
 def summands(sizes: Sequence[int], columns: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the places of two columns or more whose sum `sizes` is, the fewest that do; nothing if there are none."""
-    for count in range(2, len(columns) + 1):
-        for chosen in itertools.combinations(range(len(columns)), count):
+    """Return the places of two columns or more whose sum `sizes` is, the fewest that do; nothing if there are none.
+
+    Of more columns than a few, two or three are tried, and all: what is put together or split is mostly that.
+    """
+    most = len(columns)
+    for count in range(2, most + 1) if most <= _FEW else (2, 3, most):
+        for chosen in itertools.combinations(range(most), count):
             if all(size == sum(parts) for size, *parts in zip(sizes, *[columns[i] for i in chosen], strict=True)):
                 return chosen
     return ()

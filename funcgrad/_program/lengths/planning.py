@@ -124,7 +124,8 @@ def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Ite
     A text that is being written has room to grow; a few lengths have the rooms of the longest that were seen. If they
     are common, or an op asks more of n, one length has rooms for n from 17 to 32, say, or (a window over the last 20)
     for n from the least that was seen there; up to 16 one executable serves all. Where several vary there would be many
-    such pairs; then one serves lengths from a quarter of its rooms on. Where many do, one serves all that are shorter.
+    such pairs; then one serves lengths from a quarter of its rooms on. Where many do, one serves all that are shorter;
+    those that are alike, a quarter of the longest or more, have its room.
     """
     rooms = tuple(map(room_for, lengths))
     if form.grows and not is_common:
@@ -145,7 +146,8 @@ def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Ite
         yield narrow(rooms)
     else:
         longest = [max(*seen, length) for seen, length in zip(form.columns, lengths, strict=True)]
-        ample = [room_for(length + length // 4) for length in longest]  # of many, one soon is longer than ever before
+        top = max(longest)  # of many that are alike one soon is longer than it ever was, but seldom than any ever was
+        ample = [room_for(n + n // 4) for n in (top if 4 * n > top else n for n in longest)]
         made = [tuple([most for _, most in bounds]) for bounds in form.executables]
         yield open_up_to(tuple(map(max, zip(ample, *made, strict=True))))
 

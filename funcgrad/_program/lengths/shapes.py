@@ -1,7 +1,7 @@
 """What an op returns for a length not seen before, without tracing it again: from the third length on it is known.
 
 Two calls of an op that differ in one length have a third one's shapes in common with it, once the op has been traced
-with that length as a symbol; and so for up to ten lengths that vary independently. An op that cannot be traced so is
+with that length as a symbol; and so for up to 32 lengths that vary independently. An op that cannot be traced so is
 traced for each length.
 """
 

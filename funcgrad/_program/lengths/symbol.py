@@ -19,7 +19,7 @@ from funcgrad._program.value import Aval, aval
 T = TypeVar("T")
 _LEAST_ROOM = 4
 NEAR = 16  # rooms up to here serve everything shorter
-NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v")  # of the lengths that may vary independently in one program
+NAMES = tuple([f"n{i}" for i in range(32)])  # of lengths that may vary independently in one program
 Bounds: TypeAlias = tuple[tuple[int, int], ...]  # of each length: the least, the most
 
 
