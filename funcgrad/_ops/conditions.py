@@ -293,7 +293,7 @@ def have_positive_sums(numbers: Any, shape: Dims) -> Any:
     return ~(numbers > 0).any(-1)
 
 
-@_condition(RuntimeError, "ZeroDivisionError")
+@_condition(RuntimeError, "ZeroDivisionError", of_floats=None)
 def are_divisors(numbers: Any, shape: Dims) -> Any:
     """What integers can be divided by."""
     return numbers == 0

@@ -146,13 +146,19 @@ def check_choice(number: Any, other: Any) -> None:
 
 
 def check_divisor(input: Any, other: Any) -> None:
-    """RuntimeError, as torch's, for a zero by which integers are divided."""
-    if isinstance(input, Tensor) and input.dtype.is_differentiable:
+    """RuntimeError, as torch's, for a zero, or False, by which integers are divided, where there are any."""
+    if isinstance(input, Tensor) and (input.dtype.is_differentiable or not input.numel()):
         return
-    if type(other) is int and other == 0:
+    if (_is_bool(input) and _is_bool(other)) or type(input) in (float, complex):
+        return  # the row refuses the first, and the others are no integers
+    if type(other) in (int, bool) and not other:
         raise conditions.are_divisors.error(0, 0, (), ())
-    if type(input) not in (float, complex):
+    if isinstance(other, Tensor) and not other.dtype.is_differentiable:
         require(conditions.are_divisors, other)
+
+
+def _is_bool(given: Any) -> bool:
+    return type(given) is bool or (isinstance(given, Tensor) and given.dtype is bool_)
 
 
 def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> None:

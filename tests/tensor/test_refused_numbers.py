@@ -104,6 +104,8 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "integers by zero": (lambda: torch.tensor([1, 2]) // 0, RuntimeError, "ZeroDivisionError"),
     "integers by a zero": (lambda: 7 % torch.tensor([1, 0]), RuntimeError, "ZeroDivisionError"),
+    "integers by False": (lambda: torch.tensor([1, 2]) % False, RuntimeError, "ZeroDivisionError"),
+    "integers by a False": (lambda: torch.tensor(1) // torch.tensor([True, False]), RuntimeError, "ZeroDivisionError"),
     "rounded": (
         lambda: torch.div(torch.tensor([1, 2]), 0, rounding_mode="trunc"), RuntimeError, "ZeroDivisionError"
     ),
@@ -127,6 +129,7 @@ def test_what_does_not_exist_is_refused(name: str) -> None:
 def test_zero_divides_what_may_be_divided_by_it() -> None:
     assert (torch.tensor([3.0]) // 0).item() == float("inf")
     assert (0 % torch.tensor([3])).item() == 0
+    assert (torch.arange(0) % 0).tolist() == (torch.zeros(0, 1).long() // torch.tensor([1, 0])).tolist() == []
     assert torch.take_along_dim(torch.arange(3), torch.tensor([5, -1]), 0).tolist() == [2, 2]
 
 
