@@ -206,7 +206,7 @@ def _selected(whole: Numbers, place: int, dim: int) -> Numbers:
     return whole[(*[_ALL] * dim, place, ...)]
 
 
-def _sliced(whole: Numbers, start: int, dim: int, length: int, step: int, *_: str) -> Numbers:
+def _sliced(whole: Numbers, start: int, dim: int, length: int, step: int = 1, *_: str) -> Numbers:
     return whole[(*[_ALL] * dim, slice(start, start + length * step, step))]
 
 

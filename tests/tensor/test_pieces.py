@@ -84,3 +84,11 @@ def test_a_view_made_where_no_history_is_kept_is_not_written_to_where_it_is(
     assert row.add_(1).tolist() == [1.0, 1.0]
     with pytest.raises(RuntimeError, match=words):
         row.add_(torch.ones(2, requires_grad=True))
+
+
+def test_a_part_of_a_piece_is_written_where_the_numbers_are() -> None:
+    whole = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+    whole.chunk(2)[1][..., 0] += 1
+    whole.split(1, -1)[1][2:].mul_(-1)
+    whole.split([1, 3])[0][:] = 0
+    assert whole.tolist() == [[0, 0], [3, 4], [6, -6], [8, -8]]
