@@ -6,6 +6,7 @@ planned is the path of Calls in the trie; nothing of tensors, the tape or the mo
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Container, Sequence
 from enum import IntEnum
 from typing import Any, TypeAlias
@@ -121,7 +122,7 @@ class Plan:
         self.read: int | None = None
         self.waited = 0.0
         self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
-        self._numbers: list[float] | None = None
+        self._numbers: bytes | None = None
         self._array: Any = None
 
     @property
@@ -144,8 +145,9 @@ class Plan:
 
     def numbers(self, given: list[float]) -> Any:
         """Return the program's numbers as an array: on the device if they are those of the last run."""
-        if given != self._numbers:
-            self._numbers, self._array = given, None
+        written = array("d", given).tobytes()  # 0.0 == -0.0, but another number is divided by it
+        if written != self._numbers:
+            self._numbers, self._array = written, None
             return self._read(given)
         if self._array is None:
             self._array = self._read(given)

@@ -146,6 +146,12 @@ def test_numbers_that_are_equal_but_of_another_kind_are_different() -> None:
     assert [z.item() for z in zeros] == [float("inf"), float("-inf")]
 
 
+def test_a_number_that_was_zero_and_is_minus_zero_is_another() -> None:
+    x = torch.randn(7).square() + 1
+    found = [(x / z).sum().item() for z in (0.5, 0.0, -0.0, 0.0, -0.0)]
+    assert found[1:] == [float("inf"), float("-inf")] * 2
+
+
 def test_indices_and_slices_in_a_loop_do_not_compile_per_iteration() -> None:
     x, rows, parts = torch.randn(20, 3), [], []
     assert_settles(lambda i: rows.append(x[i].sum().item()))
