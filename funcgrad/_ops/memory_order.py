@@ -69,6 +69,24 @@ def _compare(steps: Iterable[Dims], shape: Dims, dim0: int, dim1: int) -> int:
     return 0
 
 
+def elementwise_of_batches(operands: Operands, mapped: Sequence[tuple[bool, ...]], result: Dims) -> Order:
+    """Return the order of what is computed element by element of each entry of batches, which come first in `result`.
+
+    mapped: of each operand, whether each batch is its own too: then that is one of its first dimensions.
+    """
+    whole = []
+    for (shape, order), batches in zip(operands, mapped, strict=True):
+        own = [d for d, is_mapped in enumerate(batches) if is_mapped]
+        if len(shape) - len(own) > len(result) - len(batches):  # it is added up
+            continue
+        places = [*own, *range(len(result) - len(shape) + len(own), len(result))]
+        new = [d for d in range(len(result)) if d not in places]
+        sizes = dict(zip(places, shape, strict=True))
+        inner = range(len(places)) if order is None else order
+        whole.append((tuple(sizes.get(d, 1) for d in range(len(result))), (*new, *(places[d] for d in inner))))
+    return elementwise(whole, (), result)
+
+
 def like_first(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
     """Return the order of a changed copy of the first tensor."""
     return elementwise(operands[:1], statics, result)

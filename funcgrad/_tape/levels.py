@@ -18,6 +18,8 @@ from typing import Any
 import jax
 
 from funcgrad._base.errors import BatchIsRead
+from funcgrad._ops.memory_order import elementwise, elementwise_of_batches
+from funcgrad._ops.strides import Dims, Order, dense_strides, order_of, strides_of_view
 from funcgrad._program.record import array_of, known_of
 from funcgrad._program.trie import Signature, signature_of
 from funcgrad._program.value import Aval, LiftedValue, aval
@@ -216,6 +218,32 @@ class Batched:
             return self.op.call([entries.get(i, x) for i, x in enumerate(inputs)], statics)
 
         return tuple(jax.vmap(one)({i: inputs[i] for i, is_mapped in enumerate(self.mapped) if is_mapped}))
+
+    def orders(
+        self, operands: Sequence[tuple[Dims, Order] | None], statics: Sequence[Any], shapes: Sequence[Dims]
+    ) -> list[Order]:
+        """Return the order of each result: what the op's rule says of whole batches, or, of a view, of each entry."""
+        op, mapped = self._of_entries()
+        of_each = list(zip(*mapped, strict=True))  # of the inputs, which batches map it
+        rule, inputs = getattr(op, "memory", None), [operand or ((), None) for operand in operands]
+        if rule is elementwise:
+            return [elementwise_of_batches(inputs, of_each, shape) for shape in shapes]
+        if rule is None or op.write_back is None or not all(of_each[0]) or any(map(any, of_each[1:])):
+            return [None] * len(shapes)
+        batches, whole, steps = len(mapped), inputs[0][0], dense_strides(*inputs[0])
+        found = []
+        for shape in shapes:
+            entry = strides_of_view(op.name, statics, whole[batches:], steps[batches:], shape[batches:])
+            found.append(None if entry is None else order_of(shape, (*steps[:batches], *entry)))
+        return found
+
+    def _of_entries(self) -> tuple[Any, list[tuple[bool, ...]]]:
+        """Return the op of a single entry, and what each batch, the outer ones first, maps."""
+        op, mapped = self.op, [self.mapped]
+        while type(op) is Batched:
+            mapped.append(op.mapped)
+            op = op.op
+        return op, mapped
 
 
 class ForwardDerivative:

@@ -217,7 +217,7 @@ class ForwardHalf:
     def orders(self, operands: Sequence[Any], statics: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any]:
         """Return the order of the op's results in torch's memory; nobody sees that of a residual."""
         own, op = len(self.signature.avals), self.signature.op
-        if not hasattr(op, "orders"):  # a batch of ops, or a derivative, lies as XLA has it
+        if not hasattr(op, "orders"):  # a derivative lies as XLA has it
             return [None] * len(shapes)
         return [*op.orders(operands, statics, shapes[:own]), *[None] * (len(shapes) - own)]
 

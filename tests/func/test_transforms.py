@@ -62,6 +62,20 @@ def test_vmap_of_jax_arrays_and_inside_jit() -> None:
     np.testing.assert_allclose(found, jax.nn.softmax(batch), rtol=1e-6)
 
 
+def test_what_vmap_gives_lies_in_memory_as_in_torch() -> None:
+    x, many = torch.ones(2, 3), torch.ones(2, 3, 4, 5)
+    assert func.vmap(lambda row: row * 2, 1, 1)(x).stride() == (3, 1)
+    assert func.vmap(lambda row: row * 2, 1)(x).stride() == (1, 3)
+    assert func.vmap(lambda row, one: row + one, (1, None))(x, torch.ones(2)).stride() == (1, 3)
+    assert func.vmap(lambda one: one.t() * 2, 1)(x[..., None]).stride() == (1, 1, 3)
+    of_rows = func.vmap(lambda row, one: row.t() * one, (2, None))
+    assert func.vmap(of_rows, (1, 0))(many, torch.ones(3, 2)).stride() == (20, 1, 5, 60)
+    torch.manual_seed(0)
+    plain = torch.rand_like(x)
+    torch.manual_seed(0)
+    assert torch.equal(torch.rand_like(func.vmap(lambda row: row * 2, 1, 1)(x)), plain)
+
+
 def test_a_tensor_prints_within_vmap_as_the_batch_it_is_of() -> None:
     texts = []
 
