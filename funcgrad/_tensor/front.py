@@ -33,6 +33,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "index_add": "require(are_places if getattr(input, 'ndim', 0) > 1 else are_rows, index, input, dim)",
     **dict.fromkeys(("add", "sub", "rsub"), "if alpha is not _default_alpha: check_factor(alpha, input, other)"),
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), "check_divisor(input, other)"),
+    "pow": "check_exponent(input, exponent)",
     "div": "if rounding_mode is not None: check_divisor(input, other)",
     "view": "if size and type(size[0]) is DType or 'dtype' in named: refuse_marked(input); "
     "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
@@ -55,6 +56,8 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
     "gaussian_nll_loss": "check_variance(var)",
+    "index_fill": "check_fits(value, input)",
+    "scatter": "check_fits(src if value is None else value, input)",
     "masked_fill": "require_value(value); check_fits(value, input)",
     **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
     "clamp_min": "check_bound(min, input)",

@@ -161,6 +161,12 @@ def _is_bool(given: Any) -> bool:
     return type(given) is bool or (isinstance(given, Tensor) and given.dtype is bool_)
 
 
+def check_exponent(input: Any, exponent: Any) -> None:
+    """RuntimeError, as torch's, for a negative power of integers, whether the number is known to the program or not."""
+    if type(exponent) is int and exponent < 0 and isinstance(input, Tensor) and not input.dtype.is_differentiable:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
 def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> None:
     """RuntimeError for lengths of `ctc_loss` beyond those of the input, or of padded targets (None: unpadded)."""
     require(conditions.are_lengths, inputs, None, times)

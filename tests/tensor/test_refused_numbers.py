@@ -57,6 +57,14 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "index_fill_": (
         lambda: torch.ones(3).index_fill_(0, torch.tensor([3]), 1.0), IndexError, "index 3 is out of bounds",
     ),
+    "index_fill, a number beyond": (
+        lambda: torch.arange(3).index_fill(0, torch.tensor([0]), float("inf")), RuntimeError,
+        "value cannot be converted to type int64_t without overflow",
+    ),
+    "scatter, a number beyond": (
+        lambda: torch.ones(3, dtype=torch.int8).scatter(0, torch.tensor([0]), 300), RuntimeError,
+        "value cannot be converted to type int8_t without overflow",
+    ),
     "add, a factor beyond": (
         lambda: torch.add(HALF, HALF, alpha=65520), RuntimeError,
         "value cannot be converted to type c10::Half without overflow",
@@ -124,6 +132,13 @@ def test_what_does_not_exist_is_refused(name: str) -> None:
     refused, kind, words = REFUSED[name]
     with pytest.raises(kind, match=words):
         refused()
+
+
+def test_a_negative_power_of_integers_is_refused_after_others_too() -> None:
+    places = torch.tensor([1, 2])
+    assert [(places**exponent).tolist() for exponent in (2, 3, 0)] == [[1, 4], [1, 8], [1, 1]]
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers are not allowed"):
+        places**-1
 
 
 def test_zero_divides_what_may_be_divided_by_it() -> None:
