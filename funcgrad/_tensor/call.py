@@ -253,7 +253,7 @@ def _known(op: Op, position: int, x: Any) -> Any:
     if isinstance(x, Tensor) or type(x) in _PLAIN:
         return x
     if isinstance(x, np.generic):
-        return x.item()
+        return number_of(x)
     if isinstance(x, jax.Array):
         return Tensor._of(Variable(of_array(x, shared=True)))
     for kind in (int, float, complex):
@@ -265,4 +265,9 @@ def _known(op: Op, position: int, x: Any) -> Any:
     )
 
 
-__all__ = ["call", "call_in_place", "cast", "fitted", "return_type", "write", "write_out"]
+def number_of(scalar: np.generic) -> Any:
+    """Return a scalar of numpy's as a number of Python's; a truth value is a float, as torch takes it."""
+    return float(scalar) if isinstance(scalar, np.bool_) else scalar.item()
+
+
+__all__ = ["call", "call_in_place", "cast", "fitted", "number_of", "return_type", "write", "write_out"]

@@ -20,7 +20,7 @@ from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
 from funcgrad._tensor.arguments import as_bool, as_dims, as_dtype, as_int, as_spread_dims
-from funcgrad._tensor.call import write_out
+from funcgrad._tensor.call import number_of, write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.global_settings import is_emptiness_filled
 from funcgrad._tensor.interop import from_host, in_dtype, to_host
@@ -188,7 +188,7 @@ def full(
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return a tensor of one number; its dtype is that of the number. Shape: result (*size)."""
-    number = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    number = _number(fill_value)
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
     if type(size) is int:
@@ -305,10 +305,15 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Ten
 
 
 def _plain(given: Any, name: str) -> Any:
-    number = given.item() if isinstance(given, (Tensor, np.generic)) else given
+    number = _number(given)
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"{name}(): a number is expected, not {type(given).__name__}")
     return number
+
+
+def _number(given: Any) -> Any:
+    """Return the number of a tensor of one element, or of a scalar of numpy's; anything else as it is."""
+    return given.item() if isinstance(given, Tensor) else number_of(given) if isinstance(given, np.generic) else given
 
 
 def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: bool) -> Tensor:

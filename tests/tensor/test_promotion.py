@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import funcgrad as torch
@@ -27,6 +28,14 @@ def test_every_pair_of_dtypes_gives_the_dtype_that_torch_gives(name: str) -> Non
 def test_integers_wrap_around_also_when_a_number_changes() -> None:
     small = torch.tensor([127], dtype=torch.int8)
     assert [(small + n).item() for n in (1, 2, 200, 300, 1)] == [-128, -127, 71, -85, -128]
+
+
+def test_a_truth_value_of_numpy_is_a_float_to_tensors_as_in_torch() -> None:
+    for x in (torch.tensor([1, 2]), torch.tensor([True, False])):
+        for made in (x * np.True_, np.bool_(False) + x, torch.where(x > 0, x, np.True_), torch.full((2,), np.True_)):
+            assert made.dtype is torch.float32
+    assert (torch.tensor([1, 2]) - np.True_).tolist() == [0.0, 1.0]
+    assert torch.tensor(np.True_).dtype is torch.bool
 
 
 def test_floats_are_cut_off_and_wrap_around_in_small_integers() -> None:
