@@ -134,6 +134,20 @@ def _masked(machine: Machine, tensor: Any, other: int, number: int) -> Any:
     return tensor[tensor.detach() > 0]
 
 
+def _piece(machine: Machine, tensor: Any, other: int, number: int) -> Any:
+    return tensor.chunk(2, number % tensor.ndim)[other % 2 - 1] if tensor.ndim and tensor.numel() else None
+
+
+def _near(machine: Machine, tensor: Any, other: int, number: int) -> Any:
+    """Return a tensor without a history, whose numbers the host has, to write to."""
+    return machine.torch.tensor(np.arange(6.0).reshape(2, 3) - number)
+
+
+def _divided(machine: Machine, tensor: Any, other: int, number: int) -> Any:
+    """Divide by zero from either side, among other numbers."""
+    machine.seen.extend((tensor.detach().square().sum() + 1).div((0.0, -0.0, 0.5)[number % 3]).reshape(1).tolist())
+
+
 def _transposed(machine: Machine, tensor: Any, other: int, number: int) -> Any:
     return tensor.transpose(0, tensor.ndim - 1) if tensor.ndim else None
 
@@ -197,5 +211,5 @@ STEPS: list[Callable[[Machine, Any, int, int], Any]] = [
     *[_binary(name) for name in ("__add__", "__sub__", "__mul__", "maximum", "__rsub__")],
     _scaled, _matmul, _sum, _largest, _item, _branch, _select, _slice, _column, _stepped, _gathered, _masked,
     _transposed, _flat, _unsqueezed, _joined, _detached, _without_history, _add_in_place, _mul_in_place,
-    _in_place_without_history, _write_item, _write_slice, _write_masked, _backward,
+    _in_place_without_history, _write_item, _write_slice, _write_masked, _backward, _piece, _near, _divided,
 ]  # fmt: skip
