@@ -15,7 +15,7 @@ from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_floating, require_number, require_real, wide
-from funcgrad._ops.table import Array, Operand, Scalar, op
+from funcgrad._ops.table import Array, Operand, Scalar, in_dtype, op
 
 Shapes = tuple[Any, ...]
 
@@ -37,7 +37,7 @@ def is_integer(array: Array) -> bool:
 
 def to_float(array: Array) -> Array:
     """Cast integers and truth values to the default float dtype; floats stay."""
-    return lax.convert_element_type(array, promotion.as_float(dtypes.of_numpy(array.dtype)).numpy)
+    return in_dtype(array, promotion.as_float(dtypes.of_numpy(array.dtype)).numpy)
 
 
 def is_number(shape: Any) -> bool:

@@ -15,7 +15,7 @@ from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.parts import diagonal_dims
-from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Mask, Scalar, op
+from funcgrad._ops.table import Array, Arrays, Dims, DType, Indices, Mask, Scalar, in_dtype, op
 
 
 @op(grad="CloneBackward0")
@@ -45,7 +45,7 @@ def cast(input: Array, dtype: np.dtype[Any]) -> Array:
     if dtype == jnp.float8_e8m0fnu:
         input = _as_exponent(input.astype(np.float32))
     with np.errstate(over="ignore"):  # of a number: what is too large is infinite, and nobody is warned
-        return lax.convert_element_type(input, dtype)
+        return in_dtype(input, dtype)
 
 
 @jax.custom_jvp

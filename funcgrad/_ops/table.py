@@ -336,9 +336,19 @@ def _cast(given: Any, common: DType | None) -> Any:
     if isinstance(given, jax.Array):
         if given.dtype.kind == "c" and not common.is_complex:
             given = given.real
-        return lax.convert_element_type(given, common.numpy)
+        return in_dtype(given, common.numpy)
     with np.errstate(over="ignore"):  # what is too large is infinite, and nobody is warned
         return np.asarray(np.array(given).astype(common.numpy))
+
+
+def in_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Return an array in another dtype. Truth values become floats by way of whole numbers.
+
+    XLA takes what it knows to be a truth value times infinity, or NaN, for 0.
+    """
+    if array.dtype == np.bool_ and dtype.kind not in "biu":
+        array = lax.convert_element_type(array, np.int8)
+    return lax.convert_element_type(array, dtype)
 
 
 def _exact(number: Number, wanted: DType | None) -> Array:

@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad import Tensor
+from funcgrad._base.config import settings
 from funcgrad.nn import functional as F
 
 Numbers = list[float]
@@ -113,3 +114,13 @@ def test_places_in_what_is_not_sorted_are_those_of_torchs_bisection(many: int) -
     rows = torch.searchsorted(torch.stack([boundaries, boundaries.flip(0)]), torch.stack([numbers, numbers]))
     assert rows.tolist() == [[0, 3, 5, 5, 6, 6] * many, [4, 5, 5, 6, 6, 6] * many]
     assert torch.searchsorted(boundaries[:0], numbers).tolist() == [0] * 6 * many
+
+
+@pytest.mark.parametrize("masked", [lambda m, x: m * x, lambda m, x: (x.detach() > 0).float() * x])
+def test_a_mask_times_infinity_is_nan_in_compiled_programs_too(
+    masked: Callable[[Tensor, Tensor], Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "host", False)
+    mask = torch.tensor([True, False, True, False])
+    product = masked(mask, torch.tensor([inf, -inf, 2.0, -3.0], requires_grad=True))
+    torch.testing.assert_close(product.detach(), torch.tensor([inf, nan, 2.0, 0.0]), equal_nan=True)
