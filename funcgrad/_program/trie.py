@@ -299,14 +299,18 @@ class Forest:
         return root
 
     def add(self, call: Call, key: Any, plan: Any) -> None:
-        """Hang a plan on the last instruction of its program; of too many, let the least recently used quarter go."""
+        """Hang a plan on the last instruction of its program.
+
+        Of too many with an executable of their own, the least recently used quarter goes.
+        """
         call.plans[key] = plan
         self._planned[plan] = (call, key)
         if len(self._planned) > settings.programs:
-            by_age = sorted(self._planned, key=lambda plan: plan.used)
-            for old in by_age[: len(by_age) - settings.programs * 3 // 4]:
-                if old is not plan:
-                    self._drop(old)
+            own = sorted([plan for plan in self._planned if plan.spare <= 0], key=lambda plan: plan.used)
+            if len(own) > settings.programs:
+                for old in own[: len(own) - settings.programs * 3 // 4]:
+                    if old is not plan:
+                        self._drop(old)
         self._rented += call.depth if plan.spare > 0 else 0
         if self._dropped and plan.spare > 0 and _hash(call) in self._dropped:
             self._dropped.clear()

@@ -19,6 +19,7 @@ from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.primitives import products_in
+from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
 
 Tree = Any  # a pair of trees, or a number
@@ -406,6 +407,21 @@ def test_long_programs_that_come_in_turn_are_kept_once_one_came_back(monkeypatch
                 turned(count)
         misses.append(seen.misses)
     assert misses[1] > 0 and misses[-1] == 0
+
+
+def test_programs_without_an_executable_of_their_own_do_not_count_as_compiled_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "programs", 4)
+    monkeypatch.setattr(forest, "_roots", {})
+    fresh_program()
+    misses = []
+    for _ in range(2):
+        with counted() as seen:
+            for count in range(5, 13):
+                turned(count)
+        misses.append(seen.misses)
+    assert misses[0] > 0 and misses[1] == 0
 
 
 def _windows(series: torch.Tensor) -> torch.Tensor:
