@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.backends import on_cpu
+from funcgrad._ops.backends import Convolutions, on_cpu
 from funcgrad._ops.dims import is_above
 from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims
@@ -45,7 +45,7 @@ _WHOLE = 2**23  # products in all
 
 def correlate(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int) -> Array:
     """Correlate (N, C, *) with kernels (O, C / groups, *)."""
-    if groups == 1 and not any(map(any, pads)) and math.prod(weight.shape[2:]) == 1:
+    if groups == 1 and not any(map(any, pads)) and math.prod(weight.shape[2:]) == 1 and on_cpu():
         return _pointwise(input, weight, stride)
     if any(s > 1 and not isinstance(n, int) for s, n in zip(stride, input.shape[2:], strict=True)):
         input, pads = _reached(input, weight, stride, pads, dilation), ((0, 0),) * len(pads)
@@ -80,8 +80,13 @@ def _convolved(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: 
     space = "DHW"[5 - input.ndim :]
     layout = (f"NC{space}", f"OI{space}", f"NC{space}")
     return lax.conv_general_dilated(
-        input, weight, stride, pads, rhs_dilation=dilation, dimension_numbers=layout, feature_group_count=groups
-    )
+        input, weight, stride, pads, rhs_dilation=dilation, dimension_numbers=layout, feature_group_count=groups,
+        precision=_precision(),
+    )  # fmt: skip
+
+
+def _precision() -> lax.Precision | None:
+    return None if on_cpu() else Convolutions.precision()
 
 
 def _pointwise(input: Array, weight: Array, stride: Dims) -> Array:
@@ -293,7 +298,7 @@ def _spread_out(
     result = lax.conv_general_dilated(
         input, kernels, (1,) * len(sizes), [(max(a, 0), max(b, 0)) for a, b in zip(low, high, strict=True)],
         lhs_dilation=stride, rhs_dilation=dilation, feature_group_count=groups,
-        dimension_numbers=(f"NC{space}", f"IO{space}", f"NC{space}"),
+        dimension_numbers=(f"NC{space}", f"IO{space}", f"NC{space}"), precision=_precision(),
     )  # fmt: skip
     return result[(slice(None), slice(None), *cut)]
 

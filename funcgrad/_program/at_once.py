@@ -15,7 +15,6 @@ from funcgrad._base.config import settings
 from funcgrad._program.host.running import PROGRAM, OnHost
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.one_call import done
-from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.record import AtFirst, Program, record, record_again, stop_looking, thread
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Value
@@ -27,7 +26,7 @@ _VARYING = 48  # of one that comes in other lengths each time, which makes it de
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Do inside what numpy can do, instead of recording it, where programs run on a CPU."""
+    """Do inside what numpy can do with what the host has, instead of recording it."""
     if settings.eager or not settings.host:
         yield
         return
@@ -70,13 +69,7 @@ def _at_once_or_recorded(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...
 
 def at_once_if_small(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> list[Value]:
     """Do a call without a history at once if numpy would run it as a program too; else record it."""
-    results = done(op, inputs, statics, only_small=True)
-    if results is not None:
-        return results
-    if not computes_on_cpu():
-        AtFirst.instead = None
-        record_again()
-    return record(op, inputs, statics)[1]
+    return done(op, inputs, statics, only_small=True) or record(op, inputs, statics)[1]
 
 
 if settings.host and not settings.eager:

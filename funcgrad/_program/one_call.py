@@ -163,7 +163,7 @@ def _done_directly(
     op: Any, inputs: Sequence[Any], given: Sequence[Numbers], statics: tuple[Any, ...]
 ) -> list[Value] | None:
     """Return the one result of a call; None where it is not as simple as numpy has it."""
-    if any(map(_is_not_plain, inputs)) or not given[0].ndim or not computes_on_cpu():
+    if any(map(_is_not_plain, inputs)) or not given[0].ndim:
         return None
     arrays = iter(given)
     try:
@@ -188,7 +188,7 @@ def _functions(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> _Fun
 def _function(op: Any, known: Sequence[Any], statics: tuple[Any, ...]) -> _Function:
     """Return numpy's function for a call."""
     avals = [a for a in known if type(a) is Aval]
-    if not computes_on_cpu() or any(aval.placement is not None for aval in avals):
+    if any(aval.placement is not None for aval in avals):
         return _NOT_FOR_NUMPY
     if op not in _FREE or not _are_plain_and_small(avals):
         return _of_sizes(op, known, statics)
@@ -246,7 +246,8 @@ def _hosted(op: Any, known: Sequence[Any], statics: tuple[Any, ...], results: tu
     step = Step(op, statics, (), results, None)
     structs = [struct_of(a if type(a) is Aval else None) for a, what in zip(known, fixed, strict=True) if what is None]
     avals = [a for a in known if type(a) is Aval]
-    return on_host(jax.jit(function_of(step, fixed, kinds)), [step], avals, structs, limits=INSTRUCTION)
+    execute = jax.jit(function_of(step, fixed, kinds))
+    return on_host(execute, [step], avals, structs, limits=INSTRUCTION, is_here=True)
 
 
 def _quiet(hosted: OnHost) -> Callable[[list[Any]], Sequence[Any]]:

@@ -291,6 +291,10 @@ class Forest:
         self._room = _RENTED  # how many these may be
         self._dropped: set[int] = set()  # hashes of the paths that led to such
 
+    def clear(self) -> None:
+        """Let go of all programs."""
+        self.__init__()
+
     def root(self, setting: Any) -> Call:
         """Return where a program begins under this setting."""
         root = self._roots.get(setting)

@@ -10,6 +10,9 @@ import jax
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import TYPE_NAMES
 from funcgrad._base.warning import warn
+from funcgrad._ops.backends import Convolutions
+from funcgrad._program.forgetting import forget_compiled
+from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.record import fresh_program
 from funcgrad._program.run import flush
 from funcgrad._tensor.arguments import as_bool
@@ -59,15 +62,27 @@ def set_float32_matmul_precision(precision: str) -> None:
             "no effect."
         )
         return
+    if precision == _Switches.precision:
+        return
     flush()
     _Switches.precision = precision
-    words = {"highest": None, "high": "tensorfloat32", "medium": "bfloat16"}
+    in_full = None if computes_on_cpu() else "highest"
+    words = {"highest": in_full, "high": "tensorfloat32", "medium": "bfloat16"}
     jax.config.update("jax_default_matmul_precision", words[precision])
+    forget_compiled()
 
 
 def get_float32_matmul_precision() -> str:
     """Return the precision of float32 products."""
     return _Switches.precision
+
+
+def allow_rounded_convolutions(allowed: bool) -> None:
+    """Let accelerators round the float32 numbers that are convolved to TF32, or not: torch.backends.cudnn.allow_tf32."""
+    if allowed != Convolutions.may_round:
+        flush()
+        Convolutions.may_round = allowed
+        forget_compiled()
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

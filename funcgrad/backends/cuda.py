@@ -1,4 +1,4 @@
-"""torch.backends.cuda: accepted and kept; which kernels run is XLA's choice."""
+"""torch.backends.cuda: kept, for which kernels run is XLA's choice. The precision of products it heeds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ class _Products(Switches):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "allow_tf32":
             set_float32_matmul_precision("high" if value else "highest")
-        else:
-            super().__setattr__(name, value)
+            return
+        super().__setattr__(name, value)
+        if name == "fp32_precision":
+            set_float32_matmul_precision({"tf32": "high", "bf16": "medium"}.get(value, "highest"))
 
 
 matmul = _Products(

@@ -21,7 +21,7 @@ def flags(
 ) -> AbstractContextManager[None]:
     """Keep the switches for the length of a `with` block."""
     return switched(
-        globals(), enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32, fp32_precision=fp32_precision
+        __name__, enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32, fp32_precision=fp32_precision
     )
 
 

@@ -16,4 +16,4 @@ def is_available() -> bool:
 
 def flags(enabled: bool = False) -> AbstractContextManager[None]:
     """Keep the switch for the length of a `with` block."""
-    return switched(globals(), enabled=enabled)
+    return switched(__name__, enabled=enabled)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 PRECISIONS = ("none", "ieee", "tf32", "bf16")
@@ -24,14 +26,20 @@ class Switches:
 
 
 @contextmanager
-def switched(switches: dict[str, Any], **values: Any) -> Iterator[None]:
-    """Set switches of a module, given as its globals, for the length of a `with` block."""
-    before = {name: switches[name] for name in values}
-    switches.update(values)
+def switched(module: str, **values: Any) -> Iterator[None]:
+    """Set switches of a module, given by its name, for the length of a `with` block."""
+    switches = sys.modules[module]
+    before = {name: getattr(switches, name) for name in values}
+    _set(switches, values)
     try:
         yield
     finally:
-        switches.update(before)
+        _set(switches, before)
+
+
+def _set(switches: ModuleType, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(switches, name, value)
 
 
 class Verbose:

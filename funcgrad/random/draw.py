@@ -137,13 +137,18 @@ def draw_array(
         return sampler.host(generator.stream, math.prod(shape), dtype.numpy, *numbers).reshape(shape)
 
 
+def named_device(tensor: Tensor) -> Any:
+    """Return where a tensor is, None where it only went to JAX's default device."""
+    return None if tensor._current().value.aval.placement is None else tensor.device
+
+
 def draw_into(
     tensor: Tensor, sampler: Sampler, generator: Generator | None, numbers: tuple[Any, ...], grad: str
 ) -> Tensor:
     """Overwrite a tensor with a sample; its history, where it has one, goes on with gradient zero."""
     tensor._check_writable()
     refuse_repeated(tensor)
-    generator = chosen(generator, tensor.device)
+    generator = chosen(generator, named_device(tensor))
     if generator.stream is None or levels.thread.batches or Traced.present is not None or has_history(tensor):
         return overwrite(tensor, draw_like(sampler, generator, tensor, tensor.dtype, numbers, tensor.device), grad)
     if is_contiguous(tensor):

@@ -21,7 +21,6 @@ from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.overriding import all_ask
-from funcgrad._tensor.placement import get_default_device
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, implicit, sampling
@@ -258,7 +257,7 @@ def _made(
 ) -> Tensor:  # fmt: skip
     if requires_grad and not dtype.is_differentiable:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    where = (out.device if out is not None else get_default_device()) if device is None else device
+    where = draw.named_device(out) if device is None and out is not None else device
     made = draw.draw(sampler, generator, shape, dtype, numbers, where)
     if out is not None:
         return write_out(out, made)

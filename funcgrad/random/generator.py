@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.devices import Default
 from funcgrad._base.devices import device as Device
 from funcgrad._base.naming import WrittenInC
 from funcgrad._tensor.interop import from_host, to_host
@@ -142,9 +143,13 @@ def seed_this_thread(seed: int) -> None:
 
 
 def chosen(generator: Any, device: Any) -> Generator:
-    """Return the generator that was named, or the one that serves `device`. Raises TypeError for what is none."""
+    """Return the generator that was named, or the one that serves `device`. Raises TypeError for what is none.
+
+    device: None where nobody named one. Such tensors go to JAX's default device, and yet their numbers are those of
+    torch's CPU: a net and the order of its data come out the same wherever a script runs.
+    """
     if generator is None:
-        return generator_of(device)
+        return generator_of((Default.device or "cpu") if device is None else device)
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
     return generator

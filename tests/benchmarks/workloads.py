@@ -52,14 +52,21 @@ def numbers(workload: str) -> list[tuple[np.ndarray, np.ndarray]]:
     return batches
 
 
+def device_of(torch: Any) -> str:
+    """Return where a loop runs: on the GPU, if there is one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def loop(torch: Any, workload: str) -> Step:
     """Return the function that does one step of an ordinary training loop and returns its loss."""
     torch.manual_seed(0)
     if workload in LOOPS:
         return LOOPS[workload](torch)
     model, optimizer = BUILDERS[workload](torch)
+    device = device_of(torch)
+    model.to(device)
     criterion = torch.nn.CrossEntropyLoss()
-    batches = [(torch.tensor(inputs), torch.tensor(targets)) for inputs, targets in numbers(workload)]
+    batches = [tuple(torch.tensor(part).to(device) for part in batch) for batch in numbers(workload)]
     classes = SIZES[workload].classes
     turn = 0
 
@@ -136,7 +143,7 @@ def gpt(torch: Any, workload: str = "gpt", width: int = WIDTH, layers: int = LAY
             self.head = nn.Linear(width, sizes.classes)
 
         def forward(self, tokens: Any) -> Any:
-            x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
+            x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
             for block in self.blocks:
                 x = block(x)
             return self.head(self.norm(x))
@@ -197,8 +204,9 @@ def lstm(torch: Any) -> tuple[Any, Any]:
 def printed(torch: Any) -> Step:
     """The loss is looked at before backward: two programs a step."""
     model, optimizer = mlp(torch)
+    model.to(device_of(torch))
     criterion = torch.nn.CrossEntropyLoss()
-    inputs, targets = map(torch.tensor, numbers("printed")[0])
+    inputs, targets = (torch.tensor(part).to(device_of(torch)) for part in numbers("printed")[0])
 
     def step() -> float:
         optimizer.zero_grad()
@@ -218,8 +226,11 @@ def gan(torch: Any) -> Step:
     judge = nn.Sequential(nn.Linear(64, 128), nn.LeakyReLU(0.2), nn.Linear(128, 1))
     makers, judges = (torch.optim.Adam(net.parameters(), lr=2e-4, betas=(0.5, 0.999)) for net in (maker, judge))
     criterion = nn.BCEWithLogitsLoss()
-    real = torch.tensor(numbers("gan")[0][0])
-    noise, ones, zeros = real[:, :NOISE] * 0.5, torch.ones(64, 1), torch.zeros(64, 1)
+    device = device_of(torch)
+    for net in (maker, judge):
+        net.to(device)
+    real = torch.tensor(numbers("gan")[0][0]).to(device)
+    noise, ones, zeros = real[:, :NOISE] * 0.5, torch.ones(64, 1, device=device), torch.zeros(64, 1, device=device)
 
     def step() -> float:
         made = maker(noise)
@@ -238,8 +249,8 @@ def gan(torch: Any) -> Step:
 
 def look(torch: Any, workload: str = "look") -> Step:
     """Forward only, one sample at a time: how long an answer takes."""
-    model = (mlp if workload == "look" else conv)(torch)[0].eval()
-    inputs = torch.tensor(numbers(workload)[0][0])
+    model = (mlp if workload == "look" else conv)(torch)[0].to(device_of(torch)).eval()
+    inputs = torch.tensor(numbers(workload)[0][0]).to(device_of(torch))
 
     def step() -> float:
         with torch.no_grad():

@@ -16,9 +16,14 @@ from funcgrad._program.line import Loop, Step
 from funcgrad._program.value import Aval
 
 
-def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], limits: Limits = PROGRAM) -> bool:
-    """Tell whether a line may be one for numpy, as far as shows without tracing it."""
-    if not settings.host or jax.default_backend() != "cpu" or len(line) > limits.equations:
+def is_small(
+    line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], limits: Limits = PROGRAM, *, is_here: bool = False
+) -> bool:
+    """Tell whether a line may be one for numpy, as far as shows without tracing it.
+
+    is_here: whether what it is given is numpy's already, so that an accelerator would have to be given it first.
+    """
+    if not settings.host or not (is_here or jax.default_backend() == "cpu") or len(line) > limits.equations:
         return False
     steps = [step for step in line if isinstance(step, Step)]
     if len(steps) < len(line) or any(aval.placement is not None for aval in leaf_avals):
@@ -27,14 +32,15 @@ def is_small(line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], limits: Li
 
 
 def on_host(
-    execute: Any, line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], *inputs: Any, limits: Limits = PROGRAM
-) -> OnHost | None:
+    execute: Any, line: Sequence[Step | Loop], leaf_avals: Iterable[Aval], *inputs: Any, limits: Limits = PROGRAM,
+    is_here: bool = False,
+) -> OnHost | None:  # fmt: skip
     """Return how numpy runs a line; None for one that XLA had better run.
 
     execute: the jitted function of the line, which keeps what is traced of it here. inputs: what it is given, as
-    jax.ShapeDtypeStructs.
+    jax.ShapeDtypeStructs. is_here: as for `is_small`.
     """
-    if not is_small(line, leaf_avals, limits):
+    if not is_small(line, leaf_avals, limits, is_here=is_here):
         return None
     with jax.enable_x64(True):
         traced = execute.trace(*inputs)
