@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,6 +21,9 @@ _MOST_DIMENSIONS = 6
 _SUMS_BY_XLA = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 # By default x.bfloat16() * 3 is not rounded where the next instruction reads it in float32.
 _ROUNDED = {"xla_allow_excess_precision": False}
+# By default a GPU's products are tried in Triton too, each in many tilings: the first step of the GPT takes 39 s on an
+# H200, without it 8 s, and a later one 3.7 or 4.4 ms (`python -m tests.benchmarks.steps --workloads gpt`).
+_TRITON = "xla_gpu_enable_triton_gemm"
 HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)  # they compile in half the time; XLA has lost them since
 # Without LLVM's optimisations, by the older emitters, in one thread: for what computes little.
 QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1} | (
@@ -30,7 +34,8 @@ QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_
 def options_for(line: Iterable[Step | Loop]) -> dict[str, Any]:
     """Return jax.jit's `compiler_options` for a line."""
     if jax.default_backend() != "cpu":
-        return {}
+        is_left_to_us = jax.default_backend() == "gpu" and _TRITON not in os.environ.get("XLA_FLAGS", "")
+        return {_TRITON: False} if is_left_to_us else {}
     line = list(line)
     steps = list(_steps_of(line))
     is_short = any(a.dtype.is_floating_point and a.dtype.itemsize < 4 for a in avals_of(line))  # 16 bits, or 8

@@ -24,6 +24,7 @@ from funcgrad._base.naming import c_class_name
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._ops.views import reshape_back
+from funcgrad._program.process import check_process
 from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
@@ -214,6 +215,7 @@ def _rename(op: Op, target: Tensor, statics: tuple[Any, ...]) -> Tensor:
 def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
     """Handle inputs that are neither Tensors nor plain numbers: numpy's, JAX's, or none that we know."""
     if not any(isinstance(x, Tensor) for x in inputs) and any(isinstance(x, jax.Array) for x in inputs):
+        check_process()  # which sets products up to be as precise as those of Tensors
         with jax.enable_x64(True) if any(map(_is_wide, inputs)) else _narrow():
             results = op.call([_pure(x) for x in inputs], statics)
         return results[0] if len(results) == 1 else results

@@ -78,7 +78,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def allow_rounded_convolutions(allowed: bool) -> None:
-    """Let accelerators round the float32 numbers that are convolved to TF32, or not: torch.backends.cudnn.allow_tf32."""
+    """Let accelerators round the float32 numbers that are convolved to TF32, or not."""
     if allowed != Convolutions.may_round:
         flush()
         Convolutions.may_round = allowed

@@ -1,0 +1,131 @@
+"""What is decided otherwise where programs run on a GPU: precision, random numbers, what the host does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+TRAINING = """
+import json
+import funcgrad as torch
+from funcgrad import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 2)).to(DEVICE)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+data = torch.utils.data.TensorDataset(torch.randn(8, 1, 6, 6), torch.randint(0, 2, (8,)))
+losses = []
+for _ in range(3):
+    for x, y in torch.utils.data.DataLoader(data, 4, shuffle=True):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(DEVICE)), y.to(DEVICE))
+        loss.backward()
+        optimizer.step()
+        losses.append(round(loss.item(), 4))
+print(loss.device, json.dumps(losses))
+"""
+
+
+def output(script: str, *, on_gpu: bool = True) -> str:
+    """Return what a script prints, where there is a GPU or there is none."""
+    whole = ("import tests.program.pretended\n" if on_gpu else "") + script
+    found = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    return found.stdout.strip()
+
+
+def test_a_net_and_the_order_of_its_data_are_the_same_as_on_a_cpu() -> None:
+    on_cpu = output(TRAINING.replace("DEVICE", "'cpu'"), on_gpu=False)
+    on_gpu = output(TRAINING.replace("DEVICE", "'cuda'"))
+    assert on_cpu.startswith("cpu [") and on_gpu == on_cpu.replace("cpu", "cuda:0")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "is_torchs"),
+    [
+        ("torch.rand(2)", True),
+        ("torch.empty(2).uniform_()", True),
+        ("torch.rand(2, out=torch.empty(2))", True),
+        ("torch.rand(2, device='cpu')", True),
+        ("torch.rand(2, device='cuda')", False),
+        ("torch.rand_like(torch.empty(2, device='cuda'))", False),
+        ("torch.rand(2, generator=torch.Generator('cuda'))", False),
+    ],
+)
+def test_what_names_no_device_has_the_numbers_of_torchs_cpu(drawn: str, is_torchs: bool) -> None:
+    printed = output(f"import funcgrad as torch\ntorch.manual_seed(0)\nx = {drawn}\nprint(x.device.type, x.tolist())")
+    device, numbers = printed.split(" ", 1)
+    assert device == ("cpu" if "'cpu'" in drawn else "cuda")
+    assert numbers.startswith("[0.49625658988952637, 0.7682217955589294]") is is_torchs
+
+
+def test_what_the_host_has_is_done_there_until_a_gradient_is_wanted() -> None:
+    script = """
+import funcgrad as torch
+from funcgrad._program.counters import counters
+
+x = (torch.arange(12.0).reshape(3, 4) - 5) / 2
+print(x.mean(0).tolist(), x[1:].max().item(), torch.stack([x, x]).shape, counters.compiles)
+torch.ones(3, requires_grad=True)
+print(torch.relu(x * 2).sum().item(), counters.compiles)
+"""
+    assert output(script).splitlines() == ["[-0.5, 0.0, 0.5, 1.0] 3.0 torch.Size([2, 3, 4]) 0", "21.0 1"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_matrices", "of_convolutions"),
+    [
+        ("pass", "HIGHEST", "DEFAULT"),
+        ("torch.backends.cudnn.allow_tf32 = False", "HIGHEST", "HIGHEST"),
+        ("torch.backends.cudnn.conv.fp32_precision = 'ieee'", "HIGHEST", "HIGHEST"),
+        ("torch.backends.cuda.matmul.allow_tf32 = True", "HIGH", "DEFAULT"),
+        ("torch.backends.fp32_precision = 'tf32'", "HIGH", "DEFAULT"),
+        (
+            "torch.set_float32_matmul_precision('high'); torch.set_float32_matmul_precision('highest')",
+            "HIGHEST",
+            "DEFAULT",
+        ),
+    ],
+)
+def test_products_are_as_precise_as_torch_has_them(asked: str, of_matrices: str, of_convolutions: str) -> None:
+    script = f"""
+import re
+import jax
+import funcgrad as torch
+
+def precision(function, *shapes):
+    traced = str(jax.make_jaxpr(function)(*map(jax.numpy.ones, shapes)))
+    return re.search(r"precision=[(]?(?:Precision[.])?([A-Z]+)", traced)[1]
+
+torch.ones(2).tolist()
+{asked}
+print(precision(torch.mm, (2, 2), (2, 2)), precision(torch.conv2d, (1, 1, 4, 4), (1, 1, 3, 3)))
+"""
+    assert output(script) == f"{of_matrices} {of_convolutions}"
+
+
+def test_another_precision_is_another_program() -> None:
+    script = """
+import funcgrad as torch
+from funcgrad._program.counters import counters
+
+layer = torch.nn.Conv2d(1, 1, 3)
+
+def look():
+    return layer(torch.ones(1, 1, 8, 8)).sum().item()
+
+found = [look(), look(), counters.compiles]
+torch.backends.cudnn.allow_tf32 = False
+print(found[0] == look(), counters.compiles - found[2], look() == found[0], counters.compiles - found[2])
+"""
+    assert output(script) == "True 1 True 1"
+
+
+def test_a_gpu_is_not_asked_to_try_every_tiling() -> None:
+    script = "from funcgrad._program.compiling import options_for\nprint(options_for([]))"
+    assert output(script) == "{'xla_gpu_enable_triton_gemm': False}"
+    named = "import os\nos.environ['XLA_FLAGS'] = '--xla_gpu_enable_triton_gemm=true'\n"
+    assert output(named + script, on_gpu=False) == output(script, on_gpu=False) == "{}"
+    assert output(script + "\n" + named + script.splitlines()[1]).splitlines()[1] == "{}"
