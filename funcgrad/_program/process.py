@@ -44,7 +44,7 @@ def computes_on_cpu() -> bool:
         cache.set_up()
         if is_on_cpu:
             keep_freed_memory()
-        elif jax.config.jax_default_matmul_precision is None:
+        elif jax.config.values["jax_default_matmul_precision"] is None:
             # JAX's own default rounds what is multiplied: to TF32 on a GPU, which is off by 3e-4 and not by 3e-7
             jax.config.update("jax_default_matmul_precision", "highest")
     return is_on_cpu

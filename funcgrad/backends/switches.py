@@ -14,6 +14,8 @@ PRECISIONS = ("none", "ieee", "tf32", "bf16")
 class Switches:
     """Values by name. No other name can be set, and no precision that PyTorch does not know."""
 
+    fp32_precision: str
+
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
 
