@@ -22,7 +22,7 @@ from funcgrad._program.host.running import INSTRUCTION, PROGRAM, OnHost, own
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.joining import BY_NUMPY, Numbers
 from funcgrad._program.line import Step
-from funcgrad._program.process import check_process, computes_on_cpu
+from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.record import known_of
 from funcgrad._program.single import function_of
 from funcgrad._program.trie import Constant, can_be_input, signature_of
@@ -187,7 +187,7 @@ def _functions(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> _Fun
 
 def _function(op: Any, known: Sequence[Any], statics: tuple[Any, ...]) -> _Function:
     """Return numpy's function for a call."""
-    check_process()
+    computes_on_cpu()  # sets the process up, which a forked child of it has to know
     avals = [a for a in known if type(a) is Aval]
     if any(aval.placement is not None for aval in avals):
         return _NOT_FOR_NUMPY
