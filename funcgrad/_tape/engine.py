@@ -6,7 +6,6 @@ Iterative, since graphs are deep; a node comes after all that used its results, 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,7 +20,7 @@ from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import GradSlot, Node
 from funcgrad._tape.observing import Observing
-from funcgrad._tape.spans import SEEN, SMALL, span_of
+from funcgrad._tape.spans import SEEN, SMALL, Kinds, span_of
 from funcgrad._tape.turns import turns_of
 from funcgrad._tape.variable import Names, Variable
 
@@ -134,7 +133,7 @@ class Pass:
             self._arrive(edge, gradient, needed)
         one_by_one = self.history or self._is_told or self.targets is not None or not settings.turns
         passing: Program | None = None  # in which what is being passed was recorded
-        met, kinds = set[Program](), Counter[Any]()
+        met, kinds = set[Program](), Kinds()
         while self.waiting:
             node = heapq.heappop(self.waiting)[1]
             program = node.program
@@ -142,8 +141,7 @@ class Pass:
                 passing = program
                 if not (one_by_one or program is None or program in met):
                     met.add(program)
-                    kinds[program.cursor] += 1
-                    if (before := kinds[program.cursor] - 1) and self._pass_span(node, most=SMALL * before):
+                    if (before := kinds.earlier(program.cursor)) and self._pass_span(node, most=SMALL * before):
                         continue
             if self.turns is None and (node.hooks or node.pre_hooks):
                 self._begin_turns(node)

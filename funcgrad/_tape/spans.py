@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.composite import Composite
-from funcgrad._program.trie import can_be_input
+from funcgrad._program.trie import Call, can_be_input
 from funcgrad._program.value import CONSTANT, Value
 from funcgrad._tape.nodes import GradNode, GradSlot
 from funcgrad._tape.variable import Variable
@@ -70,6 +70,29 @@ class Span:
         """Let the nodes that were passed let go of what they saved."""
         for node in compress(self.nodes, passed):
             node.release()
+
+
+class Kinds:
+    """The kinds of the programs that one pass meets: how many of each, and in how many lengths such were ever met."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Call, int] = {}
+        self._lengths: dict[Call, set[Any]] = {}
+
+    def earlier(self, last: Call) -> int:
+        """Count a program that ends with this instruction; return how many turns of the same loop were met before.
+
+        Programs of the same instructions, but of several lengths, are no turns. Of experts that get as many rows as
+        there are tokens for them, some two get equally many in most steps: each choice of two would be another program.
+        """
+        before = self._counts.get(last, 0)
+        self._counts[last] = before + 1
+        if not before:
+            path = last.path()
+            self._lengths[last] = known = _LENGTHS.found(tuple([call.op for call in path]), set)
+            if len(known) < 2:
+                known.add(tuple([call.avals for call in path]))
+        return before if len(self._lengths[last]) == 1 else 0
 
 
 def span_of(entries: Sequence[GradNode], pending: Mapping[Any, Sequence[Any]], next_order: int) -> Span | None:
@@ -154,3 +177,4 @@ def _entered(span: Span, key: list[Any], known: dict[Value, int]) -> dict[Edge, 
 
 
 SEEN: Bounded[Passed | None] = Bounded(1024)  # by the spans' keys
+_LENGTHS: Bounded[set[Any]] = Bounded(1024)  # by the ops of a program: what is known of their results, up to twice

@@ -19,7 +19,7 @@ from funcgrad._program.journal import Journal
 from funcgrad._program.lengths import shapes
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.plan import forget_executables
-from funcgrad._program.record import fresh_program
+from funcgrad._program.record import fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._tape.vjp import OpenForwardHalf
 from funcgrad.nn import functional as F
@@ -548,6 +548,27 @@ def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
     assert seen.compiles <= most
     _without_forms(monkeypatch)
     np.testing.assert_allclose(losses[:6], train(sizes[:6]), rtol=1e-4)  # each step is compiled for this
+
+
+def test_experts_that_get_equally_many_rows_are_no_turns_of_a_loop() -> None:
+    """Whether some expert has any row is looked at, so each is a program that has run when the backward pass begins."""
+    gate, experts = nn.Linear(4, 4), [nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4)) for _ in range(4)]
+
+    def passes(shares: list[int]) -> list[str]:
+        wanted = fg.from_numpy(np.repeat(np.arange(4), shares))
+        x = fg.randn(len(wanted), 4)
+        share, chosen = F.softmax(gate(x) + 50 * F.one_hot(wanted, 4), -1).max(-1)
+        out = fg.zeros_like(x)
+        for i, expert in enumerate(experts):
+            mask = chosen == i
+            if mask.any():
+                out[mask] = expert(x[mask])
+        (out * share[:, None]).sum().backward()
+        return [call.op.name for call in thread.program.cursor.path()]
+
+    first, *_, equal = [passes(shares) for shares in ([16, 19, 22, 23], [17, 18, 20, 25], [20] * 4, [20] * 4)]
+    assert first.count("linear_pullback") == equal.count("linear_pullback") == 9
+    assert [name for name in equal if "_and_" in name] == []
 
 
 def test_data_of_many_lengths_is_joined_without_a_compile() -> None:
