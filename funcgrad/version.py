@@ -1,9 +1,11 @@
-"""torch.version: which torch's names these are. There is no CUDA build to speak of: XLA brings its own."""
+"""torch.version: which torch's names these are. `cuda` is what XLA brings, None where there is no GPU of NVIDIA's."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from funcgrad._tensor.placement import available
 
 
 class TorchVersion(str):
@@ -51,6 +53,15 @@ def _numbers(version: Any) -> tuple[int, int, int]:
 
 __version__ = TorchVersion("2.13.0+funcgrad")
 VISION_VERSION = "0.28.0+funcgrad"  # torchvision's names
-cuda = hip = rocm = xpu = None
+hip = rocm = xpu = None
 debug = False
 git_version = "Unknown"  # what torch says where it was not built from a checkout
+
+
+def __getattr__(name: str) -> Any:
+    """Answer `cuda` when it is asked for: JAX looks for a GPU then. XLA tells it as 13010, which is 13.1."""
+    if name != "cuda":
+        raise AttributeError(f"module 'torch.version' has no attribute {name!r}")
+    found = [re.search(r"cuda (\d+)", gpu.client.platform_version) for gpu in available("cuda")[:1]]
+    number = int(found[0][1]) if found and found[0] else None
+    return None if number is None else f"{number // 1000}.{number % 1000 // 10}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+
+import funcgrad as torch
 
 TRAINING = """
 import json
@@ -129,3 +132,10 @@ def test_a_gpu_is_not_asked_to_try_every_tiling() -> None:
     named = "import os\nos.environ['XLA_FLAGS'] = '--xla_gpu_enable_triton_gemm=true'\n"
     assert output(named + script, on_gpu=False) == output(script, on_gpu=False) == "{}"
     assert output(script + "\n" + named + script.splitlines()[1]).splitlines()[1] == "{}"
+
+
+@pytest.mark.parametrize(("told", "version"), [("PJRT C API\ncuda 13010", "13.1"), ("rocm 60400", None)])
+def test_the_version_of_cuda_is_xlas(told: str, version: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = SimpleNamespace(client=SimpleNamespace(platform_version=told))
+    monkeypatch.setattr(torch.version, "available", lambda kind: (gpu,) if kind == "cuda" else ())
+    assert torch.version.cuda == version
