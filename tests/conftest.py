@@ -21,6 +21,7 @@ from funcgrad._program.parts import forget_parts
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import AtFirst, fresh_program, note_gradient, thread
 from funcgrad._program.stepwise import forget_plans
+from funcgrad._tape.spans import forget_kinds
 from tests.databases import summaries
 
 MOST, MORE = 3 << 30, 1 << 30  # bytes: where the memory is emptied first, and how much it may grow until it is again
@@ -44,6 +45,7 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     forget_plans()
     forget_parts()
     forget_executables()
+    forget_kinds()
     note_gradient()  # tests are about what is recorded, but for those that use `at_first`
     fresh_program()  # the last one may have begun in a forest of the test before
     yield

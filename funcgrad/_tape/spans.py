@@ -73,26 +73,29 @@ class Span:
 
 
 class Kinds:
-    """The kinds of the programs that one pass meets: how many of each, and in how many lengths such were ever met."""
+    """The kinds of the programs that one pass meets, and how many of each."""
 
     def __init__(self) -> None:
         self._counts: dict[Call, int] = {}
-        self._lengths: dict[Call, set[Any]] = {}
+        self._ops: dict[Call, tuple[Any, ...]] = {}
+        self._avals: dict[tuple[Any, ...], Any] = {}
 
     def earlier(self, last: Call) -> int:
         """Count a program that ends with this instruction; return how many turns of the same loop were met before.
 
-        Programs of the same instructions, but of several lengths, are no turns. Of experts that get as many rows as
-        there are tokens for them, some two get equally many in most steps: each choice of two would be another program.
+        Programs of the same instructions that one pass met at several lengths are no turns. Of experts that get as many
+        rows as there are tokens for them, some two get equally many in most steps: each choice of two would be another
+        program.
         """
         before = self._counts.get(last, 0)
         self._counts[last] = before + 1
         if not before:
             path = last.path()
-            self._lengths[last] = known = _LENGTHS.found(tuple([call.op for call in path]), set)
-            if len(known) < 2:
-                known.add(tuple([call.avals for call in path]))
-        return before if len(self._lengths[last]) == 1 else 0
+            self._ops[last] = ops = tuple([call.op for call in path])
+            avals = tuple([call.avals for call in path])
+            if self._avals.setdefault(ops, avals) != avals:
+                _VARYING.found(ops, lambda: None)
+        return 0 if self._ops[last] in _VARYING else before
 
 
 def span_of(entries: Sequence[GradNode], pending: Mapping[Any, Sequence[Any]], next_order: int) -> Span | None:
@@ -177,4 +180,10 @@ def _entered(span: Span, key: list[Any], known: dict[Value, int]) -> dict[Edge, 
 
 
 SEEN: Bounded[Passed | None] = Bounded(1024)  # by the spans' keys
-_LENGTHS: Bounded[set[Any]] = Bounded(1024)  # by the ops of a program: what is known of their results, up to twice
+_VARYING: Bounded[None] = Bounded(1024)  # ops of programs that one pass met at several lengths
+
+
+def forget_kinds() -> None:
+    """Begin anew: no pass has met anything."""
+    SEEN.clear()
+    _VARYING.clear()

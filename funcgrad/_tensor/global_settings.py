@@ -66,9 +66,9 @@ def set_float32_matmul_precision(precision: str) -> None:
         return
     flush()
     _Switches.precision = precision
-    in_full = None if computes_on_cpu() else "highest"
-    words = {"highest": in_full, "high": "tensorfloat32", "medium": "bfloat16"}
-    jax.config.update("jax_default_matmul_precision", words[precision])
+    word = {"high": "tensorfloat32", "medium": "bfloat16"}.get(precision)
+    in_full = word is None and not computes_on_cpu()  # a CPU never rounds
+    jax.config.update("jax_default_matmul_precision", "highest" if in_full else word)
     forget_compiled()
 
 
