@@ -25,11 +25,11 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
-from funcgrad._tensor.data import check_range, from_data
+from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text
 from funcgrad._tensor.near import call_near
 from funcgrad._tensor.near_writes import is_assignable, is_same_place, set_near
-from funcgrad._tensor.refused_numbers import require
+from funcgrad._tensor.refused_numbers import check_filling, require
 from funcgrad._tensor.selected_later import move_selected, selected_later
 from funcgrad._tensor.selecting import check_mask, is_mask, require_integers, selection
 from funcgrad._tensor.tensor import Tensor
@@ -118,7 +118,7 @@ def _source(self: Tensor, value: Any, *, selects: bool) -> Any:
     if isinstance(value, Tensor):
         return value
     if type(value) in _NUMBERS:
-        check_range(np.asarray(value), self.dtype)
+        check_filling(value, self.dtype)
         return full((), value, dtype=self.dtype, device=self.device) if selects else value
     if not is_assignable(value):
         raise TypeError(f"can't assign a {c_class_name(value)} to a {self.type()}")

@@ -23,8 +23,9 @@ from funcgrad._program.value import CONSTANT, SHARED, Seen, Value, of_array
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, write
 from funcgrad._tensor.call import call_in_place
-from funcgrad._tensor.data import check_range, from_data
+from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import host_numbers
+from funcgrad._tensor.refused_numbers import is_held
 from funcgrad._tensor.tensor import Tensor
 
 Numbers = np.ndarray[Any, Any]
@@ -186,10 +187,8 @@ def _place(item: Any) -> Any:
 def _given(value: Any, dtype: DType) -> Any:
     """Return what is to be written, if the host has it, as a number or array that `dtype` can hold."""
     if type(value) in (bool, int, float):
-        if type(value) is float and not dtype.is_differentiable:
-            return None
-        check_range(np.asarray(value), dtype)
-        return value
+        is_kept = dtype.is_differentiable if type(value) is float else True
+        return value if is_kept and is_held(value, dtype) else None
     if not is_assignable(value):
         return None
     variable = (value if isinstance(value, Tensor) else from_data(value, dtype, None, False))._current()

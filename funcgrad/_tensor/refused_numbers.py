@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._base import promotion
 from funcgrad._base.cpp_names import TYPE_NAMES, c_type_name
-from funcgrad._base.dtypes import bfloat16, bool_, float16
+from funcgrad._base.dtypes import bfloat16, bool_, float16, float32, get_default_dtype
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import finfo, iinfo
 from funcgrad._base.warning import warn_once
@@ -95,22 +95,23 @@ def _known(value: Value) -> np.ndarray[Any, Any] | None:
     return host_numbers(value) if value.aval.nbytes <= SMALL else None
 
 
-def check_fits(number: Any, like: Any) -> None:
-    """RuntimeError for a number beyond what the dtype of `like` holds; a whole one may wrap once around 0.
-
-    like: a dtype, or a tensor. Infinity and nan are floats of any size. What is no number or tensor is left alone.
-    """
-    if type(number) not in (int, float):
-        return
-    kind = like.dtype if isinstance(like, Tensor) else like
-    if not isinstance(kind, DType) or kind is bool_ or kind.is_complex or (type(number) is int and abs(number) < 128):
-        return
+def is_held(number: Any, kind: DType) -> bool:
+    """Tell whether a dtype holds a number; a whole one may wrap once around 0, infinity and nan are floats."""
+    if kind is bool_ or kind.is_complex or (type(number) is int and abs(number) < 128):
+        return True
     if kind.is_differentiable:
-        fits = not math.isfinite(number) or abs(number) <= finfo(kind).max
-    else:
-        limits = iinfo(kind)
-        fits = (limits.min or -limits.max) <= number <= limits.max
-    if not fits:
+        return not math.isfinite(number) or abs(number) <= finfo(kind).max
+    limits = iinfo(kind)
+    return (limits.min or -limits.max) <= number <= limits.max
+
+
+def check_fits(number: Any, like: Any) -> None:
+    """RuntimeError for a number beyond what the dtype of `like` holds, as `is_held` tells.
+
+    like: a dtype, or a tensor. What is no number or tensor is left alone.
+    """
+    kind = like.dtype if isinstance(like, Tensor) else like
+    if type(number) in (int, float) and isinstance(kind, DType) and not is_held(number, kind):
         name = f"{kind.name}_t" if kind.name in ("int8", "uint8", "int16", "int64") else c_type_name(kind)
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
@@ -120,6 +121,12 @@ def check_filling(number: Any, like: Any) -> None:
     kind = like.dtype if isinstance(like, Tensor) else like
     if kind not in (float16, bfloat16):
         check_fits(number, kind)
+
+
+def check_weight(weight: Any, input: Any) -> None:
+    """RuntimeError for a weight beyond the dtype that is computed in: float32 for floats of 16 bits."""
+    if isinstance(input, Tensor):
+        check_fits(weight, float32 if input.dtype in (float16, bfloat16) else input.dtype)
 
 
 def check_factor(alpha: Any, input: Any, other: Any) -> None:
@@ -137,12 +144,18 @@ def check_bound(number: Any, input: Any) -> None:
     """RuntimeError for a bound that the dtype which is computed in does not hold: the input's, unless that is wider."""
     if type(number) is int or (isinstance(input, Tensor) and input.dtype.is_differentiable):
         check_fits(number, input)
+    elif isinstance(input, Tensor):
+        check_fits(number, get_default_dtype())
 
 
 def check_choice(number: Any, other: Any) -> None:
-    """RuntimeError for an int beyond what the integers hold among which it is to stand."""
-    if type(number) is int and isinstance(other, Tensor) and not other.dtype.is_differentiable:
-        check_fits(number, other)
+    """RuntimeError for a number beyond what the numbers hold among which it is to stand."""
+    if not isinstance(other, Tensor):
+        return
+    if other.dtype.is_differentiable:
+        check_filling(number, other)
+    else:
+        check_fits(number, get_default_dtype() if type(number) is float else other)
 
 
 def check_divisor(input: Any, other: Any) -> None:

@@ -76,6 +76,27 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "add, a boolean factor": (
         lambda: torch.ones(2).add(1, alpha=True), RuntimeError, "Boolean alpha only supported for Boolean results.",
     ),
+    "an element, beyond": (
+        lambda: torch.ones(2).__setitem__(0, 1e39), RuntimeError, "value cannot be converted to type float without",
+    ),
+    "all elements, beyond": (
+        lambda: (HALF * 1).float().__setitem__(slice(None), -1e300), RuntimeError,
+        "value cannot be converted to type float without overflow",
+    ),
+    "whole numbers that a mask selects, beyond": (
+        lambda: torch.ones(2, dtype=torch.int8).__setitem__(torch.tensor([True, False]), 300), RuntimeError,
+        "value cannot be converted to type int8_t without overflow",
+    ),
+    "where, beyond": (
+        lambda: torch.where(torch.tensor([True]), torch.arange(2), 1e300), RuntimeError,
+        "value cannot be converted to type float without overflow",
+    ),
+    "lerp, a weight beyond": (
+        lambda: torch.lerp(HALF, HALF, 1e39), RuntimeError, "value cannot be converted to type float without overflow"
+    ),
+    "clamp of whole numbers, beyond": (
+        lambda: torch.arange(2).clamp(max=1e300), RuntimeError, "value cannot be converted to type float without"
+    ),
     "full of float8": (
         lambda: torch.full((2,), 1e6, dtype=torch.float8_e4m3fn), RuntimeError,
         "value cannot be converted to type c10::Float8_e4m3fn without overflow",
@@ -191,6 +212,13 @@ def test_what_a_dtype_does_not_hold_is_infinite_and_nobody_is_warned() -> None: 
         HALF[:1] + 1e6, torch.where(HALF[:1] > 1, HALF[:1], 1e6), torch.tensor([1e39]), torch.ones(1) * 1e39,
     )  # fmt: skip
     assert [x.item() for x in made] == [float("inf")] * len(made)
+
+
+def test_numbers_beyond_16_bits_become_infinite() -> None:
+    halves, mask = torch.ones(2, dtype=torch.float16), torch.tensor([True, False])
+    halves[0] = 1e300
+    assert halves.tolist() == [np.inf, 1]
+    assert torch.where(mask, torch.ones_like(halves), 1e39).tolist() == [1, np.inf]
 
 
 def test_numbers_beyond_what_8_bits_hold_are_torchs() -> None:
