@@ -49,7 +49,8 @@ def _put(variable: Variable, target: Any) -> Variable:
     array, places = array_of(variable.value), variable.value.slot
     origin = variable.aval.placement
     with jax.enable_x64(True):
-        there = jax.device_put(array, target or jax.devices()[0])
+        # what is put on the default device by name would be bound to it, unlike all else there
+        there = jax.device_put(np.asarray(array)) if target is None else jax.device_put(array, target)
     if variable.node is None or not thread.grad:
         value = of_array(there)
         if type(places) is np.ndarray:

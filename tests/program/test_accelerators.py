@@ -139,3 +139,63 @@ def test_the_version_of_cuda_is_xlas(told: str, version: str | None, monkeypatch
     gpu = SimpleNamespace(client=SimpleNamespace(platform_version=told))
     monkeypatch.setattr(torch.version, "available", lambda kind: (gpu,) if kind == "cuda" else ())
     assert torch.version.cuda == version
+
+
+def test_what_a_script_keeps_on_the_cpu_does_not_draw_the_training_there() -> None:
+    script = """
+from tests.program.pretended import GPU
+import funcgrad as torch
+from funcgrad._program.record import numbers_of
+
+model = torch.nn.Linear(3, 2).to("cuda")
+optimizer = torch.optim.Adam(model.parameters(), 0.1)
+seen, count = torch.zeros(2, device="cpu"), torch.zeros((), device="cpu")
+chosen = torch.tensor([0, 1, 1], device="cpu")
+for i in range(3):
+    seen = seen * 0.9 + i
+    count = count + 1
+    loss = model(torch.randn(4, 3, device="cuda"))[:, chosen].pow(2).mean() * count
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    seen += loss.detach().cpu()
+trained = [model.weight, model.weight.grad, optimizer.state[model.weight]["exp_avg"]]
+print([numbers_of(x._current().value).devices() == {GPU} for x in trained], loss.device, seen.device, count.device)
+"""
+    assert output(script) == "[True, True, True] cuda:0 cpu cpu"
+
+
+def test_what_is_written_into_a_tensor_comes_to_where_it_is() -> None:
+    script = """
+import io
+import funcgrad as torch
+
+model, saved = torch.nn.Linear(3, 2).cuda(), io.BytesIO()
+torch.save(model.state_dict(), saved)
+saved.seek(0)
+held = torch.load(saved, map_location="cpu")
+model.load_state_dict(held)
+x = torch.randn(2, 3, device="cuda")
+x[0] = torch.ones(3, device="cpu")
+print(held["weight"].device, model.weight._current().value.aval.placement, x.device, x[0].tolist())
+"""
+    assert output(script) == "cpu None cuda:0 [1.0, 1.0, 1.0]"
+
+
+def test_a_net_on_two_devices_trains_on_both() -> None:
+    script = """
+import funcgrad as torch
+from funcgrad._program.record import numbers_of
+
+first, second = torch.nn.Linear(3, 4).to("cuda"), torch.nn.Linear(4, 2).to("cpu")
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], 0.1, momentum=0.9)
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = second(torch.relu(first(torch.ones(5, 3, device="cuda"))).to("cpu")).sum()
+    loss.backward()
+    optimizer.step()
+where = [x.device.type for x in (first.weight, first.weight.grad, second.weight, second.weight.grad)]
+arrays = [numbers_of(x._current().value) for x in (first.weight, second.weight)]
+print(loss.device, *where, [next(iter(array.devices())).id for array in arrays])
+"""
+    assert output(script) == "cpu cuda cuda cpu cpu [0, 1]"
