@@ -7,11 +7,9 @@ that changed since become inputs in one walk, and a loop with ten changing numbe
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 from weakref import ref
 
@@ -21,6 +19,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
+from funcgrad._program.placing import Again, Mixed, brought, is_elsewhere, placement_with
 from funcgrad._program.trie import Call, Constant, Hole, Signature, can_be_input, forest, signature_of
 from funcgrad._program.value import (
     CONSTANT,
@@ -31,7 +30,6 @@ from funcgrad._program.value import (
     MetaValue,
     Seen,
     Value,
-    aval,
     meta,
     of_array,
     remember_places,
@@ -155,14 +153,6 @@ def aside() -> Iterator[Program]:
         thread.program = outer
 
 
-class _Again(Exception):  # noqa: N818 - no error: it asks for another try
-    """Recording cannot go on in this program: run what is named, record it, or begin a fresh one, and record again."""
-
-
-class _Mixed(Exception):  # noqa: N818 - no error: it asks for another try
-    """A call was given tensors of the default device, and of another one."""
-
-
 def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tuple[Signature, list[Value]]:
     """Record one call and return what is known of it, and the promised results.
 
@@ -175,7 +165,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
     try:
         with program.lock:
             if program.closed:
-                raise _Again
+                raise Again
             numbers = None
             for value in inputs:
                 if type(value) is Value:
@@ -213,10 +203,11 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
             if call.is_last:
                 run_present()
             return call.signature, promised  # type: ignore[return-value]  # only a root has no signature
-    except _Mixed:
+    except Mixed:
         _withdraw(program, key)
-        return record(op, [_brought(x) for x in inputs], statics)
-    except _Again as again:
+        together = [brought(x.aval, numbers_of(x)) if is_elsewhere(x) else x for x in inputs]
+        return record(op, together, statics)
+    except Again as again:
         _make_way(program, again)
         return record(op, inputs, statics)
     except Exception:
@@ -224,7 +215,7 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
         raise
 
 
-def _make_way(program: Program, again: _Again) -> None:
+def _make_way(program: Program, again: Again) -> None:
     if again.args and again.args[0].program is CONSTANT:
         _record_constant(again.args[0])
     elif again.args:
@@ -334,14 +325,14 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
         # its instruction comes before this one, whose key alone would say what is known of the leaves that it brought
         if value.program is not CONSTANT or any(type(known) is Aval for known in key):
             _withdraw(program, key)
-            raise _Again(value)
+            raise Again(value)
         _record_constant(value)
         if program.closed:  # that was the last instruction it had room for
-            raise _Again
+            raise Again
         key.append(program.leaf_slots[place])
         return
     if value.aval.placement is not None or program.placement is not None:
-        _keep_to_one_placement(program, value, inputs, key)
+        program.placement = placement_with(program.placement, program.leaves, value, inputs, key)
     if type(value.array) is np.ndarray:
         seen = value.slot
         if type(seen) is not Seen:
@@ -375,64 +366,6 @@ def _withdraw(program: Program, key: list[Any]) -> None:
         if type(known) is Aval and slot == -len(program.leaves):
             del program.leaf_slots[program.leaves.pop()[1]]
             program.shared.discard(len(program.leaves))
-
-
-def _keep_to_one_placement(program: Program, value: Value, inputs: Sequence[Any], key: Sequence[Any]) -> None:
-    """Begin another program for another set of devices; inside one call two sets are an error.
-
-    What named no device is on the default one. If it meets what is elsewhere in one call, that is brought to it, unless
-    the host still has its numbers: then it goes with the others.
-    """
-    placement = value.aval.placement
-    if placement is None:
-        if is_elsewhere(program.placement):
-            if not any(map(_is_elsewhere, inputs)):
-                raise _Again
-            if _is_on_default(value):
-                raise _Mixed
-        return
-    if program.placement is None:
-        if is_elsewhere(placement):
-            if any(map(_is_on_default, inputs)):
-                raise _Mixed
-            own = [slot for slot, known in pairwise(key) if type(known) is Aval]  # leaves that this call brought
-            if any(known.placement is None and -i not in own for i, (*_, known) in enumerate(program.leaves, 1)):
-                raise _Again
-        program.placement = placement
-    if program.placement.device_set == placement.device_set:
-        return
-    for other in inputs:
-        if type(other) is Value and other.aval.placement is not None:
-            found = other.aval.placement.device_set
-            if found != placement.device_set and other.aval.shape:
-                names = " and ".join(sorted(str(next(iter(devices))) for devices in (found, placement.device_set)))
-                raise RuntimeError(
-                    f"Expected all tensors to be on the same device, but found at least two devices, {names}!"
-                )
-    raise _Again
-
-
-@functools.cache
-def is_elsewhere(placement: Any) -> bool:
-    """Tell whether it is one device, and not that which JAX takes by default."""
-    return placement.device_set.isdisjoint(jax.devices()[:1]) and len(placement.device_set) == 1
-
-
-def _is_elsewhere(x: Any) -> bool:
-    return type(x) is Value and x.aval.placement is not None and is_elsewhere(x.aval.placement)
-
-
-def _is_on_default(x: Any) -> bool:
-    """Tell whether a Value is on the default device, or will be: not what the host has, nor what is yet to be made."""
-    is_there = type(x) is Value and x.aval.placement is None and x.program is not CONSTANT
-    return is_there and type(x.array) is not np.ndarray
-
-
-def _brought(x: Any) -> Any:
-    """Return a Value with the numbers of one that is elsewhere, to go where the others are."""
-    if not _is_elsewhere(x):
-        return x
-    return Value(np.array(numbers_of(x)), None, 0, aval(tuple(x.aval.shape), x.aval.dtype.numpy, None, x.aval.order))
 
 
 def _unseen(
