@@ -60,6 +60,11 @@ def placement_with(
     raise Again
 
 
+def placement_of(leaves: Sequence[tuple[Any, Any, Aval]]) -> Any:
+    """Return where a program of these leaves runs; None: where JAX has it by default."""
+    return next((known.placement for *_, known in leaves if known.placement is not None), None)
+
+
 @functools.cache
 def _is_apart(placement: Any) -> bool:
     """Tell whether it is one device, and not that which JAX takes by default."""

@@ -19,7 +19,7 @@ import numpy as np
 from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._program.counters import counters
-from funcgrad._program.placing import Again, Mixed, brought, is_elsewhere, placement_with
+from funcgrad._program.placing import Again, Mixed, brought, is_elsewhere, placement_of, placement_with
 from funcgrad._program.trie import Call, Constant, Hole, Signature, can_be_input, forest, signature_of
 from funcgrad._program.value import (
     CONSTANT,
@@ -208,22 +208,29 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
         together = [brought(x.aval, numbers_of(x)) if is_elsewhere(x) else x for x in inputs]
         return record(op, together, statics)
     except Again as again:
-        _make_way(program, again)
+        _withdraw(program, key)
+        _make_way(program, again, inputs)
         return record(op, inputs, statics)
     except Exception:
         _withdraw(program, key)
         raise
 
 
-def _make_way(program: Program, again: Again) -> None:
-    if again.args and again.args[0].program is CONSTANT:
-        _record_constant(again.args[0])
-    elif again.args:
-        force(again.args[0], is_read=False)
-    elif program.closed:
+def _make_way(program: Program, again: Again, inputs: Sequence[Any]) -> None:
+    value = again.args[0] if again.args else None
+    if value is not None and value.program is CONSTANT and not _is_taken_elsewhere(value, inputs):
+        _record_constant(value)
+    elif value is not None:
+        force(value, is_read=False)
+    elif program.closed or program.cursor.parent is None:
         thread.program = Program()
     else:
         run_present()
+
+
+def _is_taken_elsewhere(value: Value, inputs: Sequence[Any]) -> bool:
+    """Tell whether a constant is a part of what the host has, for a call with what is not on the default device."""
+    return value.slot.host is not None and any(map(is_elsewhere, inputs))
 
 
 def run_straight(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> tuple[Signature, list[Value]]:
@@ -324,7 +331,6 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     if value.array is None:
         # its instruction comes before this one, whose key alone would say what is known of the leaves that it brought
         if value.program is not CONSTANT or any(type(known) is Aval for known in key):
-            _withdraw(program, key)
             raise Again(value)
         _record_constant(value)
         if program.closed:  # that was the last instruction it had room for
@@ -366,6 +372,8 @@ def _withdraw(program: Program, key: list[Any]) -> None:
         if type(known) is Aval and slot == -len(program.leaves):
             del program.leaf_slots[program.leaves.pop()[1]]
             program.shared.discard(len(program.leaves))
+    if program.placement is not None:
+        program.placement = placement_of(program.leaves)
 
 
 def _unseen(

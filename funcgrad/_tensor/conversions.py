@@ -97,7 +97,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
         return f"{prefix}{TYPE_NAMES[self.dtype]}Tensor"
     wanted, is_cuda = _dtype_of_type(dtype)
-    return to(self, wanted, device=None if is_cuda is None else "cuda" if is_cuda else "cpu")
+    return to(self, wanted, device="cuda" if is_cuda else None)
 
 
 def _dtype_of_type(given: Any) -> tuple[DType, bool | None]:

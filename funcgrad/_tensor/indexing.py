@@ -19,7 +19,9 @@ from funcgrad._base.warning import warn
 from funcgrad._ops.conditions import are_indices
 from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import expanded_size
+from funcgrad._program.record import numbers_of
 from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
+from funcgrad._program.waiting import on_host
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
@@ -254,7 +256,7 @@ def _taken_on_host(part: Tensor, variable: Variable, place: int, dim: int) -> Te
     op, whole = TABLE["select"], variable.value
 
     def host() -> np.ndarray[Any, Any]:
-        return np.array(host_numbers(whole)[(*[_ALL] * dim, place)])  # type: ignore[index]  # they stay there
+        return np.array(on_host(numbers_of(whole))[(*[_ALL] * dim, place)])  # by now they may be on the GPU
 
     taken = Tensor._of(Variable(constant(Recipe(op, (whole, place), (dim,), host), _without(whole.aval, dim))))
     taken._alias = View(part, op, (place,), (dim,), variable)

@@ -55,7 +55,14 @@ class _TypeOfTensor(type):
     is_cuda: bool
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.is_cuda == cls.is_cuda
+        if not isinstance(instance, Tensor) or instance.dtype is not cls.dtype:
+            return False
+        return instance.is_cuda if cls.is_cuda else not instance.is_cuda or _names_no_device(instance)
+
+
+def _names_no_device(tensor: Tensor) -> bool:
+    """Tell whether a tensor on the GPU is there because it is nowhere else: PyTorch would have it on the CPU."""
+    return tensor._current().value.aval.placement is None
 
 
 def _type_named(name: str, dtype: DType, module: str) -> Any:
@@ -64,7 +71,7 @@ def _type_named(name: str, dtype: DType, module: str) -> Any:
     def new(cls: Any, *data: Any, device: Any = None) -> Tensor:
         if is_cuda and not available("cuda"):
             raise TypeError(f"type {module}.{name} not available. Torch not compiled with CUDA enabled.")
-        return make(cls, *data, device="cuda" if is_cuda else device or "cpu", dtype=dtype)
+        return make(cls, *data, device="cuda" if is_cuda else device, dtype=dtype)
 
     return _TypeOfTensor(name, (), {"__new__": new, "dtype": dtype, "is_cuda": is_cuda, "__module__": module})
 

@@ -199,3 +199,59 @@ arrays = [numbers_of(x._current().value) for x in (first.weight, second.weight)]
 print(loss.device, *where, [next(iter(array.devices())).id for array in arrays])
 """
     assert output(script) == "cpu cuda cuda cpu cpu [0, 1]"
+
+
+def test_a_call_that_is_not_recorded_leaves_no_device_behind() -> None:
+    script = """
+import numpy as np
+import funcgrad as torch
+
+edges = torch.from_numpy(np.array([[0, 1, 2, 5], [1, 2, 3, 4]]))
+for _ in range(3):
+    rows, columns = edges
+    support = torch.ones(6, 3, device="cpu") @ torch.nn.Parameter(torch.ones(3, 2, device="cpu"))
+    found = support.index_select(0, rows) * torch.full((4,), 2.0, device="cpu").view(-1, 1)
+    summed = torch.zeros_like(support).index_add_(0, columns, found)
+summed.sum().backward()
+print(summed.tolist())
+"""
+    assert output(script) == "[[0.0, 0.0], [6.0, 6.0], [6.0, 6.0], [6.0, 6.0], [6.0, 6.0], [0.0, 0.0]]"
+
+
+def test_old_names_of_types_name_no_device() -> None:
+    script = """
+import funcgrad as torch
+
+x = torch.FloatTensor([1, 2])
+layer = torch.nn.utils.skip_init(torch.nn.Linear, 2, 2)
+print(x.device, x.type(), isinstance(x, torch.FloatTensor), isinstance(x, torch.cuda.FloatTensor))
+print(x.to(torch.float64).type(torch.FloatTensor).device, layer.weight.device)
+"""
+    assert output(script).splitlines() == ["cuda:0 torch.cuda.FloatTensor True True", "cuda:0 cuda:0"]
+
+
+def test_a_text_that_is_drawn_on_the_gpu_is_not_compiled_for_each_length() -> None:
+    script = """
+import funcgrad as torch
+from funcgrad._program.counters import counters
+
+torch.manual_seed(0)
+PLACES = 32
+tokens, places, head = torch.nn.Embedding(9, 8), torch.nn.Embedding(PLACES, 8), torch.nn.Linear(8, 9)
+mix = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+
+@torch.no_grad()
+def written(count):
+    text = torch.zeros(1, 1, dtype=torch.long, device="cuda")
+    for _ in range(count):
+        read = text[:, -PLACES:]
+        x = tokens(read) + places.weight[: read.shape[1]]
+        chances = torch.softmax(head(mix(x))[:, -1], -1)
+        text = torch.cat((text, torch.multinomial(chances, 1)), 1)
+    return text.tolist()[0]
+
+written(6)
+before = counters.compiles
+print(len(written(30)), counters.compiles - before)
+"""
+    assert output(script) == "31 1"  # what is joined last, which nothing reads but `tolist`

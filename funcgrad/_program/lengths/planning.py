@@ -129,7 +129,7 @@ def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Ite
     """
     rooms = tuple(map(room_for, lengths))
     if form.grows and not is_common:
-        yield from map(open_up_to, _rooms_to_grow(form, *rooms))
+        yield from map(open_up_to, _rooms_to_grow(form, *lengths))
     elif len(rooms) <= FEW and not is_common:
         yield open_up_to(tuple([max(NEAR, room, *map(room_for, column))
                                 for room, column in zip(rooms, form.columns, strict=True)]))  # fmt: skip
@@ -152,15 +152,17 @@ def _bounds_for(form: Form, lengths: tuple[int, ...], *, is_common: bool) -> Ite
         yield open_up_to(tuple(map(max, zip(ample, *made, strict=True))))
 
 
-def _rooms_to_grow(form: Form, least: int) -> Iterator[tuple[int, ...]]:
+def _rooms_to_grow(form: Form, length: int) -> Iterator[tuple[int, ...]]:
     """Yield rooms for a text that is being written, the most ample first, which an op may refuse: a table of places.
 
-    To write it up to half of that room costs no more there, for what is computed in vain, than a share of a compile.
+    Such a table has no place for what is joined to the longest, so each has a neighbour with room for one less. To
+    write a text up to half of a room costs no more there, for what is computed in vain, than a share of a compile.
     """
-    rooms = [max(NEAR, least)]
+    rooms = [max(NEAR, room_for(length))]
     while rooms[-1] * form.elements((2 * rooms[-1],)) * ELEMENT <= COMPILE * len(form.calls) / _PAID:
         rooms.append(2 * rooms[-1])
-    yield from zip(reversed(rooms))
+    for room in reversed(rooms):
+        yield from ((some,) for some in (room, room - 1) if length <= some)
 
 
 def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence[int]) -> tuple[Whole, Roomy]:

@@ -1,7 +1,7 @@
 """Compiles a program with lengths open for lengths up to a bound, and runs it at some of them.
 
-Leaves are padded with zeros on the host, or where they are; results are cut to their length there too. On a CPU neither
-needs a compile.
+Leaves are padded with zeros on the host, or if they are large where they are; results are cut to their length there too.
+On the host neither needs a compile.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from funcgrad._program.lengths.symbol import AtLengths, is_symbolic
 from funcgrad._program.value import Aval
 
 Shape = tuple[Any, ...]
+SMALL = 1 << 20  # bytes: these come to the host and go back in less time than a kernel takes to compile
 
 
 class Roomy:
@@ -120,8 +121,11 @@ def _cut(array: Any, shape: Shape) -> Any:
 
 
 def _is_near(array: Any) -> bool:
-    """Tell whether numpy can read the array where it is."""
-    return isinstance(array, np.ndarray) or next(iter(array.devices())).platform == "cpu"
+    """Tell whether numpy can read the array where it is, or it is so small that it is read from the GPU as quickly.
+
+    Padded or cut on the GPU, each length would be compiled for.
+    """
+    return isinstance(array, np.ndarray) or array.nbytes <= SMALL or next(iter(array.devices())).platform == "cpu"
 
 
 __all__ = ["AtLength", "Roomy", "Unmaskable"]
