@@ -46,6 +46,7 @@ from funcgrad._program.stepwise import (
     ELEMENT,
     InSteps,
     are_known,
+    cost_more_than_whole,
     costs_little,
     has_turns,
     is_costly,
@@ -429,7 +430,8 @@ def _not_as_a_whole(
             if _parts_cost_more(line):
                 return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
-    if is_loop or (len(short) > LOOP and any(map(ran_before, line))):
+    turns = is_loop or (len(short) > LOOP and any(map(ran_before, line)))
+    if turns and not cost_more_than_whole(line, _size(short)):
         why = "it is a few turns of a loop"
     elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
         why = "programs hardly ever came back of late"

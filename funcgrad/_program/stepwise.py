@@ -41,6 +41,7 @@ _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 # each place of its kernel), computes so little that how well it is compiled does not show.
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
+_SEPARATELY_ON_GPU = 8  # where none of them is numpy's, nor compiled without optimisations
 _PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
 _PAINTED, _UNREAD = 12, 4  # instructions for each kind of op, and for each leaf, of a line that makes data of little
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
@@ -257,6 +258,17 @@ def is_novel(line: Sequence[Step | Loop]) -> bool:
     steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step) and not is_small([step], ())]
     kinds = set(map(_kind, steps))
     return _SEPARATELY * sum(not _is_compiled(kind) and kind not in _SEEN for kind in kinds) > len(line)
+
+
+def cost_more_than_whole(line: Sequence[Step | Loop], size: int) -> bool:
+    """Tell whether executables for single instructions take longer to compile than the line. On a CPU they do not.
+
+    size: how many instructions there are to compile, as a whole.
+    """
+    if jax.default_backend() == "cpu":
+        return False
+    kinds = set(map(_kind, [step for step in line if isinstance(step, Step)]))
+    return _SEPARATELY_ON_GPU * sum(not _is_compiled(kind) for kind in kinds) > size
 
 
 def note_kinds(line: Sequence[Step | Loop]) -> None:

@@ -255,3 +255,22 @@ before = counters.compiles
 print(len(written(30)), counters.compiles - before)
 """
     assert output(script) == "31 1"  # what is joined last, which nothing reads but `tolist`
+
+
+def test_turns_of_a_loop_are_compiled_whole_where_numpy_runs_none() -> None:
+    script = """
+import funcgrad as torch
+from funcgrad._program.counters import counters
+
+cell, head = torch.nn.GRUCell(4, 4), torch.nn.Linear(4, 3)
+state, loss = torch.zeros(2, 4, device=DEVICE), 0.0
+for _ in range(6):
+    read = torch.softmax(head(state), -1)
+    state = cell(torch.cat([read, read.sum(-1, keepdim=True)], -1), state)
+    loss = loss + torch.nn.functional.cross_entropy(head(state), torch.tensor([1, 2], device=DEVICE))
+loss.backward()
+cell.weight_ih.grad.sum().item()
+print(counters.compiles, counters.parts, "at a time" in torch.explain.compiles()[-1].reason)
+"""
+    assert output(script.replace("DEVICE", "'cuda'")) == "1 0 False"
+    assert output(script.replace("DEVICE", "'cpu'"), on_gpu=False) == "1 0 True"

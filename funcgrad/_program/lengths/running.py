@@ -1,6 +1,6 @@
 """Compiles a program with lengths open for lengths up to a bound, and runs it at some of them.
 
-Leaves are padded with zeros on the host, or if they are large where they are; results are cut to their length there too.
+Leaves are padded with zeros on the host, or on the GPU if they are large; results are cut to their length there too.
 On the host neither needs a compile.
 """
 
