@@ -1,18 +1,25 @@
 """Rows: scaled dot product attention.
 
-Plain products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 72 ms of CPU
-time, 8 x 4 x 64 x 32 take 0.5 ms (`python -m tests.benchmarks.rows --workloads attention attention-small`).
+On a GPU cuDNN's kernel computes it in half precision, which never writes the scores down. Elsewhere these are plain
+products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 72 ms of CPU time,
+8 x 4 x 64 x 32 take 0.5 ms (`python -m tests.benchmarks.rows --workloads attention attention-small`).
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._ops.arithmetic import is_half
+from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name, scalar_name
+from funcgrad._ops.cudnn_attention import by_cudnn, is_for_cudnn
+from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.softmax import softmax_of
 from funcgrad._ops.table import Array, op
 
@@ -53,9 +60,23 @@ def scaled_dot_product_attention(
     With enable_gqa a key's head serves several of the query's. RuntimeError where shapes or dtypes do not fit.
     """
     _check(query, key, value, attn_mask)
-    if enable_gqa:
-        key, value = (jnp.repeat(x, _heads_per(query, x), -3) for x in (key, value))
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+
+    def products(query: Array, key: Array, value: Array, attn_mask: Array | None) -> Array:
+        if enable_gqa:
+            key, value = (jnp.repeat(x, _heads_per(query, x), -3) for x in (key, value))
+        return _by_products(query, key, value, attn_mask, dropout_mask, factor, is_causal=is_causal)
+
+    has_heads = enable_gqa or query.shape[:-2] == key.shape[:-2]
+    if has_heads and dropout_mask is None and is_for_cudnn(query, key, value, attn_mask, is_causal=is_causal):
+        return by_cudnn(products, query, key, value, attn_mask, factor, is_causal=is_causal)
+    return products(query, key, value, attn_mask)
+
+
+def _by_products(
+    query: Array, key: Array, value: Array, attn_mask: Array | None, dropout_mask: Array | None, factor: float,
+    *, is_causal: bool,
+) -> Array:  # fmt: skip
     broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     scores = _wide_product("...le,...se->...ls", query, key) * factor
     if is_causal:
@@ -74,8 +95,17 @@ def scaled_dot_product_attention(
 
 
 def _wide_product(equation: str, a: Array, b: Array) -> Array:
-    """Return a sum of products: in float32 for factors in half precision, as torch has them inside of attention."""
-    return jnp.einsum(equation, a, b, preferred_element_type=jnp.promote_types(a.dtype, jnp.float32))
+    """Return a sum of products: in float32 for factors in half precision, as torch has them inside of attention.
+
+    So are their gradients, of what comes from above in half precision too: a GPU is quick at no others.
+    """
+    wide = partial(jnp.einsum, equation, preferred_element_type=jnp.promote_types(a.dtype, jnp.float32))
+    if not is_half(a) or on_cpu():
+        return wide(a, b)
+    computed = with_own_vjp()(wide)
+    halves = partial(jnp.einsum, equation)
+    computed.defvjp(lambda *x: (computed(*x), x), lambda x, g: jax.vjp(halves, *x)[1](g.astype(a.dtype)))
+    return computed(a, b)
 
 
 def _heads_per(query: Array, other: Array) -> int:

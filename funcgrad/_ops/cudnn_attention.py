@@ -1,0 +1,120 @@
+"""Scaled dot product attention by cuDNN's kernel, which never writes the scores down: on a GPU, in half precision."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.interpreters import ad
+
+from funcgrad._ops.arithmetic import is_half
+from funcgrad._ops.table import Array
+
+Attention: TypeAlias = Callable[[Array, Array, Array, Array | None], Array]  # query, key, value, mask of bool -> result
+
+WIDEST = 128  # elements of a head
+IMPLEMENTATION: Literal["cudnn", "xla"] = "cudnn"
+
+
+@functools.cache
+def has_cudnn() -> bool:
+    """Tell whether programs run on a GPU for which cuDNN has the kernel."""
+    if jax.default_backend() != "gpu":
+        return False
+    small = jax.ShapeDtypeStruct((1, 8, 1, 8), jnp.bfloat16)
+    try:
+        jax.eval_shape(functools.partial(jax.nn.dot_product_attention, implementation="cudnn"), small, small, small)
+    except RuntimeError:
+        return False
+    return True
+
+
+def is_for_cudnn(query: Array, key: Array, value: Array, mask: Array | None, *, is_causal: bool) -> bool:
+    """Tell whether the kernel takes it. A mask of numbers it takes, but not all of them have a gradient there."""
+    if not is_half(query) or any(x.ndim != 4 for x in (query, key, value)) or not has_cudnn():
+        return False
+    sizes = *query.shape, *key.shape
+    if not all(isinstance(size, int) and size > 0 for size in sizes) or key.shape != value.shape:
+        return False
+    (batch, heads, length, width), (key_batch, key_heads, keys, _) = query.shape, key.shape
+    fits = batch == key_batch and heads % key_heads == 0 and width % 8 == 0 and width <= WIDEST
+    if mask is None:
+        return fits and (length == keys or not is_causal)
+    full = (batch, heads, length, keys)
+    return fits and mask.dtype == bool and not is_causal and np.broadcast_shapes(mask.shape, full) == full
+
+
+def by_cudnn(
+    products: Attention, query: Array, key: Array, value: Array, mask: Array | None, factor: float, *, is_causal: bool
+) -> Array:
+    """Return what the kernel gives where the program runs on a GPU; elsewhere, and in forward mode, that of products.
+
+    products: the same by products of matrices. Shape: query (B, H, L, E), key and value (B, K, S, E), where K divides
+    H, mask (*, L, S), result (B, H, L, E).
+    """
+    if any(isinstance(x, ad.JVPTracer) for x in (query, key, value)):
+        return products(query, key, value, mask)
+    fused = with_derivatives(products, factor, is_causal=is_causal)
+    return lax.platform_dependent(query, key, value, mask, cuda=fused, default=products)
+
+
+def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> Attention:
+    """Return the kernel with its own gradient; what is asked of that gradient is derived from the products."""
+    kernel = functools.partial(_kernel, factor=factor, is_causal=is_causal)
+
+    def pulled(
+        attention: Attention, mask: Array | None, query: Array, key: Array, value: Array, gradient: Array
+    ) -> tuple[Array, ...]:
+        return jax.vjp(lambda query, key, value: attention(query, key, value, mask), query, key, value)[1](gradient)
+
+    @jax.custom_vjp
+    def fused(query: Array, key: Array, value: Array, mask: Array | None) -> Array:
+        return kernel(query, key, value, mask)
+
+    @jax.custom_vjp
+    def gradients(mask: Array | None, query: Array, key: Array, value: Array, gradient: Array) -> tuple[Array, ...]:
+        return pulled(kernel, mask, query, key, value, gradient)
+
+    def first(saved: tuple, gradient: Array) -> tuple[Array | None, ...]:
+        query, key, value, mask = saved
+        return (*gradients(mask, query, key, value, gradient), None)
+
+    def second(saved: tuple, wanted: tuple) -> tuple[Array | None, ...]:
+        mask, *given = saved
+        return (None, *jax.vjp(functools.partial(pulled, products, mask), *given)[1](wanted))
+
+    fused.defvjp(lambda *given: (fused(*given), given), first)
+    gradients.defvjp(lambda *given: (gradients(*given), given), second)
+    return fused
+
+
+def _kernel(query: Array, key: Array, value: Array, mask: Array | None, *, factor: float, is_causal: bool) -> Array:
+    """Run the kernel. It has a gradient for even lengths only: an odd one is made even, and told."""
+    length, keys = query.shape[2], key.shape[2]
+    told: dict[str, Array] = {}
+    if length % 2 or keys % 2:
+        told = {
+            "query_seq_lengths": jnp.full(len(query), length, np.int32),
+            "key_value_seq_lengths": jnp.full(len(query), keys, np.int32),
+        }
+    rows = [_even(jnp.swapaxes(x, 1, 2), 1) for x in (query, key, value)]
+    shown = None
+    if mask is not None:
+        shown = jnp.broadcast_to(mask, (*mask.shape[:-2], length, keys))
+        shown = _even(_even(shown.reshape(*[1] * (4 - shown.ndim), *shown.shape), 2), 3)
+    found = jax.nn.dot_product_attention(
+        *rows, mask=shown, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION, **told
+    )
+    found = jnp.swapaxes(found[:, :length], 1, 2)
+    return found if mask is None else jnp.where(jnp.any(mask, -1, keepdims=True), found, 0)
+
+
+def _even(array: Array, axis: int) -> Array:
+    """Return an array with one more along an axis of odd length."""
+    more = [(0, array.shape[i] % 2 if i == axis else 0) for i in range(array.ndim)]
+    return jnp.pad(array, more)

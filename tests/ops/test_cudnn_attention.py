@@ -1,0 +1,99 @@
+"""Attention by cuDNN's kernel: what is done around it, with JAX's own attention in its place; no GPU is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from funcgrad._ops import cudnn_attention
+from funcgrad._ops.attention import _by_products
+from funcgrad._ops.cudnn_attention import is_for_cudnn, with_derivatives
+
+FACTOR = 0.3
+
+
+def products(query: Any, key: Any, value: Any, mask: Any, *, is_causal: bool) -> Any:
+    key, value = (jnp.repeat(x, query.shape[1] // x.shape[1], 1) for x in (key, value))
+    return _by_products(query, key, value, mask, None, FACTOR, is_causal=is_causal)
+
+
+def kernel(monkeypatch: pytest.MonkeyPatch, *, is_causal: bool) -> Callable[..., Any]:
+    """Return the kernel with its derivatives, computed by what XLA has in its place."""
+    monkeypatch.setattr(cudnn_attention, "IMPLEMENTATION", "xla")
+    return with_derivatives(partial(products, is_causal=is_causal), FACTOR, is_causal=is_causal)
+
+
+def inputs(length: int, keys: int, heads: int = 2) -> tuple[jax.Array, ...]:
+    draw = np.random.default_rng(0).standard_normal
+    shapes = (2, 2, length, 8), (2, heads, keys, 8), (2, heads, keys, 8)
+    return tuple(jnp.asarray(draw(shape), np.float32) for shape in shapes)
+
+
+MASKS = {
+    "none": None,
+    "of each row": np.arange(35).reshape(5, 7) % 3 > 0,
+    "of a sample": np.arange(14).reshape(2, 1, 1, 7) % 4 > 0,
+    "a row that sees nothing": np.arange(5)[:, None] != 2,
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("heads", [1, 2])
+def test_results_and_both_derivatives_are_those_of_the_products(
+    mask: str, heads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, shown = inputs(5, 7, heads), MASKS[mask]
+
+    def slope(attention: Callable[..., Any], *x: Any) -> Any:
+        return jax.grad(lambda *x: jnp.sum(attention(*x, shown) ** 2), (0, 1, 2))(*x)
+
+    def curvature(attention: Callable[..., Any]) -> Any:
+        return jax.grad(lambda *x: sum(jnp.sum(jnp.sin(g)) for g in slope(attention, *x)), (0, 1, 2))(*given)
+
+    fused, plain = kernel(monkeypatch, is_causal=False), partial(products, is_causal=False)
+    np.testing.assert_allclose(fused(*given, shown), plain(*given, shown), rtol=1e-5, atol=1e-5)
+    for of in (lambda attention: slope(attention, *given), curvature):
+        for found, expected in zip(of(fused), of(plain), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("length", [1, 4, 7])
+def test_a_causal_text_sees_what_is_before(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = inputs(length, length)
+    found = kernel(monkeypatch, is_causal=True)(*given, None)
+    np.testing.assert_allclose(found, products(*given, None, is_causal=True), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("query", "keys", "mask", "is_causal", "is_taken"),
+    [
+        ((2, 4, 6, 64), (2, 4, 6, 64), None, True, True),
+        ((2, 4, 6, 64), (2, 2, 9, 64), None, False, True),
+        ((2, 4, 6, 64), (2, 4, 9, 64), np.ones((6, 9), bool), False, True),
+        ((2, 4, 6, 64), (2, 4, 9, 64), np.ones((6, 9), np.float32), False, False),
+        ((2, 4, 6, 64), (2, 4, 9, 64), None, True, False),
+        ((2, 4, 6, 20), (2, 4, 6, 20), None, True, False),
+        ((2, 4, 6, 256), (2, 4, 6, 256), None, True, False),
+        ((4, 6, 64), (4, 6, 64), None, True, False),
+        ((2, 4, 0, 64), (2, 4, 0, 64), None, True, False),
+    ],
+)
+def test_which_the_kernel_takes(
+    query: tuple[int, ...], keys: tuple[int, ...], mask: Any, is_causal: bool, is_taken: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(cudnn_attention, "has_cudnn", lambda: True)
+    for dtype in (jnp.bfloat16, jnp.float16, jnp.float32):
+        q, k, v = (jax.ShapeDtypeStruct(shape, dtype) for shape in (query, keys, keys))
+        found = is_for_cudnn(q, k, v, mask, is_causal=is_causal)  # type: ignore[arg-type]  # shapes and dtypes will do
+        assert found is (is_taken and dtype is not jnp.float32)
+
+
+def test_there_is_none_without_a_gpu() -> None:
+    assert not cudnn_attention.has_cudnn()
