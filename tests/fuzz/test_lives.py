@@ -18,7 +18,7 @@ import funcgrad
 from funcgrad._base.config import settings as funcgrad_settings
 from tests.fuzz.lives import DEEDS, MODELS, RULES, Deed, Life
 
-EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "6"))
 deeds = st.lists(st.tuples(st.integers(0, len(DEEDS) - 1), st.integers(0, 11)), min_size=3, max_size=24)
 lives = st.tuples(st.integers(0, len(MODELS) - 1), st.integers(0, len(RULES) - 1), deeds)
 fuzz = settings(

@@ -21,7 +21,7 @@ from funcgrad._program.plan import forget_executables
 from funcgrad._program.stepwise import forget_plans
 from tests.fuzz.loops import AFTER, LONGEST, STEPS, WIDEST, Loop, Trainer
 
-EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10")) // 2  # each is many programs
+EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "6")) // 2  # each is many programs
 small = st.integers(0, 9)
 steps = st.tuples(st.integers(0, len(STEPS) - 1), small, small, st.integers(0, 3))
 loops = st.builds(

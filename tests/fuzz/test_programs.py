@@ -18,7 +18,7 @@ from funcgrad._program.at_once import at_once
 from funcgrad._program.lengths.family import forget_lengths
 from tests.fuzz.programs import ROWS, Machine, Step
 
-EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("FUNCGRAD_FUZZ_EXAMPLES", "6"))
 small = st.integers(0, 99)
 programs = st.lists(st.tuples(small, small, small, st.integers(0, 5)), min_size=1, max_size=14)
 fuzz = settings(

@@ -23,6 +23,7 @@ from funcgrad._program.record import fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._tape.vjp import OpenForwardHalf
 from funcgrad.nn import functional as F
+from tests.program.trainings import TRAININGS, losses_of, recorded, tagged, tagger
 
 shared = OpenForwardHalf.shared
 LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; room for 32 follows
@@ -271,57 +272,19 @@ def test_a_bucket_gives_what_each_length_gives(name: str, monkeypatch: pytest.Mo
     assert seen.compiles == 2 + (3 if name in ASK_MORE else 1)
 
 
-class Tagger(nn.Module):
-    """Embedding, then an LSTM or attention with a mask of the padding, then a class for each word."""
-
-    def __init__(self, kind: str, width: int) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(20, width, padding_idx=0)
-        self.lstm = nn.LSTM(width, width, batch_first=True) if kind == "lstm" else None
-        self.layer = nn.TransformerEncoderLayer(width, 2, 16, dropout=0.0, batch_first=True) if kind != "lstm" else None
-        self.head = nn.Linear(width, 5)
-
-    def forward(self, words: fg.Tensor) -> fg.Tensor:
-        x = self.embedding(words)
-        x = self.lstm(x)[0] if self.lstm else self.layer(x, src_key_padding_mask=words == 0)
-        return self.head(x)
-
-
-def _trained(kind: str, lengths: tuple[int, ...], width: int = 8) -> tuple[list[float], list[int]]:
-    fg.manual_seed(0)
-    model, generator = Tagger(kind, width), np.random.default_rng(0)
-    optimizer = fg.optim.Adam(model.parameters(), lr=0.01)
-    losses, compiles = [], []
-    for length in lengths:
-        words = fg.from_numpy(generator.integers(0, 20, (3, length)))
-        words[:, 0] = 1
-        target = words % 5
-        target[:, -1] = -100
-        with counted() as seen:
-            optimizer.zero_grad()
-            loss = F.cross_entropy(model(words).view(-1, 5), target.view(-1), ignore_index=-100)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-        compiles.append(seen.compiles)
-    return losses, compiles
-
-
-@pytest.mark.parametrize("kind", ["lstm", "attention"])
-def test_text_of_many_lengths_trains_as_with_a_program_for_each(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = (9, 14, 11, 13, 16, 10, 6, 7, 19, 15)
-    losses, compiles = _trained(kind, lengths)
-    assert sum(compiles[2:]) == 2  # rooms for 16 and for 32
-    _without_forms(monkeypatch)
-    np.testing.assert_allclose(losses, _trained(kind, lengths)[0], rtol=1e-4)
+@pytest.mark.parametrize("name", ["lstm", "attention"])
+def test_text_of_many_lengths_trains_as_under_torch(name: str) -> None:
+    with counted() as seen:
+        losses = losses_of(fg, name)
+    assert seen.compiles == 4  # two as they are, rooms for 16 and for 32
+    np.testing.assert_allclose(losses, recorded(name), rtol=1e-4)
 
 
 def test_what_was_traced_with_a_length_open_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     halves = []
     monkeypatch.setattr(shapes, "_KINDS", Bounded(4096))  # other tests have trained nets of other widths
     monkeypatch.setattr(OpenForwardHalf, "shared", lambda half, inputs: halves.append(half) or shared(half, inputs))
-    _trained("lstm", (9, 14, 11, 13), width=6)
+    tagged(fg, [(length, 6) for length in (9, 14, 11, 13)], "lstm")
     assert halves and not any(half._kept for half in halves)
 
 
@@ -338,19 +301,19 @@ def _continued(tagger: Callable[[fg.Tensor], fg.Tensor], turns: int, *, reading:
 
 def test_a_text_that_nobody_reads_while_it_grows_is_a_program_a_turn() -> None:
     fg.manual_seed(3)
-    tagger = Tagger("attention", 8).eval()
-    text, runs = _continued(tagger, 12, reading=False)
+    model = tagger(fg, "attention", 8).eval()
+    text, runs = _continued(model, 12, reading=False)
     assert runs == 12
-    assert _continued(tagger, 12, reading=False)[0] == text
-    assert _continued(tagger, 12, reading=True)[0] == text
+    assert _continued(model, 12, reading=False)[0] == text
+    assert _continued(model, 12, reading=True)[0] == text
 
 
 def test_a_text_that_outgrows_its_window_is_compiled_three_times() -> None:
     fg.manual_seed(3)
-    tagger = Tagger("attention", 12).eval()
+    model = tagger(fg, "attention", 12).eval()
 
     def windowed(words: fg.Tensor) -> fg.Tensor:
-        return tagger(words[:, -20:])
+        return model(words[:, -20:])
 
     with counted() as seen:
         text, runs = _continued(windowed, 30, reading=False)
@@ -382,172 +345,25 @@ def test_blocks_that_widen_are_one_program() -> None:
     assert seen.runs == 2
 
 
-def _translated(lengths: list[tuple[int, int]]) -> list[float]:
-    """Train an encoder and a decoder with attention on sentences of lengths that vary independently."""
-    fg.manual_seed(0)
-    encoder, decoder = nn.GRU(6, 8, batch_first=True), nn.GRU(6, 8, batch_first=True)
-    head, generator = nn.Linear(16, 5), np.random.default_rng(0)
-    optimizer = fg.optim.SGD([*encoder.parameters(), *decoder.parameters(), *head.parameters()], lr=0.1)
-    losses = []
-    for n, m in lengths:
-        source, written = (fg.from_numpy(generator.standard_normal((3, k, 6), np.float32)) for k in (n, m))
-        target = fg.from_numpy(generator.integers(0, 5, (3, m)))
-        optimizer.zero_grad()
-        read, state = encoder(source)
-        found, _ = decoder(written, state)
-        seen = (found @ read.transpose(1, 2)).softmax(-1) @ read
-        logits = head(fg.cat([seen, found], -1))
-        loss = F.cross_entropy(logits.reshape(-1, 5), target.reshape(-1)) + fg.cat([read, found], 1).std()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def _boxes(boxes: list[tuple[int, int]]) -> list[float]:
-    """Write random boxes of one image into another, as cutmix does, and train on the result."""
-    weight, generator = fg.ones(3, 24, 24, requires_grad=True), np.random.default_rng(0)
-    losses = []
-    for height, width in boxes:
-        top, left = int(generator.integers(0, 24 - height + 1)), int(generator.integers(0, 24 - width + 1))
-        x = fg.from_numpy(generator.standard_normal((4, 3, 24, 24), np.float32))
-        x[:, :, top : top + height, left : left + width] = x.flip(0)[:, :, top : top + height, left : left + width]
-        loss = (x * weight).sum().square() / (height * width)
-        loss.backward()
-        losses += [loss.item(), float(weight.grad.sum())]
-    return losses
-
-
-def _recordings(lengths: list[tuple[int, int]]) -> list[float]:
-    """Train a recognizer of recordings: strided convolutions make frames of samples, whose number a mask asks for."""
-    fg.manual_seed(0)
-    first, second, head = nn.Conv1d(6, 8, 3, 2, 1), nn.Conv1d(8, 8, 3, 2, 1), nn.Linear(8, 5)
-    attend, generator = nn.MultiheadAttention(8, 2, batch_first=True), np.random.default_rng(0)
-    optimizer = fg.optim.SGD(nn.ModuleList([first, second, attend, head]).parameters(), lr=0.01)
-    losses = []
-    for n, m in lengths:
-        samples = fg.from_numpy(generator.standard_normal((3, 6, 5 * n + 3), np.float32))
-        spoken = fg.tensor([5 * n + 3, 5 * n, 4 * n])
-        said = fg.from_numpy(generator.integers(1, 5, (3, m // 4 + 1)))
-        heard = second(first(samples).relu())
-        batch, channels, frames = heard.shape
-        heard = heard.permute(0, 2, 1).reshape(batch * frames, channels).view(batch, frames, -1)
-        counts = (spoken + 3) // 4
-        silent = fg.arange(frames)[None] >= counts[:, None]
-        seen, _ = attend(heard, heard, heard, key_padding_mask=silent, need_weights=False)
-        scores = head(heard + seen).log_softmax(-1)
-        loss = F.ctc_loss(scores.transpose(0, 1), said, counts, fg.full((3,), said.shape[1]), zero_infinity=True)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-_BOTH_VARY = [(9, 7), (5, 11), (12, 8), (6, 6), (11, 4), (4, 12), (10, 9), (7, 13), (13, 10), (8, 5)]
-
-
-@pytest.mark.parametrize("train", [_translated, _boxes, _recordings])
-def test_two_lengths_that_vary_independently_share_an_executable(
-    train: Callable[..., list[float]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("translated", 5), ("boxes", 5), ("recordings", 5),  # two lengths that vary independently
+        ("graphs", 5), ("experts", 14), ("layers_of_experts", 14), ("sets", 4),  # sums of them, or many
+    ],
+)  # fmt: skip
+def test_several_lengths_share_an_executable_and_train_as_under_torch(name: str, most: int) -> None:
     with counted() as seen:
-        losses = train(_BOTH_VARY)
-    assert seen.compiles <= 5
-    _without_forms(monkeypatch)
-    np.testing.assert_allclose(losses, train(_BOTH_VARY), rtol=1e-4)
+        losses = losses_of(fg, name)
+    assert 0 < seen.compiles <= most
+    np.testing.assert_allclose(losses, recorded(name), rtol=1e-4)
 
 
-def _graphs(sizes: list[tuple[int, int]]) -> list[float]:
-    """Train a graph convolution with loops added, so that edges and nodes come together; graphs of other sizes."""
-    fg.manual_seed(0)
-    first, last, generator = nn.Linear(6, 8), nn.Linear(8, 3), np.random.default_rng(0)
-    optimizer = fg.optim.SGD([*first.parameters(), *last.parameters()], lr=0.1)
-    losses = []
-    for nodes, edges in sizes:
-        x = fg.from_numpy(generator.standard_normal((nodes, 6), np.float32))
-        pairs, graph = (fg.from_numpy(generator.integers(0, most, shape)) for most, shape in
-                        ((nodes, (2, edges)), (4, nodes)))  # fmt: skip
-        source, target = fg.cat([pairs, fg.arange(nodes).repeat(2, 1)], 1)
-        scale = fg.zeros(nodes).scatter_add_(0, target, fg.ones(len(target))).pow(-0.5)
-        messages = first(x)[source] * (scale[source] * scale[target])[:, None]
-        seen = fg.zeros(nodes, 8).index_add_(0, target, messages).relu()
-        logits = last(fg.zeros(4, 8).index_add_(0, graph, seen))
-        loss = F.cross_entropy(logits, fg.tensor([0, 1, 2, 0]))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-class _Experts(nn.Module):
-    """A mixture of six experts, each of which gets as many rows as the gate happens to choose it for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = nn.Linear(6, 6)
-        self.experts = nn.ModuleList([nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6)) for _ in range(6)])
-
-    def forward(self, x: fg.Tensor) -> fg.Tensor:
-        shares, chosen = self.gate(x).softmax(-1).topk(2, -1)
-        found = fg.zeros_like(x)
-        for i, expert in enumerate(self.experts):
-            rows, which = fg.where(chosen == i)
-            found.index_add_(0, rows, expert(x[rows]) * shares[rows, which, None])
-        return found + x
-
-
-def _experts(sizes: list[tuple[int, int]], layers: int = 1, rows: int = 64) -> list[float]:
-    fg.manual_seed(0)
-    mixed, head = nn.Sequential(*[_Experts() for _ in range(layers)]), nn.Linear(6, 3)
-    optimizer = fg.optim.SGD([*mixed.parameters(), *head.parameters()], lr=0.1)
-    generator, losses = np.random.default_rng(0), []
-    for _ in sizes:
-        x = fg.from_numpy(generator.standard_normal((rows, 6), np.float32))
-        loss = F.cross_entropy(head(mixed(x)), (x[:, 0] > 0).long())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def _layers_of_experts(sizes: list[tuple[int, int]]) -> list[float]:
-    """Train two layers of experts: the backward pass goes through both, so that twelve lengths vary in it."""
-    return _experts(sizes, layers=2, rows=400)
-
-
-def _sets(sizes: list[tuple[int, int]]) -> list[float]:
-    """Train a net of sets of points, embedded together, then split again; each set attends to its own."""
-    fg.manual_seed(0)
-    body, attention, head = nn.Linear(6, 8), nn.Linear(8, 1), nn.Linear(8, 3)
-    optimizer = fg.optim.SGD([*body.parameters(), *attention.parameters(), *head.parameters()], lr=0.1)
-    generator, losses = np.random.default_rng(0), []
-    for few, many in sizes:
-        parts = [few, many, (few * many) % 50 + 5]
-        points = fg.from_numpy(generator.standard_normal((sum(parts), 6), np.float32))
-        split = fg.split(body(points).tanh(), parts)
-        pooled = fg.stack([(attention(part).softmax(0) * part).sum(0) for part in split])
-        loss = F.cross_entropy(head(pooled), fg.tensor([0, 1, 2]))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-@pytest.mark.parametrize(("train", "most"), [(_graphs, 5), (_experts, 14), (_layers_of_experts, 14), (_sets, 4)])
-def test_lengths_that_are_sums_and_many_lengths_share_an_executable(
-    train: Callable[..., list[float]], most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    generator = np.random.default_rng(1)
-    sizes = [tuple(generator.integers((20, 70), (60, 200)).tolist()) for _ in range(14)]
-    with counted() as seen:
-        losses = train(sizes)
-    assert seen.compiles <= most
-    _without_forms(monkeypatch)
-    np.testing.assert_allclose(losses[:6], train(sizes[:6]), rtol=1e-4)  # each step is compiled for this
+@pytest.mark.parity
+@pytest.mark.parametrize("name", TRAININGS)
+def test_the_losses_are_those_of_torch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    np.testing.assert_allclose(recorded(name), losses_of(torch, name), rtol=1e-5)
 
 
 def test_experts_that_get_equally_many_rows_are_no_turns_of_a_loop() -> None:
