@@ -94,21 +94,17 @@ def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> 
 
 
 def _kernel(query: Array, key: Array, value: Array, mask: Array | None, *, factor: float, is_causal: bool) -> Array:
-    """Run the kernel. It has a gradient for even lengths only: an odd one is made even, and told."""
+    """Run the kernel. It has a gradient for even lengths only, so odd ones get a place more, which nobody sees."""
     length, keys = query.shape[2], key.shape[2]
-    told: dict[str, Array] = {}
-    if length % 2 or keys % 2:
-        told = {
-            "query_seq_lengths": jnp.full(len(query), length, np.int32),
-            "key_value_seq_lengths": jnp.full(len(query), keys, np.int32),
-        }
+    seen = mask
+    if seen is None and keys % 2 and not is_causal:  # in a causal text nothing sees what comes last but itself
+        seen = np.ones((1, 1), bool)
+    if seen is not None:
+        seen = jnp.broadcast_to(seen, (*seen.shape[:-2], length, keys))
+        seen = _even(_even(seen.reshape(*[1] * (4 - seen.ndim), *seen.shape), 2), 3)
     rows = [_even(jnp.swapaxes(x, 1, 2), 1) for x in (query, key, value)]
-    shown = None
-    if mask is not None:
-        shown = jnp.broadcast_to(mask, (*mask.shape[:-2], length, keys))
-        shown = _even(_even(shown.reshape(*[1] * (4 - shown.ndim), *shown.shape), 2), 3)
     found = jax.nn.dot_product_attention(
-        *rows, mask=shown, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION, **told
+        *rows, mask=seen, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION
     )
     found = jnp.swapaxes(found[:, :length], 1, 2)
     return found if mask is None else jnp.where(jnp.any(mask, -1, keepdims=True), found, 0)
