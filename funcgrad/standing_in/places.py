@@ -47,8 +47,6 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.cuda.amp.common": ("funcgrad.cuda.amp",),
     "torch.cuda.amp.grad_scaler": ("funcgrad.cuda.amp",),
     "torch.cuda.comm": ("funcgrad.nn.parallel",),
-    "torch.cuda.random": ("funcgrad.cuda",),
-    "torch.cuda.streams": ("funcgrad.cuda",),
     "torch.distributed._composable": ("funcgrad.distributed.fsdp",),
     "torch.distributed._composable.fsdp": ("funcgrad.distributed.fsdp",),
     "torch.distributed._functional_collectives": ("funcgrad.distributed.functional_collectives",),

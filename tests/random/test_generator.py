@@ -153,7 +153,7 @@ def test_the_seed_of_gpus_is_not_that_of_the_cpu(seed_gpus: Callable[[int], None
 def test_a_gpu_is_seeded_alone_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     other = holding_key()
     monkeypatch.setitem(generators._defaults, generators.Device("cuda", 0), other)
-    monkeypatch.setattr(cuda, "is_available", lambda: True)
+    monkeypatch.setattr(cuda.random, "available", lambda kind: (kind,))
     random.manual_seed(3)
     cuda.manual_seed(5)
     assert (random.initial_seed(), other.initial_seed()) == (3, 5)
