@@ -274,3 +274,15 @@ print(counters.compiles, counters.parts, "at a time" in torch.explain.compiles()
 """
     assert output(script.replace("DEVICE", "'cuda'")) == "1 0 False"
     assert output(script.replace("DEVICE", "'cpu'"), on_gpu=False) == "1 0 True"
+
+
+def test_the_state_of_the_gpus_generator_is_kept_by_its_module() -> None:
+    script = """
+import funcgrad as torch
+
+(state,) = torch.cuda.random.get_rng_state_all()
+first = torch.rand(2, device="cuda").tolist()
+torch.cuda.random.set_rng_state_all([state])
+print(torch.rand(2, device="cuda").tolist() == first != torch.rand(2, device="cuda").tolist())
+"""
+    assert output(script) == "True"
