@@ -45,8 +45,9 @@ def is_for_cudnn(query: Array, key: Array, value: Array, mask: Array | None, *, 
     fits = batch == key_batch and heads % key_heads == 0 and width % 8 == 0 and width <= WIDEST
     if mask is None:
         return fits and (length == keys or not is_causal)
-    full = (batch, heads, length, keys)
-    return fits and mask.dtype == bool and not is_causal and np.broadcast_shapes(mask.shape, full) == full
+    full = (batch, heads, length, keys)[-mask.ndim :] if 2 <= mask.ndim <= 4 else ()
+    spreads = bool(full) and all(size in (1, wanted) for size, wanted in zip(mask.shape, full, strict=True))
+    return fits and mask.dtype == bool and not is_causal and spreads
 
 
 def by_cudnn(
