@@ -47,7 +47,14 @@ METHODS["grad_dtype"] = property(_grad_dtype, _set_grad_dtype, doc="The dtype th
 @method()
 def size(self: Tensor, dim: int | None = None) -> Any:
     """Return the shape, or the size of one dimension."""
-    return self.shape if dim is None else self.shape[in_range(self, dim, "size(): argument 'dim' (position 1)")]
+    return self.shape if dim is None else self.shape[_own_dim(self, dim, "size(): argument 'dim' (position 1)")]
+
+
+def _own_dim(self: Tensor, dim: Any, label: str = "argument 'dim'") -> int:
+    """Return `dim` counted from the front. IndexError where there is no such dimension; a number has none."""
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {as_int(dim, label)} but tensor has no dimensions")
+    return in_range(self, dim, label)
 
 
 def in_range(self: Tensor, dim: Any, label: str = "argument 'dim'") -> int:
@@ -158,7 +165,7 @@ def numel(input: Tensor) -> int:
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """Return the strides in elements that torch's tensor would have."""
     found = strides.strides_of(self)
-    return found if dim is None else found[in_range(self, dim)]
+    return found if dim is None else found[_own_dim(self, dim)]
 
 
 @method()

@@ -212,6 +212,8 @@ def _tensor_index(item: Any) -> Any:
         return bool(item)
     if isinstance(item, (list, tuple, range, np.ndarray)):
         listed = from_data(list(item) if isinstance(item, range) else item, None, None, False)
+        if listed.ndim == 0 and is_mask(listed):
+            return bool(listed)
         return listed if listed.shape.numel() else listed.to(dtypes.int64)
     if hasattr(item, "__index__"):
         return item.__index__()
@@ -219,7 +221,7 @@ def _tensor_index(item: Any) -> Any:
         raise TypeError("new(): invalid data type 'str'")
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type(item).__name__})"
+        f"(got {c_class_name(item)})"
     )
 
 

@@ -138,3 +138,16 @@ def test_a_mask_of_bytes_that_does_not_fit_is_told_so_before_that_it_is_of_bytes
         x[torch.tensor([1], dtype=torch.uint8)] = 1.0
     with pytest.raises(RuntimeError, match="only supports boolean masks"):
         x[torch.tensor([1, 0, 1], dtype=torch.uint8)] = 1.0
+
+
+def test_a_truth_value_of_numpy_without_dimensions_selects_all_or_nothing() -> None:
+    x = funcgrad.arange(3)
+    assert x[np.array(True)].tolist() == [[0, 1, 2]] and x[np.array(False)].shape == (0, 3)
+    x[np.array(True)] = 4
+    x[np.array(False)] = 5
+    assert x.tolist() == [4, 4, 4]
+
+
+def test_a_number_of_numpy_is_refused_by_its_full_name() -> None:
+    with pytest.raises(IndexError, match=r"valid indices \(got numpy.float32\)"):
+        funcgrad.arange(3)[np.float32(1)]

@@ -336,3 +336,10 @@ def test_no_nan_is_the_same_as_another() -> None:
     found, places, counts = torch.unique(x, return_inverse=True, return_counts=True)
     assert str(found) == "tensor([1., 2., nan, nan])"
     assert places.tolist() == [0, 2, 1, 3, 0] and counts.tolist() == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("dim", [0, -1, 1])
+def test_a_number_has_no_dimension_whose_size_could_be_asked(dim: int) -> None:
+    for ask in (torch.tensor(5).size, torch.tensor(5).stride):
+        with pytest.raises(IndexError, match=f"^Dimension specified as {dim} but tensor has no dimensions$"):
+            ask(dim)
