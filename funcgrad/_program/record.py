@@ -330,7 +330,8 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
     """Make `value` a leaf of the program, or an instruction where it is a constant."""
     if value.array is None:
         # its instruction comes before this one, whose key alone would say what is known of the leaves that it brought
-        if value.program is not CONSTANT or any(type(known) is Aval for known in key):
+        is_constant = value.program is CONSTANT
+        if not is_constant or any(type(known) is Aval for known in key) or _is_taken_elsewhere(value, inputs):
             raise Again(value)
         _record_constant(value)
         if program.closed:  # that was the last instruction it had room for

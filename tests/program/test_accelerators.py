@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -286,3 +287,11 @@ torch.cuda.random.set_rng_state_all([state])
 print(torch.rand(2, device="cuda").tolist() == first != torch.rand(2, device="cuda").tolist())
 """
     assert output(script) == "True"
+
+
+def test_what_lies_here_and_there_gives_what_it_gives_on_one_device() -> None:
+    script = "from tests.fuzz.devices import outcomes\nprint(outcomes(list(range(12))))"
+    mixed, alone = (ast.literal_eval(output(script, on_gpu=on_gpu)) for on_gpu in (True, False))
+    assert len(mixed) == 12 and all(len(one) >= 54 for one in mixed)
+    for one, other in zip(mixed, alone, strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
