@@ -63,6 +63,14 @@ def test_results_and_both_derivatives_are_those_of_the_products(
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(("length", "keys"), [(5, 8), (6, 7), (1, 4), (4, 1)])
+def test_either_length_may_be_odd(length: int, keys: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = inputs(length, keys)
+    fused, plain = kernel(monkeypatch, is_causal=False), partial(products, is_causal=False)
+    for of in (lambda f, *x: f(*x, None), jax.grad(lambda f, *x: jnp.sum(f(*x, None) ** 2), 2)):
+        np.testing.assert_allclose(of(fused, *given), of(plain, *given), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("length", [1, 4, 7])
 def test_a_causal_text_sees_what_is_before(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given = inputs(length, length)
