@@ -203,21 +203,19 @@ def record(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> tup
             if call.is_last:
                 run_present()
             return call.signature, promised  # type: ignore[return-value]  # only a root has no signature
-    except Mixed:
+    except (Again, Mixed) as obstacle:
         _withdraw(program, key)
-        together = [brought(x.aval, numbers_of(x)) if is_elsewhere(x) else x for x in inputs]
-        return record(op, together, statics)
-    except Again as again:
-        _withdraw(program, key)
-        _make_way(program, again, inputs)
-        return record(op, inputs, statics)
+        return record(op, _with_way_made(program, obstacle, inputs), statics)
     except Exception:
         _withdraw(program, key)
         raise
 
 
-def _make_way(program: Program, again: Again, inputs: Sequence[Any]) -> None:
-    value = again.args[0] if again.args else None
+def _with_way_made(program: Program, obstacle: Again | Mixed, inputs: Sequence[Any]) -> Sequence[Any]:
+    """Do what has to be done before a call can be recorded; return what it is to be given then."""
+    if isinstance(obstacle, Mixed):
+        return [brought(x.aval, numbers_of(x)) if is_elsewhere(x) else x for x in inputs]
+    value = obstacle.args[0] if obstacle.args else None
     if value is not None and value.program is CONSTANT and not _is_taken_elsewhere(value, inputs):
         _record_constant(value)
     elif value is not None:
@@ -226,6 +224,7 @@ def _make_way(program: Program, again: Again, inputs: Sequence[Any]) -> None:
         thread.program = Program()
     else:
         run_present()
+    return inputs
 
 
 def _is_taken_elsewhere(value: Value, inputs: Sequence[Any]) -> bool:
