@@ -23,6 +23,8 @@ from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.softmax import softmax_of
 from funcgrad._ops.table import Array, op
 
+_MANY_SCORES = 2**25  # what a GPU computes again for a gradient rather than keep in its memory
+
 
 def _attention_grad(shapes: tuple, statics: tuple) -> tuple:
     same = shapes[0][-1:] == shapes[2][-1:] and shapes[0][:-2] == shapes[2][:-2]
@@ -70,7 +72,9 @@ def scaled_dot_product_attention(
     has_heads = enable_gqa or query.shape[:-2] == key.shape[:-2]
     if has_heads and dropout_mask is None and is_for_cudnn(query, key, value, attn_mask, is_causal=is_causal):
         return by_cudnn(products, query, key, value, attn_mask, factor, is_causal=is_causal)
-    return products(query, key, value, attn_mask)
+    scores = math.prod(query.shape[:-1]) * key.shape[-2]
+    is_long = isinstance(scores, int) and scores >= _MANY_SCORES and not on_cpu()
+    return (jax.checkpoint(products) if is_long else products)(query, key, value, attn_mask)
 
 
 def _by_products(

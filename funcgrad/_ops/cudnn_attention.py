@@ -15,7 +15,7 @@ from jax.interpreters import ad
 from funcgrad._ops.arithmetic import is_half
 from funcgrad._ops.table import Array
 
-Attention: TypeAlias = Callable[[Array, Array, Array, Array | None], Array]  # query, key, value, mask of bool -> result
+Attention: TypeAlias = Callable[[Array, Array, Array, Array | None], Array]  # query, key, value, mask -> result
 
 WIDEST = 128  # elements of a head
 IMPLEMENTATION: Literal["cudnn", "xla"] = "cudnn"
@@ -35,7 +35,7 @@ def has_cudnn() -> bool:
 
 
 def is_for_cudnn(query: Array, key: Array, value: Array, mask: Array | None, *, is_causal: bool) -> bool:
-    """Tell whether the kernel takes it. A mask of numbers it takes, but not all of them have a gradient there."""
+    """Tell whether the kernel takes it."""
     if not is_half(query) or any(x.ndim != 4 for x in (query, key, value)) or not has_cudnn():
         return False
     sizes = *query.shape, *key.shape
@@ -47,7 +47,7 @@ def is_for_cudnn(query: Array, key: Array, value: Array, mask: Array | None, *, 
         return fits and (length == keys or not is_causal)
     full = (batch, heads, length, keys)[-mask.ndim :] if 2 <= mask.ndim <= 4 else ()
     spreads = bool(full) and all(size in (1, wanted) for size, wanted in zip(mask.shape, full, strict=True))
-    return fits and mask.dtype == bool and not is_causal and spreads
+    return fits and mask.dtype in (bool, query.dtype) and not is_causal and spreads
 
 
 def by_cudnn(
@@ -56,7 +56,7 @@ def by_cudnn(
     """Return what the kernel gives where the program runs on a GPU; elsewhere, and in forward mode, that of products.
 
     products: the same by products of matrices. Shape: query (B, H, L, E), key and value (B, K, S, E), where K divides
-    H, mask (*, L, S), result (B, H, L, E).
+    H, mask (*, L, S) of bool or of numbers that are added, result (B, H, L, E).
     """
     if any(isinstance(x, ad.JVPTracer) for x in (query, key, value)):
         return products(query, key, value, mask)
@@ -65,7 +65,10 @@ def by_cudnn(
 
 
 def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> Attention:
-    """Return the kernel with its own gradient; what is asked of that gradient is derived from the products."""
+    """Return the kernel with its own gradient.
+
+    That of a mask of numbers, of which the kernel has some only, and what is asked of a gradient come from the products.
+    """
     kernel = functools.partial(_kernel, factor=factor, is_causal=is_causal)
 
     def pulled(
@@ -83,11 +86,11 @@ def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> 
 
     def first(saved: tuple, gradient: Array) -> tuple[Array | None, ...]:
         query, key, value, mask = saved
-        return (*gradients(mask, query, key, value, gradient), None)
+        (of_mask,) = jax.vjp(functools.partial(products, query, key, value), mask)[1](gradient)
+        return (*gradients(mask, query, key, value, gradient), of_mask)
 
     def second(saved: tuple, wanted: tuple) -> tuple[Array | None, ...]:
-        mask, *given = saved
-        return (None, *jax.vjp(functools.partial(pulled, products, mask), *given)[1](wanted))
+        return jax.vjp(functools.partial(pulled, products), *saved)[1](wanted)
 
     fused.defvjp(lambda *given: (fused(*given), given), first)
     gradients.defvjp(lambda *given: (gradients(*given), given), second)
@@ -97,21 +100,26 @@ def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> 
 def _kernel(query: Array, key: Array, value: Array, mask: Array | None, *, factor: float, is_causal: bool) -> Array:
     """Run the kernel. It has a gradient for even lengths only, so odd ones get a place more, which nobody sees."""
     length, keys = query.shape[2], key.shape[2]
-    seen = mask
-    if seen is None and keys % 2 and not is_causal:  # in a causal text nothing sees what comes last but itself
-        seen = np.ones((1, 1), bool)
-    if seen is not None:
-        seen = jnp.broadcast_to(seen, (*seen.shape[:-2], length, keys))
-        seen = _even(_even(seen.reshape(*[1] * (4 - seen.ndim), *seen.shape), 2), 3)
+    hidden = -(2.0**15 if query.dtype == jnp.float16 else 2.0**41)  # cuDNN takes differences of what is much less
+    added = seen = None
+    if mask is not None:
+        is_bool = mask.dtype == bool
+        added = jnp.where(mask, 0.0, hidden).astype(query.dtype) if is_bool else jnp.maximum(mask, hidden)
+        seen = jnp.any(mask if is_bool else mask > -jnp.inf, -1, keepdims=True)
+    elif keys % 2 and not is_causal:  # in a causal text nothing sees what comes last but itself
+        added = jnp.zeros((1, 1), query.dtype)
+    if added is not None:
+        added = jnp.broadcast_to(added, (*added.shape[:-2], length, keys))
+        added = _even(_even(added.reshape(*[1] * (4 - added.ndim), *added.shape), 2), 3, hidden)
     rows = [_even(jnp.swapaxes(x, 1, 2), 1) for x in (query, key, value)]
     found = jax.nn.dot_product_attention(
-        *rows, mask=seen, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION
+        *rows, bias=added, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION
     )
     found = jnp.swapaxes(found[:, :length], 1, 2)
-    return found if mask is None else jnp.where(jnp.any(mask, -1, keepdims=True), found, 0)
+    return found if seen is None else jnp.where(seen, found, 0)
 
 
-def _even(array: Array, axis: int) -> Array:
+def _even(array: Array, axis: int, filler: float = 0.0) -> Array:
     """Return an array with one more along an axis of odd length."""
     more = [(0, array.shape[i] % 2 if i == axis else 0) for i in range(array.ndim)]
-    return jnp.pad(array, more)
+    return jnp.pad(array, more, constant_values=filler)

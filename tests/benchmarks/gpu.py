@@ -31,6 +31,7 @@ class Text(NamedTuple):
     sees: str = "what is before"
     dropout: float = 0.0
     width: int = 768
+    is_half: bool = True
 
 
 class Images(NamedTuple):
@@ -45,7 +46,9 @@ WORKLOADS: dict[str, Text | Images] = {
     "gpt2": Text(8, 1024, 12, 50304),
     "all": Text(64, 197, 12, 1024, sees="everything"),
     "mask": Text(32, 256, 6, 1024, sees="what a mask shows"),
+    "numbers": Text(32, 256, 6, 1024, sees="what a mask of numbers shows"),
     "dropout": Text(8, 1024, 6, 1024, dropout=0.1),
+    "float32": Text(8, 1024, 6, 1024, is_half=False),
     "resnet50": Images(64, 224, is_half=False),
     "resnet50-half": Images(64, 224, is_half=True),
 }
@@ -57,7 +60,9 @@ def transformer(torch: Any, sizes: Text, device: str) -> tuple[Any, Callable[[An
     heads = width // 64
     draw = torch.Generator().manual_seed(1)
     ends = torch.randint(sizes.length // 2, sizes.length + 1, (sizes.batch, 1), generator=draw)
-    mask = (torch.arange(sizes.length)[None] < ends)[:, None, None].to(device)
+    shown = (torch.arange(sizes.length)[None] < ends)[:, None, None].to(device)
+    added = torch.where(shown, 0.0, float("-inf"))
+    mask = {"what a mask shows": shown, "what a mask of numbers shows": added}.get(sizes.sees)
     words, following = (
         torch.randint(sizes.words, (sizes.batch, sizes.length), generator=draw).to(device) for _ in range(2)
     )
@@ -74,9 +79,8 @@ def transformer(torch: Any, sizes: Text, device: str) -> tuple[Any, Callable[[An
             shape = (*x.shape[:2], heads, width // heads)
             q, k, v = (part.view(shape).transpose(1, 2) for part in self.all(self.norm1(x)).split(width, dim=2))
             y = functional.scaled_dot_product_attention(
-                q, k, v, mask if sizes.sees == "what a mask shows" else None, self.drop.p,
-                is_causal=sizes.sees == "what is before",
-            )  # fmt: skip
+                q, k, v, mask, self.drop.p, is_causal=sizes.sees == "what is before"
+            )
             x = x + self.drop(self.mixed(y.transpose(1, 2).contiguous().view(x.shape)))
             return x + self.drop(self.narrow(functional.gelu(self.wide(self.norm2(x)), approximate="tanh")))
 
@@ -98,7 +102,7 @@ def transformer(torch: Any, sizes: Text, device: str) -> tuple[Any, Callable[[An
             return self.head(self.norm(x))
 
     def loss(net: Any) -> Any:
-        with torch.autocast(device, dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=sizes.is_half):
             return functional.cross_entropy(net(words).view(-1, sizes.words), following.view(-1))
 
     return Transformer().to(device), loss
