@@ -1,8 +1,9 @@
 """Rows: scaled dot product attention.
 
 On a GPU cuDNN's kernel computes it in half precision, which never writes the scores down. Elsewhere these are plain
-products around a softmax: on 2 CPU cores, causal 16 x 6 heads x 256 x 64 forward and backward take 72 ms of CPU time,
-8 x 4 x 64 x 32 take 0.5 ms (`python -m tests.benchmarks.rows --workloads attention attention-small`).
+products around a softmax, whose scores a GPU does not keep for the gradient if they are many: on 2 CPU cores, causal
+16 x 6 heads x 256 x 64 forward and backward take 72 ms of CPU time, 8 x 4 x 64 x 32 take 0.5 ms
+(`python -m tests.benchmarks.rows --workloads attention attention-small`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.softmax import softmax_of
 from funcgrad._ops.table import Array, op
 
-_MANY_SCORES = 2**25  # what a GPU computes again for a gradient rather than keep in its memory
+_MANY_SCORES = 2**25  # of one call: a GPU computes so many again for the gradient and keeps none
 
 
 def _attention_grad(shapes: tuple, statics: tuple) -> tuple:

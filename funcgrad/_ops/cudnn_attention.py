@@ -67,7 +67,8 @@ def by_cudnn(
 def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> Attention:
     """Return the kernel with its own gradient.
 
-    That of a mask of numbers, of which the kernel has some only, and what is asked of a gradient come from the products.
+    That of a mask of numbers, which the kernel has for some of them only, and what is asked of a gradient are derived
+    from the products.
     """
     kernel = functools.partial(_kernel, factor=factor, is_causal=is_causal)
 
@@ -99,24 +100,31 @@ def with_derivatives(products: Attention, factor: float, *, is_causal: bool) -> 
 
 def _kernel(query: Array, key: Array, value: Array, mask: Array | None, *, factor: float, is_causal: bool) -> Array:
     """Run the kernel. It has a gradient for even lengths only, so odd ones get a place more, which nobody sees."""
-    length, keys = query.shape[2], key.shape[2]
-    hidden = -(2.0**15 if query.dtype == jnp.float16 else 2.0**41)  # cuDNN takes differences of what is much less
-    added = seen = None
+    length, keys, told = query.shape[2], key.shape[2], {}
     if mask is not None:
-        is_bool = mask.dtype == bool
-        added = jnp.where(mask, 0.0, hidden).astype(query.dtype) if is_bool else jnp.maximum(mask, hidden)
-        seen = jnp.any(mask if is_bool else mask > -jnp.inf, -1, keepdims=True)
+        told["bias"] = _added(mask, (length, keys), query.dtype)
     elif keys % 2 and not is_causal:  # in a causal text nothing sees what comes last but itself
-        added = jnp.zeros((1, 1), query.dtype)
-    if added is not None:
-        added = jnp.broadcast_to(added, (*added.shape[:-2], length, keys))
-        added = _even(_even(added.reshape(*[1] * (4 - added.ndim), *added.shape), 2), 3, hidden)
+        told = {
+            "query_seq_lengths": jnp.full(query.shape[0], length, np.int32),
+            "key_value_seq_lengths": jnp.full(query.shape[0], keys, np.int32),
+        }
     rows = [_even(jnp.swapaxes(x, 1, 2), 1) for x in (query, key, value)]
     found = jax.nn.dot_product_attention(
-        *rows, bias=added, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION
+        *rows, **told, scale=factor, is_causal=is_causal, implementation=IMPLEMENTATION
     )
     found = jnp.swapaxes(found[:, :length], 1, 2)
-    return found if seen is None else jnp.where(seen, found, 0)
+    if mask is None:
+        return found
+    seen = jnp.any(mask if mask.dtype == bool else mask > -jnp.inf, -1, keepdims=True)
+    return jnp.where(seen, found, 0)
+
+
+def _added(mask: Array, shape: tuple[int, int], dtype: np.dtype) -> Array:
+    """Return what the kernel adds to the scores for a mask. Shape: (B, H, L, S), where B and H may be 1."""
+    hidden = -(2.0**15 if dtype == jnp.float16 else 2.0**41)  # cuDNN takes differences of what is much less
+    added = jnp.where(mask, 0.0, hidden).astype(dtype) if mask.dtype == bool else jnp.maximum(mask, hidden)
+    added = jnp.broadcast_to(added, (*added.shape[:-2], *shape))
+    return _even(_even(added.reshape(*[1] * (4 - added.ndim), *added.shape), 2), 3, hidden)
 
 
 def _even(array: Array, axis: int, filler: float = 0.0) -> Array:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from funcgrad._ops import cudnn_attention
+from funcgrad._ops import attention, cudnn_attention
 from funcgrad._ops.attention import _by_products
 from funcgrad._ops.cudnn_attention import is_for_cudnn, with_derivatives
 
@@ -113,3 +113,18 @@ def test_which_the_kernel_takes(
 
 def test_there_is_none_without_a_gpu() -> None:
     assert not cudnn_attention.has_cudnn()
+
+
+def test_many_scores_are_computed_again_for_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((2, 1, 16, 8)), np.float32)
+
+    def kept_and_slope() -> tuple[int, jax.Array]:
+        found, pulled = jax.vjp(lambda x: attention.scaled_dot_product_attention(x, x, x), x)
+        return sum(kept.shape == (2, 1, 16, 16) for kept in jax.tree.leaves(pulled)), pulled(found)[0]
+
+    monkeypatch.setattr(attention, "on_cpu", lambda: False)
+    few, slope = kept_and_slope()
+    monkeypatch.setattr(attention, "_MANY_SCORES", 2 * 16 * 16)
+    many, same = kept_and_slope()
+    assert few > 0 and many == 0
+    np.testing.assert_allclose(same, slope, rtol=1e-5, atol=1e-6)
