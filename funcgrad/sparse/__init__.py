@@ -14,7 +14,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.legacy import TYPES
 from funcgrad._tensor.overriding import Without
 from funcgrad._tensor.sparse.folding import folded_product, sampled, shares, total
-from funcgrad._tensor.sparse.making import Invariants, sparse_coo_tensor, to_sparse
+from funcgrad._tensor.sparse.making import Invariants, by_old_name, to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
 from funcgrad._tensor.sparse.products import multiplied, plus_product
 from funcgrad._tensor.sparse.tensor import SparseTensor, sparse
@@ -115,9 +115,7 @@ def as_sparse_gradcheck(gradcheck: Check) -> Check:
 def _of_type(name: str) -> Any:
     def make(*given: Any, **options: Any) -> Tensor:
         """Return the tensor with the values at the columns of the indices, in this dtype; of sizes, an empty one."""
-        if given and all(isinstance(size, int) for size in given):
-            given = (given,)
-        return sparse_coo_tensor(*given, dtype=TYPES[name].dtype, **options)
+        return by_old_name(given, TYPES[name].dtype, **options)
 
     make.__name__ = make.__qualname__ = name
     return make

@@ -141,3 +141,25 @@ def test_detaching_a_sparse_tensor_in_place_makes_it_a_leaf() -> None:
 def test_an_empty_tensor_is_made_of_its_size_alone() -> None:
     empty = torch.sparse_coo_tensor(size=(2, 3))
     assert empty.shape == (2, 3) and empty._nnz() == 0
+
+
+def test_old_names_make_sparse_tensors_of_parts_or_of_sizes() -> None:
+    x = torch.eye(3).to_sparse()
+    indices, values = torch.tensor([[0, 1]]), torch.tensor([1.0, 2.0])
+    for make in (x.new, torch.sparse.FloatTensor):
+        assert make().shape == (0,) and make(2, 3).shape == (2, 3) and make(torch.Size([2])).shape == (2,)
+        assert make(indices, values).to_dense().tolist() == [1.0, 2.0]
+        assert make(indices, values, torch.Size([3])).to_dense().tolist() == [1.0, 2.0, 0.0]
+    assert x.double().new(2).dtype is torch.float64
+
+
+def test_a_sparse_tensor_takes_the_size_of_another() -> None:
+    x = torch.eye(3).to_sparse()
+    assert x.new().resize_as_(x).shape == (3, 3) and x.new().resize_as_(x)._nnz() == 0
+    assert x.clone().resize_as_(torch.zeros(4, 4).to_sparse()).to_dense().sum() == 3
+    with pytest.raises(RuntimeError, match="shrinking the size of sparse dimensions"):
+        x.clone().resize_as_(torch.zeros(2, 2).to_sparse())
+    with pytest.raises(RuntimeError, match=r"changing the number of dense dimensions \(from 0 to 1\)"):
+        x.clone().resize_as_(torch.zeros(3, 3, 2).to_sparse(2))
+    with pytest.raises(NotImplementedError, match="aten::resize_as"):
+        x.resize_as_(torch.zeros(3, 3))

@@ -303,6 +303,18 @@ def sparse_mask(self: Tensor, mask: Tensor) -> SparseTensor:
 handles("sparse_mask")(lambda func, *args: sparse_mask(*args))
 
 
+def by_old_name(given: tuple[Any, ...], dtype: Any, **options: Any) -> SparseTensor:
+    """Return what an old name of a type gives: of indices and values that tensor, of sizes an empty one."""
+    if not given or all(isinstance(size, int) for size in given):
+        given = (given or (0,),)
+    return sparse_coo_tensor(*given, dtype=dtype, **options)
+
+
+@handles("new")
+def _new_of_kind(func: Any, self: SparseTensor, *given: Any, device: Any = None) -> SparseTensor:
+    return by_old_name(given, self.dtype, device=device or self.device)
+
+
 @handles("new_tensor", "new_full", "new_ones")
 def _new(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Tensor:
     return func(self._plain(), *args, **kwargs)  # type: ignore[no-any-return]  # a tensor

@@ -256,6 +256,12 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
     if not isinstance(self, SparseTensor):
         raise RuntimeError("sparse_resize_ expected sparse coordinate tensor layout but got Strided")
     pattern = self._by_coordinates()[1]
+    inner = len(self.shape) - pattern.sparse_dim
+    if pattern.count and dense_dim != inner:
+        raise RuntimeError(
+            f"changing the number of dense dimensions (from {inner} to {dense_dim}) on a non-empty sparse tensor is "
+            "not supported."
+        )
     shrinks = any(a < b for a, b in zip(size, self.shape, strict=False))
     if pattern.count and (sparse_dim != pattern.sparse_dim or shrinks):
         raise RuntimeError("shrinking the size of sparse dimensions on a non-empty sparse tensor is not supported")
@@ -278,3 +284,10 @@ def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim
 
 handles("sparse_resize_")(lambda func, *args: sparse_resize_(*args))
 handles("sparse_resize_and_clear_")(lambda func, *args: sparse_resize_and_clear_(*args))
+
+
+@handles("resize_as_")
+def _resize_as(func: Any, self: Tensor, the_template: Tensor, **_: Any) -> Tensor:
+    if not isinstance(self, SparseTensor) or not isinstance(the_template, SparseTensor):
+        refuse(func, (self, the_template))
+    return sparse_resize_(self, tuple(the_template.shape), the_template.sparse_dim(), the_template.dense_dim())
