@@ -133,6 +133,11 @@ class Tensor(metaclass=_Methods):
         return len(self.shape)
 
     @property
+    def _cdata(self) -> int:
+        """A number that no other tensor has while this one lives."""
+        return id(self)
+
+    @property
     def is_leaf(self) -> bool:
         """Whether no recorded op made it: its gradient, if one is wanted, is kept in `.grad`."""
         node = self._current().node

@@ -27,7 +27,7 @@ _isinstance = isinstance
 
 
 class Error(Exception):
-    """An assertion in a scripted module that does not hold, as in torch; what else fails keeps its exception."""
+    """An assertion in a scripted module that does not hold, as in torch; nearly all else keeps its exception."""
 
 
 class TracerWarning(Warning):
@@ -38,11 +38,13 @@ class ScriptModule(Module):
     """A module that was scripted or traced, or the base of one that is written to be: it can be saved as a whole."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the module. Raises `Error` for an assertion that does not hold."""
+        """Call the module. `Error`: an assertion that does not hold; RuntimeError: also an index out of range."""
         try:
             return super().__call__(*args, **kwargs)
         except AssertionError as error:
             raise Error(f"AssertionError: {error}") from error
+        except IndexError as error:
+            raise RuntimeError(f"The following operation failed in the TorchScript interpreter.\n{error}") from error
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module, its class by name: `jit.load` needs the class where it reads the file."""

@@ -116,6 +116,23 @@ def test_an_assertion_of_a_scripted_module_is_an_error_of_jit() -> None:
         scripted(torch.ones(4))
 
 
+class Third(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x[..., 2]
+
+
+def test_an_index_out_of_range_is_a_runtime_error_of_a_scripted_module() -> None:
+    scripted = jit.trace(Third(), torch.ones(3))
+    assert scripted(torch.ones(3)) == 1
+    with pytest.raises(RuntimeError, match="in the TorchScript interpreter.\nindex 2 is out of bounds"):
+        scripted(torch.ones(2))
+
+
+def test_a_tensor_is_told_from_others_by_a_number() -> None:
+    x = nn.Parameter(torch.ones(2))
+    assert x._cdata == x._cdata != x.detach()._cdata
+
+
 @pytest.mark.parametrize("make", [jit.script, lambda net: jit.trace(net, torch.ones(1, 3))])
 def test_a_scripted_module_is_saved_whole(make: Any, tmp_path: Path) -> None:
     net = Net()
