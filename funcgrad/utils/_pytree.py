@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import UnionType
 from typing import Any, cast
@@ -23,13 +23,22 @@ SUPPORTED_NODES = containers.CONTAINERS
 _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = containers.CONTAINERS[dict]  # also for types derived from it
 _list_flatten, _list_unflatten, _list_flatten_with_keys = containers.CONTAINERS[list]
 _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = containers.CONTAINERS[tuple]
+_namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys = containers.NAMED_TUPLE
+_ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = containers.CONTAINERS[OrderedDict]
+_odict_flatten, _odict_unflatten = _ordereddict_flatten, _ordereddict_unflatten
+_defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys = containers.CONTAINERS[defaultdict]
+_deque_flatten, _deque_unflatten, _deque_flatten_with_keys = containers.CONTAINERS[deque]
+FlattenFunc = Callable[[Any], tuple[Iterable[Any], Any]]
+UnflattenFunc = Callable[[Iterable[Any], Any], Any]
 __all__ = [
     "BUILTIN_TYPES", "SUPPORTED_NODES", "Context", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey",
-    "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr", "map_only",
+    "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "is_namedtuple", "is_namedtuple_class",
+    "is_namedtuple_instance", "is_structseq", "is_structseq_class", "is_structseq_instance", "key_get", "keystr",
+    "map_only",
     "register_constant", "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
     "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
     "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path",
-    "tree_structure", "tree_unflatten", "treespec_leaf", "treespec_pprint",
+    "tree_structure", "tree_unflatten", "treespec_dict", "treespec_leaf", "treespec_pprint", "treespec_tuple",
 ]  # fmt: skip
 IsLeaf = Callable[[Any], bool] | None
 _DICTS = (dict, OrderedDict, defaultdict)
@@ -128,6 +137,17 @@ def LeafSpec() -> TreeSpec:  # noqa: N802  # torch's name
 treespec_leaf = LeafSpec
 
 
+def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
+    """Return the structure of a tuple of such children."""
+    return TreeSpec(tuple, None, list(iterable))
+
+
+def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
+    """Return the structure of a dict of such children."""
+    children: Mapping[Any, TreeSpec] = dict(mapping, **kwargs)
+    return TreeSpec(dict, list(children), list(children.values()))
+
+
 def treespec_pprint(treespec: TreeSpec) -> str:
     """Return the structure as a tree of stars."""
     return repr(tree_unflatten(["*"] * treespec.num_leaves, treespec)).replace("'*'", "*")
@@ -195,9 +215,45 @@ def register_constant(cls: type) -> None:
     register_pytree_node(cls, lambda tree: ([], tree), lambda children, tree: tree)
 
 
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether `namedtuple` made this type, or what it derives from."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Whether this is a namedtuple, or a type of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Whether this is a namedtuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Whether this is a type of C's with fields, as of `sys.float_info` or `time.localtime()`."""
+    return isinstance(cls, type) and cls.__bases__ == (tuple,) and isinstance(getattr(cls, "n_fields", None), int)
+
+
+def is_structseq(obj: Any) -> bool:
+    """Whether this is a tuple of C's with fields, or a type of them."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether this is a tuple of C's with fields."""
+    return is_structseq_class(type(obj))
+
+
+_is_namedtuple_instance = is_namedtuple_instance
+
+
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
     """Whether this is a leaf."""
     return (is_leaf is not None and is_leaf(tree)) or container_of(tree) is None
+
+
+_is_leaf = tree_is_leaf
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
@@ -257,6 +313,22 @@ def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf 
     """Call the function for each leaf, and return the tree itself."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
+
+
+def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: IsLeaf = None) -> list[Any] | None:
+    """Return what stands where the structure has leaves; a leaf stands for all in its place. None: it does not fit."""
+    if tree_is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
+    if treespec.is_leaf() or treespec.type not in (type(tree), _get_node_type(tree)):
+        return None
+    children, context = _apart(tree)
+    if len(children) != treespec.num_children or context != treespec.context:
+        return None
+    found = [
+        _broadcast_to_and_flatten(child, spec, is_leaf)
+        for child, spec in zip(children, treespec.children_specs, strict=True)
+    ]
+    return None if None in found else list(chain.from_iterable(cast("list[list[Any]]", found)))
 
 
 def _only(kinds: Kinds) -> Callable[[Any], bool]:

@@ -124,7 +124,7 @@ class Third(nn.Module):
 def test_an_index_out_of_range_is_a_runtime_error_of_a_scripted_module() -> None:
     scripted = jit.trace(Third(), torch.ones(3))
     assert scripted(torch.ones(3)) == 1
-    with pytest.raises(RuntimeError, match="in the TorchScript interpreter.\nindex 2 is out of bounds"):
+    with pytest.raises(RuntimeError, match="in the TorchScript interpreter"):
         scripted(torch.ones(2))
 
 

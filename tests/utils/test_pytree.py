@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -114,3 +115,26 @@ def test_a_tree_is_taken_apart_by_the_registry_itself() -> None:
     assert leaves == [1, 2, 3, 4] and pytree.tree_unflatten(leaves, structure) == tree
     assert pytree._get_node_type(Pair(2, 3)) is namedtuple
     assert pytree.TreeSpec(list, None, [pytree.LeafSpec()]) == pytree.tree_structure([0])
+
+
+def test_a_tree_is_spread_to_a_structure() -> None:
+    structure = pytree.tree_structure([1, Pair(2, 3), {"a": 4}])
+
+    def spread(tree: object) -> object:
+        return pytree._broadcast_to_and_flatten(tree, structure)
+
+    assert spread(0) == [0, 0, 0, 0] and spread([1, 2, 3]) == [1, 2, 2, 3]
+    assert spread([1, Pair(2, 3), 4]) == [1, 2, 3, 4]
+    for other in ([1, 2], [1, 2, {"b": 1}], [1, (2, 3), {"a": 1}], (1, 2, 3)):
+        assert spread(other) is None
+
+
+def test_named_tuples_are_told_from_other_tuples() -> None:
+    pair, info = Pair(1, 2), sys.float_info
+    assert pytree._namedtuple_flatten(pair) == ([1, 2], Pair) and pytree._namedtuple_unflatten([1, 2], Pair) == pair
+    assert [pytree.is_namedtuple(x) for x in (pair, Pair, (1,), info)] == [True, True, False, False]
+    assert pytree.is_namedtuple_instance(pair) and not pytree.is_namedtuple_instance(Pair)
+    assert [pytree.is_structseq(x) for x in (info, type(info), pair)] == [True, True, False]
+    leaf = pytree.LeafSpec()
+    assert pytree.treespec_tuple([leaf, leaf]) == pytree.tree_structure((1, 2))
+    assert pytree.treespec_dict({"b": leaf}, a=leaf) == pytree.tree_structure({"b": 1, "a": 2})
