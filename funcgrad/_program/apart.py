@@ -23,6 +23,8 @@ from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
+PIECES = 32  # views of one tensor that a program gives away: more are taken one by one
+
 
 class Part(NamedTuple):
     """Some calls of a program as a program of their own. Its leaves, numbers and results are counted from 0.
@@ -98,7 +100,7 @@ def without_and_with_last(calls: Sequence[Call]) -> tuple[list[Call], list[Call]
     return [call for call in calls if call.first not in connected], [call for call in calls if call.first in connected]
 
 
-def _slots(call: Call) -> set[int]:
+def _slots(call: Recorded) -> set[int]:
     return set(range(call.first, call.first + len(call.avals)))
 
 
@@ -116,12 +118,33 @@ def without_states(calls: Sequence[Call], wanted: Sequence[int]) -> tuple[list[C
     return states, [call for call in calls if call not in begun]
 
 
+def without_pieces(calls: Sequence[Recorded]) -> tuple[list[Recorded], list[Recorded]]:
+    """Return the calls that compute something, and those that give away what is gone over: views that nothing reads.
+
+    These are many views of little: the turns of an episode may end in a view each, which is another thing.
+    """
+    pieces: set[int] = set()  # by their first results
+    read: set[int] = set()
+    given: set[int] = set()  # what is gone over
+    for call in reversed(calls):
+        bases = [a for a in call.arguments if type(a) is int]
+        if _is_slice(call) and read.isdisjoint(_slots(call)):
+            pieces.add(call.first)
+            given.difference_update(_slots(call))
+            given.update(bases)
+        else:
+            read.update(bases)
+    if len(pieces) <= PIECES * len(given):
+        return list(calls), []
+    return [x for x in calls if x.first not in pieces], [x for x in calls if x.first in pieces]
+
+
 def _is_constant(call: Call) -> bool:
     """Tell whether a call reads nothing."""
     return not any(type(a) is Hole or type(a) is int for a in call.arguments)
 
 
-def _is_slice(call: Call) -> bool:
+def _is_slice(call: Recorded) -> bool:
     """Tell whether a call only says where to read: its op is that of a view."""
     return getattr(call.op, "write_back", None) is not None
 

@@ -6,14 +6,12 @@ planned is the path of Calls in the trie; nothing of tensors, the tape or the mo
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Container, Sequence
-from enum import IntEnum
-from typing import Any, TypeAlias
+import sys
+from collections.abc import Sequence
+from typing import Any
 from weakref import WeakValueDictionary
 
 import jax
-import numpy as np
 
 from funcgrad._base.config import settings
 from funcgrad._program.alike import forget_numbers, with_changing_numbers_open
@@ -25,6 +23,7 @@ from funcgrad._program.apart import (
     parts_of,
     without_and_with_history,
     without_and_with_last,
+    without_pieces,
     without_states,
 )
 from funcgrad._program.compiling import options_for
@@ -34,11 +33,11 @@ from funcgrad._program.host.planning import is_small, on_host, struct_of, struct
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.family import Sample, family_of
 from funcgrad._program.lengths.planning import Served, for_lengths_of_known_form, for_many_lengths
-from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.lengths.symbol import Refusal
 from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_of, needed_calls
 from funcgrad._program.parts import InParts, loops_were_seen, parts_seldom_come_back, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
+from funcgrad._program.planned import Plan, Seen, Sources
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
@@ -57,6 +56,7 @@ from funcgrad._program.stepwise import (
     note_kinds,
     note_plan,
     note_return,
+    runs_on_host,
     seldom_come_back,
 )
 from funcgrad._program.transposes import with_waiting_transposes
@@ -71,94 +71,7 @@ SHARE = 8  # lengths that are taken to share what has less room than the ample o
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 _FOUND = "its lengths were found in the data"
 _OTHER_PARTS = "its parts hardly ever came back of late"
-# runs of one program, then it is compiled whole, as it is
-_OFTEN = {InParts: 64, AtLength: 1024}
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
-Sources: TypeAlias = list[int | float] | None
-Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages
-
-
-class Seen(IntEnum):
-    """What a program that is planned is known by: nothing, or that it was run often, as it was planned then."""
-
-    NOT_OFTEN = 0
-    OFTEN_WITH_AMPLE_ROOM = 1
-    OFTEN = 2
-
-
-class Plan:
-    """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
-
-    given, kept: which leaves go into which list. copied: the places in the first of those that somebody holds, of which
-    copies are given. donated: how many leaves are. order: for each result that comes back, its place among those
-    wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
-    compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
-    lengths that vary in it. sources: the numbers that are inputs of what is executed, or where they are among the
-    program's; None: those are the inputs. read: the result that somebody waited for when it was made. waited: for how
-    many seconds somebody waited for results when it was the plan that ran last.
-    """
-
-    __slots__ = (
-        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
-        "order", "read", "sources", "spare", "used", "waited",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        execute: Execute,
-        given: Sequence[int],
-        kept: Sequence[int],
-        order: Sequence[int],
-        *,
-        is_new: bool = True,
-        note: str = "",
-        sources: Sources = None,
-        free: Container[int] | None = None,
-    ) -> None:
-        self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
-        self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
-        self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
-        self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
-        self.spare = execute.spare if isinstance(execute, (InStages, InSteps)) else _OFTEN.get(type(execute), -1)
-        self.read: int | None = None
-        self.waited = 0.0
-        self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
-        self._numbers: bytes | None = None
-        self._array: Any = None
-
-    @property
-    def seen(self) -> Seen:
-        """What is known of the program once this plan has run as often as it might."""
-        has_ample_room = isinstance(self.execute, AtLength) and self.execute.is_ample
-        return Seen.OFTEN_WITH_AMPLE_ROOM if has_ample_room else Seen.OFTEN
-
-    @property
-    def runs(self) -> int:
-        """How often a program with an executable of its own was run."""
-        return -1 - self.spare
-
-    def with_copies(self, given: list[Any], shared: Container[int] = ()) -> list[Any]:
-        """Return what goes into the first list, with copies of what others hold. shared: leaves that they do hold."""
-        if not (self.copied or shared):
-            return given
-        held = [place in self.copied or leaf in shared for place, leaf in enumerate(self.given)]
-        return [x.copy() if is_held else x for x, is_held in zip(given, held, strict=True)]
-
-    def numbers(self, given: list[float]) -> Any:
-        """Return the program's numbers as an array: on the device if they are those of the last run."""
-        written = array("d", given).tobytes()  # 0.0 == -0.0, but another number is divided by it
-        if written != self._numbers:
-            self._numbers, self._array = written, None
-            return self._read(given)
-        if self._array is None:
-            self._array = self._read(given)
-            if not self._on_host:
-                self._array = jax.device_put(self._array)
-        return self._array
-
-    def _read(self, given: list[float]) -> Any:
-        found = given if self.sources is None else [given[x] if type(x) is int else x for x in self.sources]
-        return np.array(found, np.float64)
 
 
 def plan(
@@ -275,7 +188,7 @@ def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: boo
     elif whole is None:
         made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(leaves)), results, len(leaves), sources)
     else:
-        made = small or _plan_of_whole(whole, part, sources)
+        made = small or _with_pieces_apart(part, read) or _plan_of_whole(whole, part, sources)
     if chosen is None and whole is not None and len(line) > FEW:
         note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
@@ -314,6 +227,26 @@ def _in_steps(
     line: Sequence[Step | Loop], found: Sequence[Argument], part: Part, size: int, why: str
 ) -> tuple[InSteps, str]:
     return InSteps(line, found, len(part.avals), size=size), f"run an instruction at a time, since {why}"
+
+
+def _with_pieces_apart(part: Part, read: int | None) -> Plan | None:
+    """Return how to run a line that gives away what is gone over in two stages, the views one at a time.
+
+    XLA takes a minute to compile two thousand results, also where the turns that make them are rolled up. None of lines
+    that give no such views away, or that numpy cannot take.
+    """
+    computed, pieces = without_pieces(part.calls)
+    if not pieces or not _may_be_taken_apart(part.avals):
+        return None
+    one, other = parts_of(computed, pieces, part.wanted, part.free, part.avals)
+    given = other if computed else part
+    line, found = line_of(given.calls, given.wanted)
+    if not runs_on_host(line):
+        return None
+    execute, note = _in_steps(line, found, given, len(line), "it only gives parts away")
+    execute.spare = sys.maxsize
+    views = Plan(execute, (), range(len(given.avals)), range(len(given.wanted)), is_new=False, note=note)
+    return _in_stages([(one, _planned(one, _inside(one, read))), (given, views)], part) if computed else views
 
 
 def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:

@@ -235,14 +235,20 @@ def needs_no_compile(line: Sequence[Step | Loop], free: Sequence[int]) -> bool:
     free: the leaves that nobody holds. Not so one that reads many that somebody does, as weights that are averaged in
     each step: it comes back.
     """
-    steps = [step for step in line if isinstance(step, Step)]
     held = {a for step in line for a in step.arguments if type(a) is int}.difference(-1 - leaf for leaf in free)
-    if len(steps) < len(line) or len(line) < _UNREAD * len(held) or not settings.host:
+    if len(line) < _UNREAD * len(held) or not runs_on_host(line):
+        return False
+    steps = [step for step in line if isinstance(step, Step)]
+    return _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
+
+
+def runs_on_host(line: Sequence[Step | Loop]) -> bool:
+    """Tell whether each instruction of a line can be run by itself without a compile."""
+    steps = [step for step in line if isinstance(step, Step)]
+    if len(steps) < len(line) or not settings.host:
         return False
     kinds = {_kind(step): step for step in steps if not _joins_on_host(step)}
-    if not all(_single(step).is_compiled for step in kinds.values()):
-        return False
-    return _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
+    return all(_single(step).is_compiled for step in kinds.values())
 
 
 def is_costly(call: Recorded | Step) -> bool:

@@ -13,7 +13,7 @@ import funcgrad as fg
 from funcgrad import explain, nn
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
-from funcgrad._program import plan
+from funcgrad._program import plan, planned
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
 from funcgrad._program.lengths import shapes
@@ -573,7 +573,7 @@ def test_what_would_mostly_be_padding_is_compiled_as_it_is() -> None:
 
 
 def test_a_length_that_comes_back_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan._OFTEN, AtLength, 3)
+    monkeypatch.setitem(planned._OFTEN, AtLength, 3)
     compiles = []
     for n in (5, 9, 7, 7, 7, 7, 7):
         with counted() as seen:
@@ -583,7 +583,7 @@ def test_a_length_that_comes_back_often_is_compiled_as_it_is(monkeypatch: pytest
 
 
 def test_a_length_that_comes_back_often_has_less_room_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan._OFTEN, AtLength, 3)
+    monkeypatch.setitem(planned._OFTEN, AtLength, 3)
     compiles = []
     for n in (5, 90, 80, *[7] * 9, 70):
         with counted() as seen:

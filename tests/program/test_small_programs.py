@@ -194,3 +194,15 @@ def test_numpy_runs_what_lies_between_the_turns_of_an_episode() -> None:
         losses = [episode(steps) for steps in (20, 31, 25, 40, 22)]
     assert all(np.isfinite(losses))
     assert seen.count <= 6
+
+
+@pytest.mark.usefixtures("host")
+def test_what_is_gone_over_is_given_away_without_a_program_of_so_many_results() -> None:
+    x = torch.linspace(0.0, 1.0, 60, requires_grad=True)
+    with xla_compiles() as seen:
+        pairs = [(float(a), float(b)) for a, b in zip(x.sin() * 2, (x * 3).view(10, 6).flatten(), strict=True)]
+    assert seen.count == 0
+    np.testing.assert_allclose(pairs, np.stack([2 * np.sin(x.tolist()), 3 * np.array(x.tolist())], 1), rtol=1e-6)
+    torch.stack(list(x * x)).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.tolist(), 2 * np.array(x.tolist()), rtol=1e-6)

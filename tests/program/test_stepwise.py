@@ -547,3 +547,24 @@ def test_lengths_that_were_found_in_the_data_are_compiled_once_they_come_back(mo
     masks = [mask.clone() for mask in torch.randint(0, 4, (256,)) == torch.arange(4)[:, None]]
     assert reasons(masks)[-1:] == ["run an instruction at a time, since its lengths were found in the data"]
     assert [reasons(masks), reasons(masks)] == [["it is run often"], []]
+
+
+@pytest.mark.usefixtures("hosted")
+def test_steps_that_give_many_parts_away_compile_once() -> None:
+    x, w = torch.linspace(0.0, 1.0, 40).requires_grad_(), torch.nn.Parameter(torch.ones(40, 40))
+    optimizer = torch.optim.SGD([w], 0.01)
+
+    def off() -> float:
+        """Train one step; return by how much the sum of the parts is another than the loss."""
+        hidden = torch.tanh(w @ x)
+        loss = hidden.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        parts = list(hidden)
+        optimizer.step()
+        return abs(sum(float(part) for part in parts) - loss.item())
+
+    first = [off() for _ in range(2)]
+    with counted() as now:
+        later = [off() for _ in range(4)]
+    assert now.compiles == 0 and now.runs >= 4 and max(first + later) < 1e-4

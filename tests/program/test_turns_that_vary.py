@@ -16,7 +16,7 @@ from funcgrad import nn
 from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE
-from funcgrad._program import parts, plan, stepwise, trie
+from funcgrad._program import parts, plan, planned, stepwise, trie
 from funcgrad._program.counters import counted
 from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
@@ -175,7 +175,7 @@ def test_a_number_of_turns_that_comes_back_often_is_compiled_whole(monkeypatch: 
             h = torch.tanh(h + x[t]) * 0.9
         return h.sum().item()
 
-    monkeypatch.setitem(plan._OFTEN, parts.InParts, 3)
+    monkeypatch.setitem(planned._OFTEN, parts.InParts, 3)
     expected = [summed(turns) for turns in (30, 33, 36)]
     compiles = []
     for _ in range(5):

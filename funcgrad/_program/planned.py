@@ -1,0 +1,105 @@
+"""What a plan is: an executable, what it is given of a program's leaves, and how often it may run."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Container, Sequence
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+import jax
+import numpy as np
+
+from funcgrad._program.apart import InStages
+from funcgrad._program.host.running import OnHost
+from funcgrad._program.lengths.running import AtLength
+from funcgrad._program.parts import InParts
+from funcgrad._program.stepwise import InSteps
+
+# runs of one program, then it is compiled whole, as it is
+_OFTEN = {InParts: 64, AtLength: 1024}
+Sources: TypeAlias = list[int | float] | None
+Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages
+
+
+class Seen(IntEnum):
+    """What a program that is planned is known by: nothing, or that it was run often, as it was planned then."""
+
+    NOT_OFTEN = 0
+    OFTEN_WITH_AMPLE_ROOM = 1
+    OFTEN = 2
+
+
+class Plan:
+    """A compiled program: execute(donated leaves, other leaves, numbers) -> results, in the order that `order` says.
+
+    given, kept: which leaves go into which list. copied: the places in the first of those that somebody holds, of which
+    copies are given. donated: how many leaves are. order: for each result that comes back, its place among those
+    wanted. used: when it was last run, as a count of runs. spare: how often it may run until the program is worth a
+    compile of its own (below 0: it has one). is_new: whether there was something to compile. note: what to say of the
+    lengths that vary in it. sources: the numbers that are inputs of what is executed, or where they are among the
+    program's; None: those are the inputs. read: the result that somebody waited for when it was made. waited: for how
+    many seconds somebody waited for results when it was the plan that ran last.
+    """
+
+    __slots__ = (
+        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
+        "order", "read", "sources", "spare", "used", "waited",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        execute: Execute,
+        given: Sequence[int],
+        kept: Sequence[int],
+        order: Sequence[int],
+        *,
+        is_new: bool = True,
+        note: str = "",
+        sources: Sources = None,
+        free: Container[int] | None = None,
+    ) -> None:
+        self.execute, self.given, self.kept, self.order = execute, tuple(given), tuple(kept), tuple(order)
+        self.copied = frozenset(place for place, leaf in enumerate(self.given) if free is not None and leaf not in free)
+        self.donated = execute.donated if isinstance(execute, InStages) else len(self.given) - len(self.copied)
+        self.used, self.is_new, self.note, self.sources = 0, is_new, note, sources
+        self.spare = execute.spare if isinstance(execute, (InStages, InSteps)) else _OFTEN.get(type(execute), -1)
+        self.read: int | None = None
+        self.waited = 0.0
+        self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
+        self._numbers: bytes | None = None
+        self._array: Any = None
+
+    @property
+    def seen(self) -> Seen:
+        """What is known of the program once this plan has run as often as it might."""
+        has_ample_room = isinstance(self.execute, AtLength) and self.execute.is_ample
+        return Seen.OFTEN_WITH_AMPLE_ROOM if has_ample_room else Seen.OFTEN
+
+    @property
+    def runs(self) -> int:
+        """How often a program with an executable of its own was run."""
+        return -1 - self.spare
+
+    def with_copies(self, given: list[Any], shared: Container[int] = ()) -> list[Any]:
+        """Return what goes into the first list, with copies of what others hold. shared: leaves that they do hold."""
+        if not (self.copied or shared):
+            return given
+        held = [place in self.copied or leaf in shared for place, leaf in enumerate(self.given)]
+        return [x.copy() if is_held else x for x, is_held in zip(given, held, strict=True)]
+
+    def numbers(self, given: list[float]) -> Any:
+        """Return the program's numbers as an array: on the device if they are those of the last run."""
+        written = array("d", given).tobytes()  # 0.0 == -0.0, but another number is divided by it
+        if written != self._numbers:
+            self._numbers, self._array = written, None
+            return self._read(given)
+        if self._array is None:
+            self._array = self._read(given)
+            if not self._on_host:
+                self._array = jax.device_put(self._array)
+        return self._array
+
+    def _read(self, given: list[float]) -> Any:
+        found = given if self.sources is None else [given[x] if type(x) is int else x for x in self.sources]
+        return np.array(found, np.float64)
