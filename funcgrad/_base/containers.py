@@ -112,8 +112,12 @@ def container_of(tree: Any) -> Container | None:
 def kind_of(tree: Any) -> Any:
     """Return what this is registered as: `namedtuple` stands for the types that it makes."""
     kind = type(tree)
-    is_named = kind not in CONTAINERS and isinstance(tree, tuple) and hasattr(tree, "_fields")
-    return namedtuple if is_named else kind
+    return namedtuple if kind not in CONTAINERS and is_namedtuple_class(kind) else kind
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether `namedtuple` made this type, or what it derives from."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
 
 
 def register(kind: type, container: Container) -> None:

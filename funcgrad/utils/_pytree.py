@@ -10,7 +10,14 @@ from types import UnionType
 from typing import Any, cast
 
 from funcgrad._base import containers
-from funcgrad._base.containers import Container, GetAttrKey, MappingKey, SequenceKey, container_of
+from funcgrad._base.containers import (
+    Container,
+    GetAttrKey,
+    MappingKey,
+    SequenceKey,
+    container_of,
+    is_namedtuple_class,
+)
 
 KeyEntry = SequenceKey | MappingKey | GetAttrKey
 KeyPath = tuple[Any, ...]
@@ -213,11 +220,6 @@ def register_dataclass(
 def register_constant(cls: type) -> None:
     """Make a type part of the structure: it has no leaves."""
     register_pytree_node(cls, lambda tree: ([], tree), lambda children, tree: tree)
-
-
-def is_namedtuple_class(cls: type) -> bool:
-    """Whether `namedtuple` made this type, or what it derives from."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
 
 
 def is_namedtuple(obj: Any) -> bool:

@@ -21,6 +21,7 @@ LATER = 4
 TURNS = {
     "windows": 400, "augmented": 100, "walk": 200, "bootstrap": 100, "neighbours": 165, "confusion": 300,
     "collected": 40, "clusters": 20, "boxes": 30, "corners": 40, "points": 128, "viterbi": 40, "norms": 50,
+    "compared": 1000,
 }  # fmt: skip
 
 Everyday = list[Callable[[], float]]
@@ -125,6 +126,17 @@ def answers(torch: Any) -> Everyday:
     return [confusion, collected, clusters, boxes, viterbi, norms]
 
 
+def gone_over(torch: Any) -> Everyday:
+    """Return what is gone over an element at a time."""
+
+    def compared() -> float:
+        """Go over two tensors of a thousand elements, of which one wants a gradient."""
+        predicted, wanted = torch.tanh(torch.randn(1000).requires_grad_()), torch.randn(1000) * 3
+        return sum(abs(a.item() - b.item()) for a, b in zip(predicted, wanted, strict=True))
+
+    return [compared]
+
+
 def clouds(torch: Any) -> Everyday:
     """Return what looks at places in a cloud of points, or at boxes corner by corner, where a net is trained."""
 
@@ -168,7 +180,9 @@ def measure(engine: str, workload: str) -> dict[str, float]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    run = next(run for run in [*data(torch), *answers(torch), *clouds(torch)] if run.__name__ == workload)
+    run = next(
+        run for run in [*data(torch), *answers(torch), *clouds(torch), *gone_over(torch)] if run.__name__ == workload
+    )
     times = []
     for _ in range(1 + LATER):
         start = time.process_time()

@@ -111,6 +111,37 @@ def test_which_the_kernel_takes(
         assert found is (is_taken and dtype is not jnp.float32)
 
 
+def test_on_a_gpu_the_kernel_is_near_what_float64_gives() -> None:
+    if not cudnn_attention.has_cudnn():
+        pytest.skip("there is no GPU for which cuDNN has the kernel")
+    for mask in MASKS.values():
+        require_near_float64(mask, jnp.bfloat16)
+        require_near_float64(mask, jnp.float16)
+
+
+def test_what_stands_for_the_kernel_is_near_what_float64_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cudnn_attention, "IMPLEMENTATION", "xla")
+    for mask in ("none", "of numbers, for a sample"):
+        require_near_float64(MASKS[mask], jnp.bfloat16)
+
+
+def require_near_float64(mask: Any, dtype: Any) -> None:
+    """Assert that results and gradients in half precision are those of products in float64, but for rounding."""
+    halves = [x.astype(dtype) for x in inputs(5, 7)]
+    shown = mask if mask is None or mask.dtype == bool else jnp.asarray(mask, dtype)
+    fused = with_derivatives(partial(products, is_causal=False), FACTOR, is_causal=False)
+    with jax.enable_x64(True):
+        wide = [x.astype(np.float64) for x in halves]
+        seen = shown if shown is None or shown.dtype == bool else shown.astype(np.float64)
+        plain = partial(products, is_causal=False)
+        expected, pulled = jax.vjp(lambda *x: plain(*x, seen), *wide)
+        wanted = [np.asarray(x) for x in (expected, *pulled(jnp.cos(expected)))]
+    found, pulled = jax.vjp(lambda *x: fused(*x, shown), *halves)
+    for ours, theirs in zip((found, *pulled(jnp.cos(found))), wanted, strict=True):
+        off = np.linalg.norm(np.asarray(ours, np.float64) - theirs) / np.linalg.norm(theirs)
+        assert off < 0.02
+
+
 def test_there_is_none_without_a_gpu() -> None:
     assert not cudnn_attention.has_cudnn()
 
