@@ -1,4 +1,4 @@
-"""Rows of a gradient scaler: gradients divided by the scale, and the scale that follows from their being finite."""
+"""Rows that ask whether gradients are finite, and rows of a gradient scaler, whose scale follows from that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from funcgrad._ops.table import Array, Arrays, op
+
+
+@op(names="")
+def holds_nan(gradients: Arrays) -> Array:
+    """Whether each of them holds a NaN. Shape: each (*), result (count,), of bools."""
+    return jnp.stack([jnp.isnan(gradient).any() for gradient in gradients])
 
 
 @op(names="")

@@ -1,19 +1,15 @@
-"""Anomaly mode: each node remembers the user's line that made it, and what a pull-back returns is searched for NaN."""
+"""Anomaly mode: each node remembers the lines that made it; `searching` looks for NaN in what its pull-back returns."""
 
 from __future__ import annotations
 
+import sys
 import traceback
-from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
-import numpy as np
-
-from funcgrad._base.warning import is_own, warn
+from funcgrad._base.warning import is_own
 from funcgrad._program.journal import user_line
-from funcgrad._program.record import numbers_of
-from funcgrad._tape.variable import Variable
-
-_UNSEEN = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+from funcgrad._tape.modes import thread
 
 
 class Anomalies:
@@ -24,17 +20,25 @@ class Anomalies:
 
 
 def remember_line(node: Any) -> None:
-    """Keep the stack of the forward call with its node, and the user's own line in it."""
-    node.metadata["line"] = user_line()
-    frames = [frame for frame in traceback.extract_stack() if not is_own(frame.filename)]
-    node.metadata["traceback"] = traceback.format_list(frames)
+    """Keep with its node the stack of the forward call, the user's own line in it, and the node that it differentiates.
+
+    The stack is (file, line, function) from the innermost call outwards: to read the lines themselves takes longer.
+    """
+    stack = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not is_own(code.co_filename):
+            stack.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    node.metadata["line"], node.metadata["stack"] = user_line(), stack
+    if thread.running is not None:
+        node.metadata["parent"] = thread.running.node
 
 
-def search(node: Any, gradients: Sequence[Variable | None]) -> None:
-    """Raise RuntimeError where a gradient that `node` returned holds a NaN; first warn with the forward's lines."""
-    for position, gradient in enumerate(gradients):
-        if gradient is not None and gradient.aval.differentiable and np.isnan(numbers_of(gradient.value)).any():
-            lines = node.metadata.get("traceback")
-            told = _UNSEEN if lines is None else f"Traceback of forward call that caused the error:\n{''.join(lines)}"
-            warn(f"Error detected in {node.name()}. {told}")
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.")
+def remembered(node: Any) -> str | None:
+    """Return the stack of a node's forward call as Python prints one; None if it was not kept."""
+    stack = node.metadata.get("stack")
+    if stack is None:
+        return None
+    return "".join(traceback.StackSummary.from_list([(*frame, None) for frame in reversed(stack)]).format())

@@ -13,13 +13,14 @@ from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._program.record import Program
-from funcgrad._tape.anomalies import Anomalies, search
+from funcgrad._tape.anomalies import Anomalies
 from funcgrad._tape.apply import apply, only_record
 from funcgrad._tape.aside import recorded_aside
 from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
-from funcgrad._tape.nodes import GradSlot, Node
+from funcgrad._tape.nodes import GradNode, GradSlot, Node
 from funcgrad._tape.observing import Observing
+from funcgrad._tape.searching import Search
 from funcgrad._tape.spans import SEEN, SMALL, Kinds, span_of
 from funcgrad._tape.turns import turns_of
 from funcgrad._tape.variable import Names, Variable
@@ -43,6 +44,7 @@ class Pass:
         self.needed: set[Node] | None = None  # those that lead to targets
         self.turns: dict[Node | None, list[GradSlot]] | None = None  # of leaves, where hooks could see them
         self.at_the_end: list[Callable[[], None]] = []  # what is called once all gradients are in place
+        self.search = Search() if Anomalies.on and Anomalies.check_nan else None
 
     def __enter__(self) -> None:
         self.outer, thread.running = thread.running, self
@@ -84,6 +86,8 @@ class Pass:
 
     def _settle(self, slots: Iterable[GradSlot]) -> None:
         """Give leaves what has arrived for them."""
+        if self.search is not None:
+            self.search.judge()
         for slot in slots:
             received = self.pending.pop(slot, None)
             if received is None:
@@ -211,6 +215,8 @@ class Pass:
         """Pull what the node received back to its inputs."""
         cotangents = self.pending.pop(node)
         self.node = node
+        if self.search is not None and (node.pre_hooks or not isinstance(node, GradNode)):
+            self.search.judge()  # before a user's code is run
         if node.pre_hooks or node.retained or self.targets is not None:
             cotangents = self._before(node, cotangents)
         if needed is not None and not any(edge[0] in needed for edge in node.edges):
@@ -218,8 +224,10 @@ class Pass:
         if node.pre_hooks:
             _call_hooks_of_node(node, cotangents)
         gradients = node.pull(cotangents, self.apply)
-        if Anomalies.on and Anomalies.check_nan:
-            search(node, gradients)
+        if self.search is not None:
+            self.search.mark(node, gradients)
+            if node.hooks:
+                self.search.judge()
         if node.hooks:
             gradients = _after(node, gradients, cotangents)
         for edge, gradient in zip(node.edges, gradients, strict=True):

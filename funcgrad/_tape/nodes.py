@@ -16,6 +16,7 @@ from funcgrad._ops.table import Op
 from funcgrad._program.record import note_history
 from funcgrad._program.trie import Constant, Signature
 from funcgrad._program.value import Aval, Value
+from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.packing import SavedTensor
 from funcgrad._tape.variable import Names, Variable
 
@@ -80,6 +81,8 @@ class Node:
         self.hooks: dict[int, Any] | None = None  # after the pull: (grad_inputs, grad_outputs)
         self.pre_hooks: list[tuple[int | None, dict[int, Any]]] | None = None  # before it, per result or for all
         self.retained: dict[int, GradSlot] | None = None
+        if Anomalies.on:
+            remember_line(self)
 
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
         """Return the gradient for each edge, given those of the results; None is zero."""

@@ -1,10 +1,9 @@
-"""detect_anomaly: every op runs as it is recorded; a NaN in a backward is traced to the forward line that made it."""
+"""detect_anomaly: a NaN that a backward returns is an error, which is told with the forward line that made it."""
 
 from __future__ import annotations
 
 import warnings
 
-from funcgrad._base.config import settings
 from funcgrad._tape.anomalies import Anomalies
 
 
@@ -12,15 +11,14 @@ class set_detect_anomaly:  # noqa: N801 - torch's own spelling
     """Switch anomaly detection; as a block, for its duration."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = (Anomalies.on, Anomalies.check_nan, settings.eager)
+        self._before = (Anomalies.on, Anomalies.check_nan)
         Anomalies.on, Anomalies.check_nan = mode, check_nan
-        settings.eager = mode or settings.eager
 
     def __enter__(self) -> None:
         """The mode was set when this was made."""
 
     def __exit__(self, *_: object) -> None:
-        Anomalies.on, Anomalies.check_nan, settings.eager = self._before
+        Anomalies.on, Anomalies.check_nan = self._before
 
 
 class detect_anomaly(set_detect_anomaly):  # noqa: N801 - torch's own spelling

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from typing import Any
 
@@ -360,30 +359,6 @@ def test_grad_modes_nest_and_decorate() -> None:
         return v * 2
 
     assert not forward(x).requires_grad and not infer(x).requires_grad and (x * 2).requires_grad
-
-
-def test_anomaly_mode_names_the_forward_line() -> None:
-    x = torch.tensor(0.0, requires_grad=True)
-    with warnings.catch_warnings(record=True) as announced:
-        warnings.simplefilter("always")
-        detecting = autograd.detect_anomaly()
-    with warnings.catch_warnings(record=True) as caught, detecting:
-        warnings.simplefilter("always")
-        y = (x - 1).sqrt() * 0  # the line to be named
-        with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
-            y.backward()
-    assert any("Anomaly Detection has been enabled" in str(w.message) for w in announced)
-    assert any("the line to be named" in str(w.message) for w in caught)
-
-
-def test_anomaly_mode_says_where_it_was_not_on_in_the_forward_pass() -> None:
-    y = (torch.tensor(-1.0, requires_grad=True)).sqrt()
-    with warnings.catch_warnings(record=True) as caught, pytest.raises(RuntimeError, match="nan values"):
-        warnings.simplefilter("always")
-        with autograd.detect_anomaly():
-            y.backward()
-    expected = "Error detected in SqrtBackward0. No forward pass information available. Enable detect anomaly during"
-    assert str(caught[-1].message).startswith(expected)
 
 
 def test_what_is_thrown_into_a_decorated_generator_reaches_the_one_inside() -> None:
