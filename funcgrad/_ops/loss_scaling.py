@@ -9,11 +9,22 @@ import numpy as np
 
 from funcgrad._ops.table import Array, Arrays, op
 
+_BITS = 63  # that a whole number has besides its sign
+
 
 @op(names="")
-def holds_nan(gradients: Arrays) -> Array:
-    """Whether each of them holds a NaN. Shape: each (*), result (count,), of bools."""
-    return jnp.stack([jnp.isnan(gradient).any() for gradient in gradients])
+def nan_found(before: Array | None, gradients: Arrays) -> Array:
+    """Which pull-back was the first that returned a NaN, and where: before is what came of those before this one.
+
+    Shape: before and result (3,), of whole numbers: how many were searched, the number of the first that had any, and a
+    bit for each of its gradients, set where that has one (0: none had). gradients: each (*). It is the same instruction
+    for every pull-back of so many gradients, so that a loop, each turn of which has one, carries the three numbers.
+    """
+    is_nan = jnp.stack([jnp.isnan(gradient).any() for gradient in gradients]).astype(np.int64)
+    here = is_nan[:_BITS] @ np.array([1 << place for place in range(min(len(gradients), _BITS))])
+    count, first, where = (np.int64(0), np.int64(0), np.int64(0)) if before is None else before
+    is_first = where == 0
+    return jnp.stack([count + 1, jnp.where(is_first, count, first), jnp.where(is_first, here, where)])
 
 
 @op(names="")

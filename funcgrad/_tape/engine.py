@@ -225,7 +225,7 @@ class Pass:
             _call_hooks_of_node(node, cotangents)
         gradients = node.pull(cotangents, self.apply)
         if self.search is not None:
-            self.search.mark(node, gradients)
+            self.search.look_at(node, gradients)
             if node.hooks:
                 self.search.judge()
         if node.hooks:

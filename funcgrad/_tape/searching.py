@@ -1,16 +1,16 @@
 """Searching for NaN in what pull-backs return, without running them one by one.
 
-Beside each pull-back an instruction is recorded that says which of its gradients hold a NaN. Nobody looks at what they
-say until somebody could see a consequence: a hook, a Function's own backward, a leaf's gradient. Then the marks of all
-pull-backs since the last look are read at once, and the first NaN in the order of the pass is the one that is told of.
+Beside each pull-back an instruction is recorded that looks for NaN in its gradients, and hands on which was the first.
+Nobody reads that until somebody could see a consequence: a hook, a Function's own backward, a leaf's gradient.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
@@ -28,34 +28,36 @@ _INDUCED = "Traceback of forward call that induced the previous calculation:"
 
 
 class Search:
-    """The gradients of a pass that are not judged yet, and beside each pull-back's the mark that says which are NaN."""
+    """What came of the search of a pass, by the device that the gradients are on: they are searched there."""
 
     def __init__(self) -> None:
-        self.gradients: dict[Any, list[tuple[Any, int]]] = {}  # (node, position), by the device that they are on
-        self.marks: dict[Any, list[Variable]] = {}
+        self.searched: dict[Any, list[tuple[Any, list[int]]]] = {}  # nodes, and which of their gradients
+        self.found: dict[Any, Variable] = {}
 
-    def mark(self, node: Any, gradients: Sequence[Variable | None]) -> None:
-        """Record which gradients that `node` returned hold a NaN. Those inside a transformation are passed by."""
-        found: dict[Any, list[tuple[int, Variable]]] = {}
+    def look_at(self, node: Any, gradients: Sequence[Variable | None]) -> None:
+        """Record the search of the gradients that `node` returned. Those inside a transformation are passed by."""
+        here: dict[Any, list[int]] = {}
         for position, gradient in enumerate(gradients):
             if gradient is not None and type(gradient.value) is Value and gradient.aval.differentiable:
-                alike = found.setdefault(gradient.value.aval.placement, [])
-                alike.append((position, Variable(gradient.value)))
-        for device, alike in found.items():
-            self.gradients.setdefault(device, []).extend((node, position) for position, _ in alike)
-            marks = only_record(TABLE["holds_nan"], [variable for _, variable in alike])
-            self.marks.setdefault(device, []).extend(marks)
+                here.setdefault(gradient.value.aval.placement, []).append(position)
+        for device, positions in here.items():
+            self.searched.setdefault(device, []).append((node, positions))
+            given = [self.found.get(device), *(Variable(gradients[i].value) for i in positions)]  # type: ignore[union-attr]
+            (self.found[device],) = only_record(TABLE["nan_found"], given)
 
     def judge(self) -> None:
         """Raise RuntimeError where a gradient held a NaN; first warn with the lines of the forward call."""
-        gradients = [gradient for alike in self.gradients.values() for gradient in alike]
-        joined = [only_record(TABLE["cat"], marks, (0,))[0].value for marks in self.marks.values()]
-        self.gradients, self.marks = {}, {}  # so that the program gives what is joined alone
-        nan = [one for one, is_nan in zip(gradients, chain(*map(numbers_of, joined)), strict=True) if is_nan]
-        if nan:
-            newest = max((node for node, _ in nan), key=lambda node: node.order)  # is passed first
-            name, output = min(_returned(node, position) for node, position in nan if node is newest)[1:]
-            _tell(newest, name)
+        outcomes = [
+            (self.searched[device], np.asarray(numbers_of(found.value)).tolist())
+            for device, found in self.found.items()
+        ]
+        self.searched, self.found = {}, {}
+        bad = [(*searched[first], where) for searched, (_, first, where) in outcomes if where]
+        if bad:
+            node, positions, where = max(bad, key=lambda each: each[0].order)  # the newest is passed first
+            places = [position for bit, position in enumerate(positions) if where >> bit & 1]
+            _, name, output = min(_returned(node, place) for place in places)
+            _tell(node, name)
             raise RuntimeError(f"Function '{name}' returned nan values in its {output}th output.")
 
 

@@ -148,4 +148,4 @@ def test_five_steps_are_compiled_as_often_as_without_it() -> None:
         costs.append((cost.compiles, cost.runs))
     assert sorted(losses, reverse=True) == losses
     assert [compiles for compiles, _ in costs[2:]] == [0, 0, 0]
-    assert all(runs <= 2 for _, runs in costs)  # up to the marks, and the update
+    assert all(runs <= 2 for _, runs in costs)  # up to the search, and the update
