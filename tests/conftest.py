@@ -26,6 +26,8 @@ from tests.databases import summaries
 
 MOST, MORE = 3 << 30, 1 << 30  # bytes: where the memory is emptied first, and how much it may grow until it is again
 SHARE = 288  # compiling each row in each spelling takes an hour on two cores
+# Beside each other the threads of processes wait for each other, turning round: a second of PyTorch's takes 40 then.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 QUICK = "XLA_FLAGS" not in os.environ  # XLA_FLAGS= runs all tests with what XLA does by default
 if QUICK:
     # With LLVM at level 0, XLA's older emitters compile the programs of tests in a fifth of the time. XLA reads the

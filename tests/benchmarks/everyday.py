@@ -21,7 +21,7 @@ LATER = 4
 TURNS = {
     "windows": 400, "augmented": 100, "walk": 200, "bootstrap": 100, "neighbours": 165, "confusion": 300,
     "collected": 40, "clusters": 20, "boxes": 30, "corners": 40, "points": 128, "viterbi": 40, "norms": 50,
-    "compared": 1000,
+    "compared": 1000, "detecting": 20,
 }  # fmt: skip
 
 Everyday = list[Callable[[], float]]
@@ -137,6 +137,27 @@ def gone_over(torch: Any) -> Everyday:
     return [compared]
 
 
+def guarded(torch: Any) -> Everyday:
+    """Return what trains under a watch."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(20, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 5))
+    optimizer = torch.optim.Adam(net.parameters())
+    x, target = torch.randn(64, 20), torch.arange(64) % 5
+
+    def detecting() -> float:
+        last = 0.0
+        with torch.autograd.set_detect_anomaly(True):
+            for _ in range(20):
+                optimizer.zero_grad()
+                loss = nn.functional.cross_entropy(net(x), target)
+                loss.backward()
+                optimizer.step()
+                last = loss.item()
+        return last
+
+    return [detecting]
+
+
 def clouds(torch: Any) -> Everyday:
     """Return what looks at places in a cloud of points, or at boxes corner by corner, where a net is trained."""
 
@@ -180,9 +201,8 @@ def measure(engine: str, workload: str) -> dict[str, float]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    run = next(
-        run for run in [*data(torch), *answers(torch), *clouds(torch), *gone_over(torch)] if run.__name__ == workload
-    )
+    everyday = [*data(torch), *answers(torch), *clouds(torch), *gone_over(torch), *guarded(torch)]
+    run = next(run for run in everyday if run.__name__ == workload)
     times = []
     for _ in range(1 + LATER):
         start = time.process_time()

@@ -21,48 +21,19 @@ from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.primitives import products_in
 from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
-
-Tree = Any  # a pair of trees, or a number
-
-
-def grown(depth: int, chance: random.Random) -> Tree:
-    """Return a random tree."""
-    if depth == 0 or chance.random() < 0.2:
-        return chance.randint(0, 4)
-    return grown(depth - 1, chance), grown(depth - 1, chance)
+from tests.program.trainings import losses_of, recorded
+from tests.program.varying import RecursiveNet
+from tests.program.varying import forest as forest_of_trees
 
 
-def trained(trees: list[Tree]) -> list[tuple[float, int]]:
-    """Train a recursive net, a tree at a time; return the losses and how many parts each step compiled."""
-    torch.manual_seed(0)
-    leaf, joint, head = nn.Embedding(5, 4), nn.Linear(8, 4), nn.Linear(4, 1)
-    optimizer = torch.optim.SGD([*leaf.parameters(), *joint.parameters(), *head.parameters()], lr=0.1)
-
-    def meaning(tree: Tree) -> torch.Tensor:
-        if isinstance(tree, int):
-            return leaf(torch.tensor(tree))
-        return torch.tanh(joint(torch.cat([meaning(tree[0]), meaning(tree[1])])))
-
-    found = []
-    for tree in trees:
+def test_trees_of_many_shapes() -> None:
+    net, losses, parts = RecursiveNet(torch), [], []
+    for tree in forest_of_trees(20):
         with counted() as seen:
-            optimizer.zero_grad()
-            loss = (head(meaning(tree)) - 0.5).square().sum()
-            loss.backward()
-            optimizer.step()
-            value = loss.item()
-        found.append((value, seen.parts))
-    return found
-
-
-def test_trees_of_many_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = random.Random(3)
-    trees = [(grown(2, chance), (grown(2, chance), (i % 5, grown(1, chance)))) for i in range(20)]
-    found = trained(trees)
-    assert sum(parts for _, parts in found[-4:]) <= 4  # an odd shape here and there
-    monkeypatch.setattr(settings, "eager", True)
-    expected = trained(trees)
-    assert [loss for loss, _ in found] == pytest.approx([loss for loss, _ in expected], rel=1e-4, abs=1e-6)
+            losses.append(net.step(tree))
+        parts.append(seen.parts)
+    assert sum(parts[-4:]) <= 4  # an odd shape here and there
+    assert losses == pytest.approx(recorded("trees"), rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -272,45 +243,27 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_lengths()
 
 
-def trained_on(sizes: list[int]) -> tuple[list[float], list[str]]:
-    """Train a net on batches of these sizes; return the losses, and why programs were planned."""
-    torch.manual_seed(0)
-    net = nn.Sequential(
-        nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3), nn.LogSoftmax(1)
-    )
-    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+def trained_on(name: str) -> tuple[list[float], list[str]]:
+    """Train a net on batches of other sizes; return the losses, which are torch's, and why programs were planned."""
     Journal.compiles.clear()
-    losses = []
-    for size in sizes:
-        x, target = torch.randn(size, 6), torch.arange(size) % 3
-        optimizer.zero_grad()
-        loss = nn.functional.nll_loss(net(x), target) + net[0].weight.square().mean()
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
+    losses = losses_of(torch, name)
+    assert losses == pytest.approx(recorded(name), rel=1e-5)
     return losses, [made.reason for made in Journal.compiles]
 
 
 @pytest.mark.usefixtures("hosted")
-def test_a_ragged_batch_is_run_by_numpy_an_instruction_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = [16, 16, 5] * 3
+def test_a_ragged_batch_is_run_by_numpy_an_instruction_at_a_time() -> None:
     with counted() as seen:
-        losses, reasons = trained_on(sizes)
+        losses, reasons = trained_on("ragged_now_and_then")
     assert len(reasons) == 2 and "came at another length" in reasons[1]
     assert seen.parts == 0
-    assert trained_on(sizes)[0] == losses  # to the last digit
-    monkeypatch.setattr(settings, "eager", True)
-    assert losses == pytest.approx(trained_on(sizes)[0], rel=1e-5)
+    assert trained_on("ragged_now_and_then")[0] == losses  # to the last digit
 
 
 @pytest.mark.usefixtures("hosted")
-def test_a_third_length_has_an_executable_that_serves_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = [17, 6, 11, 9, 13, 17]
-    losses, reasons = trained_on(sizes)
+def test_a_third_length_has_an_executable_that_serves_many() -> None:
+    _, reasons = trained_on("ragged_each_time")
     assert len(reasons) == 3 and "compiled for lengths up to 32" in reasons[2]
-    monkeypatch.setattr(settings, "eager", True)
-    assert losses == pytest.approx(trained_on(sizes)[0], rel=1e-5)
 
 
 @pytest.mark.usefixtures("hosted")
@@ -329,10 +282,8 @@ def test_numbers_that_change_are_no_lengths() -> None:
 @pytest.mark.usefixtures("hosted")
 def test_a_length_that_comes_often_is_compiled_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stepwise, "_worth", lambda steps, size: stepwise._RUNS)
-    losses, reasons = trained_on([18, 7] * 6)
+    _, reasons = trained_on("ragged_often")
     assert len(reasons) == 3 and "came at another length" in reasons[1] and reasons[2] == "it is run often"
-    monkeypatch.setattr(settings, "eager", True)
-    assert losses == pytest.approx(trained_on([18, 7] * 6)[0], rel=1e-5)
 
 
 def test_what_needs_no_compile_an_instruction_at_a_time_is_run_so_at_first_sight(
@@ -457,28 +408,14 @@ def test_what_a_product_takes_is_part_of_a_run() -> None:
     assert products_in(looped.jaxpr) == 5 * 4**3
 
 
-def made_up(count: int) -> torch.Tensor:
-    """Return the sums of so many images, with one to three boxes of random sizes in each; nobody reads one before."""
-    chance, images = random.Random(0), []
-    torch.manual_seed(0)
-    for _ in range(count):
-        image = torch.rand(3, 24, 24) * 0.1
-        for _ in range(chance.randint(1, 3)):
-            top, left, channel = [chance.randint(0, 12) for _ in range(2)] + [chance.randint(0, 2)]
-            image[channel, top : top + chance.randint(3, 9), left : left + chance.randint(3, 9)] = 1.0
-        images.append(image)
-    return torch.stack(images).sum((1, 2, 3))
-
-
 def test_images_that_a_loop_makes_up_are_painted_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled whole, the thousand instructions of fifty images would never come back."""
     monkeypatch.setattr(settings, "host", True)
     stepwise.forget_plans()
     with counted() as seen:
-        found = made_up(20).tolist()
+        found = losses_of(torch, "painted")
     assert (seen.compiles, seen.parts) == (0, 0)
-    monkeypatch.setattr(settings, "eager", True)
-    assert found == pytest.approx(made_up(20).tolist(), rel=1e-6)
+    assert found == pytest.approx(recorded("painted"), rel=1e-6)
 
 
 def test_weights_that_are_averaged_at_each_step_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.trie import forest
 from funcgrad._program.value import aval
 from tests.benchmarks.apart import ROOT
+from tests.program.trainings import losses_of, recorded
 
 
 @pytest.fixture(autouse=True)
@@ -452,26 +453,11 @@ def test_a_state_that_begins_with_zeros_is_no_program_of_each_episode() -> None:
     assert recalled([20, 9, 14, 11, 23, 17])[3:] == [0, 0, 0]
 
 
-def driven(turns: int) -> list[float]:
-    """Drive a state by the same column and another number in each turn; return it, and the gradient of the matrix."""
-    matrix, numbers = torch.arange(6.0).view(3, 2).requires_grad_(), torch.arange(turns) * 0.01
-    state, states = torch.zeros(3), torch.empty(turns, 3)
-    for t in range(turns):
-        state = torch.tanh(state * 0.5 + matrix[:, 0] * numbers[t])
-        states[t] = state
-    states.sum().backward()
-    assert matrix.grad is not None
-    return [*states.flatten().tolist(), *matrix.grad.flatten().tolist()]
-
-
 @pytest.mark.parametrize("host", [False, True])
 def test_a_column_that_is_the_same_in_each_turn_is_no_slice_of_each(
     monkeypatch: pytest.MonkeyPatch, *, host: bool
 ) -> None:
     """Its number is an input of the loop, but not one for each turn: slices were missing from the third turn on."""
     monkeypatch.setattr(settings, "host", host)
-    lengths = [20, 40, 30]
-    found = [driven(turns) for turns in lengths]
-    monkeypatch.setattr(settings, "eager", True)
-    for turns, numbers in zip(lengths, found, strict=True):
-        assert numbers == pytest.approx(driven(turns), rel=1e-4, abs=1e-5)
+    for name in ("driven_20", "driven_40", "driven_30"):
+        assert losses_of(torch, name) == pytest.approx(recorded(name), rel=1e-4, abs=1e-5)

@@ -1,4 +1,4 @@
-"""Trainings whose lengths are others in each step, written once, for whichever module is given as `torch`.
+"""Trainings whose lengths, or programs, are others in each step, written once for whichever module is `torch`.
 
 python -m tests.program.trainings     # write down the losses that torch has, where it is installed
 """
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tests.program.varying import driven, painted, ragged, suppressed, trees
 
 RECORDED = Path(__file__).parent / "recorded" / "trainings.json"
 Sizes = list[tuple[int, int]]
@@ -211,7 +213,7 @@ def tagged(torch: Any, lengths: Sizes, kind: str) -> list[float]:
     return losses
 
 
-TRAININGS: dict[str, tuple[Callable[[Any, Sizes], list[float]], Sizes]] = {
+TRAININGS: dict[str, tuple[Callable[[Any, Any], list[float]], Any]] = {
     "translated": (translated, PAIRS),
     "boxes": (boxes, PAIRS),
     "recordings": (recordings, PAIRS),
@@ -221,6 +223,13 @@ TRAININGS: dict[str, tuple[Callable[[Any, Sizes], list[float]], Sizes]] = {
     "sets": (sets, MANY),
     "lstm": (partial(tagged, kind="lstm"), WORDS),
     "attention": (partial(tagged, kind="attention"), WORDS),
+    "trees": (trees, 20),
+    "ragged_now_and_then": (ragged, [16, 16, 5] * 3),
+    "ragged_each_time": (ragged, [17, 6, 11, 9, 13, 17]),
+    "ragged_often": (ragged, [18, 7] * 6),
+    "painted": (painted, 20),
+    **{f"driven_{turns}": (driven, turns) for turns in (20, 40, 30)},
+    **{f"suppressed_{count}": (suppressed, count) for count in (33, 26, 23, 30, 28, 20)},
 }
 
 
