@@ -284,6 +284,15 @@ def test_old_names_of_initialisers_warn() -> None:
         nn.init.xavier_normal_(torch.empty(2, 3))
 
 
+def test_weight_decay_makes_an_orthogonal_weight_zero_as_in_torch() -> None:
+    layer = parametrizations.orthogonal(nn.Linear(4, 2))
+    torch.optim.AdamW(layer.parameters(), lr=0.01, weight_decay=0.0).step()  # nothing has a gradient
+    assert layer.weight.norm().item() == pytest.approx(2**0.5)
+    layer(torch.ones(3, 4)).sum().backward()
+    torch.optim.AdamW(layer.parameters(), lr=0.01).step()
+    assert layer.weight.tolist() == torch.zeros(2, 4).tolist()
+
+
 def test_orthogonal_draws_the_rest_of_a_base_as_torch_does() -> None:
     torch.manual_seed(0)
     layer = parametrizations.orthogonal(nn.Linear(4, 2))

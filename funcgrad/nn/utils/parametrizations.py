@@ -166,7 +166,10 @@ class _Orthogonal(Module):
         return _solve(identity - 0.5 * skew, identity + 0.5 * skew)[..., :columns]
 
     def _reflected(self, tall: Tensor) -> Tensor:
-        """Return the product of Householder's reflections, its columns signed by the diagonal."""
+        """Return the product of Householder's reflections, its columns signed by the diagonal.
+
+        As in torch a sign is what the diagonal is, cut to a whole number: once weight decay has moved it, that is 0.
+        """
         vectors = tall.tril(diagonal=-1)
         rows, columns = tall.shape[-2:]
         q = fg.eye(rows, dtype=tall.dtype, device=tall.device)[:, :columns].expand(tall.shape)
@@ -174,7 +177,7 @@ class _Orthogonal(Module):
         for place in reversed(range(columns)):
             v = vectors[..., place : place + 1]
             q = q - v @ (2.0 / (v * v).sum((-2, -1), keepdim=True) * (v.mT @ q))
-        return q * tall.diagonal(dim1=-2, dim2=-1).sign().detach().unsqueeze(-2)
+        return q * tall.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
 
     def right_inverse(self, Q: Tensor) -> Tensor:
         """Return the X that stands for Q. With a trivialization: keep Q as the base and start at the identity."""
