@@ -19,7 +19,8 @@ from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.table import TABLE, Array, Op
 
 EVERYWHERE = """
-    celu elu gelu glu hardsigmoid hardswish leaky_relu logsigmoid mish selu silu softplus atanh deg2rad exp2 frexp hypot
+    celu elu gelu glu hardsigmoid hardswish leaky_relu logsigmoid mish selu silu softplus deg2rad exp2 frexp hypot
+    acos acosh asin asinh atanh expm1 logaddexp logit
     i0 log10 log2 logaddexp2 rad2deg rsqrt sinc special_i1 addcdiv addcmul lerp
     cummax cummin cumprod cumsum prod trace
     broadcast_tensors cartesian_prod gather kron meshgrid outer repeat repeat_interleave

@@ -189,12 +189,14 @@ def sigmoid(input: Array) -> Array:
 
 @op(grad="LogitBackward0", promote="float", names="logit .logit .logit_ logit_ special.logit")
 def logit(input: Array, eps: float | None = None) -> Array:
-    """log(input / (1 - input)), with the input kept `eps` away from 0 and 1 on request; NaN beyond [0, 1]."""
+    """log(input / (1 - input)), the input kept `eps` away from 0 and 1 on request; NaN beyond, as its gradient."""
     require_real(input, "logit_cpu")
     if eps is not None:
         low, high = np.asarray(eps, input.dtype), np.asarray(1 - eps, input.dtype)
         input = jnp.where(input < low, low, jnp.where(input > high, high, input))
-    return lax.log(input) - lax.log1p(-input)
+        return lax.log(input) - lax.log1p(-input)
+    value = lax.log(input) - lax.log1p(-input)
+    return jnp.where((input < 0) | (input > 1), value * np.asarray(np.nan, input.dtype), value)
 
 
 def _rounded(input: Array, function: Any, name: str) -> Array:

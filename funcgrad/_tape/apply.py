@@ -13,6 +13,7 @@ from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import node_class
 from funcgrad._tape.packing import packed
+from funcgrad._tape.underivable import REFUSING, refusing
 from funcgrad._tape.variable import Variable
 from funcgrad._tape.vjp import pullback_of
 
@@ -36,7 +37,8 @@ def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list
             instead = programs.instead
             results = record(op, values, statics)[1] if instead is None else instead(op, values, statics)
             if len(results) == 1:
-                return [Variable(results[0])]
+                result = Variable(results[0])
+                return [refusing(op.name, inputs, result) if wanted and op.name in REFUSING else result]
             return [Variable(value) for value in results]
         if op.keep == "residuals":
             return _keeping_residuals(op, inputs, values, statics, wanted, edges)

@@ -29,6 +29,7 @@ from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
+from funcgrad._tape.underivable import written
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
@@ -86,8 +87,10 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
         return _rename(op, target, statics)
     if target._alias is not None and op.name not in _FILLING:
         refuse_repeated(target)
-    (result, *_) = apply(op, [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs], statics)
-    return target._write(fitted(target, result))
+    given = [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs]
+    (result, *_) = apply(op, given, statics)
+    fits = fitted(target, result)
+    return target._write(written(op.name, given, fits) if op.grad is None and thread.grad else fits)
 
 
 def fitted(target: Tensor, result: Variable) -> Variable:

@@ -51,20 +51,28 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 @method()
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace every element by callable(element), one Python call each."""
+    """Replace every element by callable(element), one Python call each. RuntimeError if the tensor requires grad."""
+    _refuse_history(self, "apply_")
     array = to_host(self.detach())
     return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array)))
 
 
 @method()
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace every element by callable(element, the other's element), one Python call each."""
+    """Replace every element by callable(element, the other's element), one Python call each; refused as by `apply_`."""
+    _refuse_history(self, "map_")
     array = to_host(self.detach())
     return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, to_host(tensor.detach()))))
 
 
 @method()
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace every element by callable(element, x's element, y's element), one Python call each."""
+    """Replace every element by callable(element, x's element, y's), one Python call each; refused as by `apply_`."""
+    _refuse_history(self, "map2_")
     array, others = to_host(self.detach()), (to_host(x.detach()), to_host(y.detach()))
     return self.copy_(from_host(np.vectorize(callable, otypes=[array.dtype])(array, *others)))
+
+
+def _refuse_history(tensor: Tensor, name: str) -> None:
+    if tensor.requires_grad:
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
