@@ -13,7 +13,17 @@ from funcgrad._base import dtypes
 from funcgrad._base.naming import WrittenInC, c_class_name
 
 
-class finfo(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
+class _Limits:
+    """What two of the same kind have in common: they are equal if they are of the same dtype, and have no hash."""
+
+    dtype: str
+    __hash__ = None  # type: ignore[assignment]  # as torch's
+
+    def __eq__(self, other: object) -> bool:
+        return self.dtype == other.dtype if isinstance(other, type(self)) else NotImplemented
+
+
+class finfo(_Limits, metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """The limits of a floating-point dtype (default: the default dtype)."""
 
     bits: int
@@ -40,7 +50,7 @@ class finfo(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
         )
 
 
-class iinfo(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
+class iinfo(_Limits, metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
     """The limits of an integer dtype."""
 
     bits: int

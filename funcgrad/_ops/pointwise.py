@@ -195,8 +195,8 @@ def logit(input: Array, eps: float | None = None) -> Array:
         low, high = np.asarray(eps, input.dtype), np.asarray(1 - eps, input.dtype)
         input = jnp.where(input < low, low, jnp.where(input > high, high, input))
         return lax.log(input) - lax.log1p(-input)
-    value = lax.log(input) - lax.log1p(-input)
-    return jnp.where((input < 0) | (input > 1), value * np.asarray(np.nan, input.dtype), value)
+    input *= jnp.where((input < 0) | (input > 1), np.asarray(np.nan, input.dtype), np.asarray(1, input.dtype))
+    return lax.log(input) - lax.log1p(-input)
 
 
 def _rounded(input: Array, function: Any, name: str) -> Array:

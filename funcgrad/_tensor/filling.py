@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from funcgrad._ops.table import TABLE
+from funcgrad._tape.nodes import rename_node
 from funcgrad._tensor.call import call_in_place
 from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.interop import from_host, to_host
@@ -23,7 +24,12 @@ def fill_(input: Tensor, value: Any) -> Tensor:
     if not isinstance(value, (Tensor, jax.Array, np.generic, np.ndarray, bool, int, float, complex)):
         raise refused_forms("fill_", [("", value)], is_method=True)
     check_filling(value, input)
-    return call_in_place(TABLE["fill_tensor" if isinstance(value, Tensor) else "fill"], (input, value))
+    of_tensor = isinstance(value, Tensor)
+    filled = call_in_place(TABLE["fill_tensor" if of_tensor else "fill"], (input, value))
+    node = filled._variable.node if isinstance(filled, Tensor) else None
+    if node is not None and node.name() in ("FillBackward0", "FillBackward1"):
+        rename_node(node, "FillBackward3" if of_tensor else "FillBackward2")
+    return filled
 
 
 @function()

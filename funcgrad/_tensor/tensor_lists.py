@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.size import Size
 from funcgrad._base.warning import warn_once
 from funcgrad._ops.broadcasting import broadcast_shape
@@ -62,7 +63,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 @function()
 def block_diag(*tensors: Any) -> Tensor:
-    """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
+    """Return a matrix with the given matrices along its diagonal and zeros elsewhere. Without any: of shape (1, 0)."""
+    if not tensors:
+        return call(TABLE["full"], (0.0,), ((1, 0), get_default_dtype()))
     return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
 
 

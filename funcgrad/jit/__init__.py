@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -194,7 +195,10 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
-    """Return the module itself. RuntimeError for one that is not scripted, or that is in training mode."""
+    """Return a copy whose parameters and buffers are constants: it has none, and what it gives wants no gradient.
+
+    preserved_attrs: names of what stays as it is. RuntimeError for one that is not scripted, or is in training mode.
+    """
     if not _isinstance(mod, ScriptModule):
         raise RuntimeError(
             "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
@@ -205,7 +209,13 @@ def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True
             "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module "
             "before freezing."
         )
-    return mod
+    frozen = copy.deepcopy(mod)
+    for prefix, module in frozen.named_modules():
+        for held in (module._parameters, module._buffers):
+            for name in [name for name in held if f"{prefix}.{name}".lstrip(".") not in (preserved_attrs or ())]:
+                tensor = held.pop(name)
+                module.__dict__[name] = tensor.detach() if tensor is not None else None
+    return frozen
 
 
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base import dtypes
+from funcgrad._base.warning import warn
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.interop import to_host
@@ -123,7 +124,10 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
-        self.use_nested_tensor = enable_nested_tensor and _torch_would_pack(encoder_layer)
+        obstacle = _why_not_packed(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not obstacle
+        if enable_nested_tensor and obstacle:
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer{obstacle}")
 
     def forward(
         self,
@@ -375,14 +379,25 @@ def _get_clones(module: Module, N: int) -> ModuleList:
     return clones
 
 
-def _torch_would_pack(layer: Any) -> bool:
-    """Tell whether torch's encoder drops padded places in inference, so that the result there is zero."""
-    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
-        return False
+def _why_not_packed(layer: Any) -> str:
+    """Return why torch's encoder does not drop padded places in inference, in its words; "" if it does.
+
+    Where it does, the result there is zero.
+    """
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
     attention = layer.self_attn
-    packs = attention.batch_first and attention._qkv_same_embed_dim and attention.in_proj_bias is not None
-    alike = layer.norm1.eps == layer.norm2.eps and attention.num_heads % 2 == 0
-    return packs and alike and layer.activation_relu_or_gelu > 0
+    obstacles = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True(use batch_first for better inference performance)":
+            not attention.batch_first,
+        ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }  # fmt: skip
+    return next((words for words, holds in obstacles.items() if holds), "")
 
 
 def _zero_at_padding(output: Tensor, padding: Tensor) -> Tensor:

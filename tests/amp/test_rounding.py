@@ -38,3 +38,17 @@ def test_products_are_rounded_before_they_are_read_in_float32(dtype: torch.dtype
     short = torch.randn(300, 300).to(dtype)
     product = torch.nn.functional.dropout(short, 0.3).float()
     assert torch.equal(product.to(dtype).float(), product)
+
+
+@pytest.mark.parametrize("dtype", SHORT)
+@pytest.mark.parametrize("name", ["asin", "acos", "asinh", "acosh", "atanh", "expm1", "logit"])
+def test_what_is_computed_of_16_bits_is_rounded_once(name: str, dtype: torch.dtype) -> None:
+    numbers = torch.linspace(0.01, 0.99, 400) + (1.0 if name == "acosh" else 0.0)
+    short = numbers.to(dtype)
+    assert torch.equal(getattr(short, name)(), getattr(short.float(), name)().to(dtype))
+
+
+@pytest.mark.parametrize("dtype", SHORT)
+def test_a_sum_of_logarithms_of_16_bits_is_rounded_once(dtype: torch.dtype) -> None:
+    short = torch.linspace(-2.0, 2.0, 400).to(dtype)
+    assert torch.equal(short.logaddexp(short.flip(0)), short.float().logaddexp(short.flip(0).float()).to(dtype))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import funcgrad
+from funcgrad import nn
 from tests.nn import cases, initial
 from tests.nn.running import assert_alike, described, numbers
 
@@ -76,3 +77,19 @@ def test_bags_show_their_sizes_as_they_were_given() -> None:
     bag = funcgrad.nn.EmbeddingBag(rows[0], 4, mode="sum", sparse=True)
     assert str(bag) == "EmbeddingBag(np.int64(10), 4, mode='sum')"
     assert str(funcgrad.nn.Embedding(rows[1], 4)) == "Embedding(20, 4)"
+
+
+def test_an_encoder_says_why_it_does_not_drop_padded_places() -> None:
+    layer = nn.TransformerEncoderLayer
+    start = "enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer"
+    for given, why in (
+        (layer(8, 2, 16), ".self_attn.batch_first was not True\\(use batch_first for better inference performance\\)$"),
+        (layer(8, 2, 16, batch_first=True, norm_first=True), ".norm_first was True$"),
+        (layer(9, 3, 16, batch_first=True), ".self_attn.num_heads is odd$"),
+    ):
+        with pytest.warns(UserWarning, match=start + why):
+            nn.TransformerEncoder(given, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nn.TransformerEncoder(layer(8, 2, 16, batch_first=True), 1)
+        nn.TransformerEncoder(layer(8, 2, 16), 1, enable_nested_tensor=False)

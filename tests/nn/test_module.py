@@ -522,3 +522,13 @@ def test_a_full_backward_hook_answers_with_one_gradient_for_each_input() -> None
 def test_devices_that_are_not_there_are_refused(kind: str) -> None:
     with pytest.raises(RuntimeError, match=f"no {kind.upper()} device"):
         getattr(nn.Linear(1, 1), kind)()
+
+
+def test_a_frozen_module_has_constants_in_the_place_of_parameters() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval()
+    scripted = torch.jit.script(net)
+    frozen = torch.jit.freeze(scripted)
+    x = torch.ones(3, 2)
+    assert not list(frozen.parameters()) and not list(frozen.buffers())
+    assert frozen(x).numpy().tolist() == net(x).tolist()
+    assert len(list(net.parameters())) == 4 and net(x).requires_grad
