@@ -120,7 +120,7 @@ def _instruction(wrong: Callable[..., Any]) -> Op:
         integers, result (), (): the wrong number too, which it had if it was of integers.
         """
         mask = wrong(numbers, numbers.shape if about is None else about.shape, *options).reshape(-1)
-        places = jnp.arange(mask.size) + which * ROOM
+        places = jnp.arange(mask.size) + jnp.asarray(which, np.int64) * ROOM  # which may be traced, in 32 bits
         here = jnp.min(jnp.where(mask, places, ALL_WELL))
         first = here if faults is None else jnp.minimum(faults, here)
         if numbers.dtype.kind not in "iu":

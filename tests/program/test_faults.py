@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 import funcgrad as fg
 from funcgrad import explain
 from funcgrad._base.config import settings
+from funcgrad._ops.conditions import ROOM, are_rows
 from funcgrad._program.counters import counters
 from funcgrad.nn import functional as F
 
@@ -210,3 +212,12 @@ def test_what_is_known_of_one_check_holds_for_all_of_its_kind() -> None:
     assert counters.inferences - before <= 8
     with pytest.raises(RuntimeError, match="Expected p_in >= 0"):
         fg.bernoulli(chances + 2).tolist()
+
+
+def test_the_number_of_a_check_may_be_an_input_of_its_program() -> None:
+    """Which is traced in 32 bits where the program is run an instruction at a time, or turns; the outcome has 64."""
+    check = are_rows.instruction.function
+    with jax.enable_x64(True):
+        places = jax.numpy.asarray([0, 5])
+        outcome, number = jax.jit(lambda which: check(None, None, which, places, WEIGHT.jax(), (0,)))(np.int32(3))
+    assert (*divmod(int(outcome), ROOM), int(number)) == (3, 1, 5)
