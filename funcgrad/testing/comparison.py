@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.layouts import strided
 from funcgrad._base.warning import warn
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -18,6 +19,14 @@ _TOLERANCES = {
     "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
 }  # fmt: skip
 _OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+_SPARSE = {
+    "torch.sparse_coo": ("COO", "_indices"),
+    "torch.sparse_csr": ("CSR", "crow_indices", "col_indices"),
+    "torch.sparse_csc": ("CSC", "ccol_indices", "row_indices"),
+    "torch.sparse_bsr": ("BSR", "crow_indices", "col_indices"),
+    "torch.sparse_bsc": ("BSC", "ccol_indices", "row_indices"),
+}  # what each layout is called, and what says where its values are
 
 
 class _Options(NamedTuple):
@@ -143,6 +152,32 @@ def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: 
         strides = f"{actual.stride()} != {expected.stride()}"
         _fail(f"The values for attribute 'stride()' do not match: {strides}.", options, path)
     rtol, atol = _tolerances(options, [actual.dtype.name, expected.dtype.name])
+    if actual.layout != expected.layout:
+        actual, expected = (x if x.layout is strided else x.to_dense() for x in (actual, expected))
+    if actual.layout is strided:
+        _compare_elements("Tensor-likes", actual, expected, (rtol, atol), options, path)
+        return
+    kind, *indices = _SPARSE[str(actual.layout)]
+    counts = {"specified values": (actual._nnz(), expected._nnz())}
+    if kind == "COO":
+        counts = {"sparse dimensions": (actual.sparse_dim(), expected.sparse_dim()), **counts}
+    for counted, (ours, theirs) in counts.items():
+        if ours != theirs:
+            what = f"The number of {counted} in sparse {kind} tensors does not match"
+            _fail(f"{what}: {ours} != {theirs}", options, path)
+    for name in indices:
+        ours, theirs = (getattr(x, name)() for x in (actual, expected))
+        _compare_elements(f"Sparse {kind} {name.lstrip('_')}", ours, theirs, (0.0, 0.0), options, path)
+    values = actual._values() if kind == "COO" else actual.values()
+    others = expected._values() if kind == "COO" else expected.values()
+    _compare_elements(f"Sparse {kind} values", values, others, (rtol, atol), options, path)
+
+
+def _compare_elements(
+    what: str, actual: Tensor, expected: Tensor, allowed: tuple[float, float], options: _Options, path: tuple[Any, ...]
+) -> None:
+    """Raise AssertionError where elements of strided tensors differ. what: the message begins with it."""
+    rtol, atol = allowed
     given, wanted = (to_host(x.detach()) for x in (actual, expected))
     common = np.promote_types(given.dtype, wanted.dtype)
     if common.kind in "bu":
@@ -154,7 +189,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, options: _Options, path: 
         return
     if not given.shape:
         _fail(_about_numbers("Scalars", given.item(), wanted.item(), rtol, atol), options, path)
-    _fail(_about_tensors(given, wanted, matches, rtol, atol), options, path)
+    _fail(_about_tensors(what, given, wanted, matches, rtol, atol), options, path)
 
 
 def _tolerances(options: _Options, kinds: list[str]) -> tuple[float, float]:
@@ -174,7 +209,7 @@ def _about_numbers(what: str, actual: Any, expected: Any, rtol: float, atol: flo
     )
 
 
-def _about_tensors(given: Any, wanted: Any, matches: Any, rtol: float, atol: float) -> str:
+def _about_tensors(what: str, given: Any, wanted: Any, matches: Any, rtol: float, atol: float) -> str:
     with np.errstate(all="ignore"):
         absolute = np.abs(given - wanted)
         relative = absolute / np.abs(wanted)
@@ -186,7 +221,7 @@ def _about_tensors(given: Any, wanted: Any, matches: Any, rtol: float, atol: flo
         place = tuple(int(i) for i in np.unravel_index(np.argmax(part), part.shape))
         allowance = _allowed(allowed, rtol, atol)
         lines.append(f"Greatest {name} difference: {part[place].item()} at index {place}{allowance}")
-    return f"Tensor-likes are not {'close' if rtol or atol else 'equal'}!\n\n" + "\n".join(lines)
+    return f"{what} are not {'close' if rtol or atol else 'equal'}!\n\n" + "\n".join(lines)
 
 
 def _allowed(tolerance: float, rtol: float, atol: float) -> str:

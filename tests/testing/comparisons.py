@@ -25,6 +25,15 @@ PAIRS: dict[str, Callable[[Any], tuple[Any, Any, dict[str, Any]]]] = {
     "one tolerance": lambda t: (t.ones(2), t.ones(2), {"rtol": 1}),
     "strings": lambda t: ("a", "b", {}),
     "masks": lambda t: (t.tensor([True, False]), t.tensor([True, True]), {}),
+    "sparse, elsewhere": lambda t: (t.eye(2)[0].to_sparse(), t.eye(2)[1].to_sparse(), {}),
+    "sparse, more": lambda t: (t.ones(2).to_sparse(), t.eye(2)[1].to_sparse(), {}),
+    "sparse, values": lambda t: ([t.eye(2)[0].to_sparse()], [(2 * t.eye(2)[0]).to_sparse()], {}),
+    "sparse, dimensions": lambda t: (t.eye(2).to_sparse(), t.eye(2).to_sparse(1), {}),
+    "rows, values": lambda t: (t.eye(2).to_sparse_csr(), (3 * t.eye(2)).to_sparse_csr(), {}),
+    "rows, columns": lambda t: (t.eye(2).to_sparse_csr(), t.eye(2).flip(0).to_sparse_csr(), {}),
+    "rows, places": lambda t: (t.eye(2).to_sparse_csr(), t.tensor([[0.0, 0.0], [1.0, 1.0]]).to_sparse_csr(), {}),
+    "layout": lambda t: (t.eye(2).to_sparse(), t.eye(2), {}),
+    "no layout": lambda t: (t.eye(2).to_sparse(), t.ones(2, 2), {"check_layout": False}),
     "places": lambda t: (t.tensor([[1.0, 2.0]]), t.tensor([[1.0, 2.1]]), {}),
 }
 
