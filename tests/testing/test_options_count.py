@@ -51,7 +51,7 @@ def test_freezing_wants_a_scripted_module_in_evaluation() -> None:
     scripted = jit.script(torch.nn.Linear(2, 2))
     with pytest.raises(RuntimeError, match="only implemented for modules in eval mode"):
         jit.freeze(scripted)
-    assert jit.freeze(scripted.eval()) is scripted
+    assert jit.freeze(scripted.eval()) is not scripted and list(scripted.parameters())
     with pytest.raises(RuntimeError, match="expected a function or a module, but got int"):
         jit.trace(3, torch.ones(1))
 
