@@ -73,3 +73,17 @@ def test_methods_are_listed_before_they_are_used() -> None:
     named = torch.ones(1)
     named.__dict__["mine"] = 3
     assert {*listed, "mine"} == set(dir(named))
+
+
+def test_what_is_filled_in_place_has_torchs_node() -> None:
+    x = torch.ones(2, requires_grad=True)
+    assert (x * 1).fill_(2.0).grad_fn.name() == "FillBackward2"
+    assert (x * 1).fill_(torch.tensor(1.0)).grad_fn.name() == "FillBackward3"
+
+
+def test_limits_are_equal_by_dtype_and_a_diagonal_of_no_blocks_is_empty() -> None:
+    assert torch.finfo(torch.float32) == torch.finfo(torch.float)
+    assert torch.finfo(torch.float32) != torch.finfo(torch.float64) and torch.iinfo(torch.int8) != torch.iinfo(
+        torch.int16
+    )
+    assert torch.block_diag().shape == (1, 0)
