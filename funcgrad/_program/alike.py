@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from funcgrad._base.bounded import Bounded
-from funcgrad._program.line import Argument, Hole, Loop, Step
+from funcgrad._program.line import Argument, Hole, Loop, Step, takes_rows
 from funcgrad._program.trie import is_open
 
 
@@ -28,23 +28,37 @@ _FAMILIES: Bounded[_Family] = Bounded(256)
 
 
 def with_changing_numbers_open(
-    line: Sequence[Step | Loop], results: Sequence[Argument]
+    line: Sequence[Step | Loop], results: Sequence[Argument], *, is_long: bool
 ) -> tuple[Sequence[Step | Loop], list[int | float] | None]:
     """Return the line with those of its numbers as inputs that were others in a line like it, or soon will be.
+
+    is_long: whether it is long enough for others to be like it in more than its few instructions.
 
     All inputs are counted along the line then, so that it does not matter when one became an input. With it come their
     sources: a place among the line's own inputs, or a number; None where these are the inputs as they are.
     """
+    changing = _others_in_lines_like(line, results) if is_long else set(_inputs(line))
+    changing.update(_first_rows(line))
+    sources = list[int | float]()
+    opened = list(_opened(line, changing, sources))
+    is_same = all(type(source) is int and source == place for place, source in enumerate(sources))
+    return (line, None) if is_same else (opened, sources)
+
+
+def _others_in_lines_like(line: Sequence[Step | Loop], results: Sequence[Argument]) -> set[int]:
+    """Return which numbers of the line were others, or inputs, in a line that is like it in all else."""
     key = tuple([(step.token, tuple(map(_kind, step.arguments))) for step in line]), tuple(results)
     own = [a for step in line for a in step.arguments if _is_number(a)]
     family = _FAMILIES.found(key, lambda: _Family(own))
     pairs = enumerate(zip(family.first, own, strict=True))
     family.changing.update(i for i, (first, a) in pairs if type(a) is Hole or first != a)
-    family.changing.update(_first_rows(line))
-    sources = list[int | float]()
-    opened = list(_opened(line, family.changing, sources))
-    is_same = all(type(source) is int and source == place for place, source in enumerate(sources))
-    return (line, None) if is_same else (opened, sources)
+    return family.changing
+
+
+def _inputs(line: Sequence[Step | Loop]) -> Iterator[int]:
+    """Yield which numbers of the line are inputs already."""
+    numbers = (a for step in line for a in step.arguments if _is_number(a))
+    return (i for i, a in enumerate(numbers) if type(a) is Hole)
 
 
 def _first_rows(line: Sequence[Step | Loop]) -> Iterator[int]:
@@ -57,7 +71,7 @@ def _first_rows(line: Sequence[Step | Loop]) -> Iterator[int]:
     count = 0
     for step in line:
         numbers = sum(map(_is_number, step.arguments))
-        if isinstance(step, Step) and step.op.name in ("select", "slice") and step.statics[0] == 0 and numbers:
+        if isinstance(step, Step) and takes_rows(step) and numbers:
             whole, _ = step.arguments
             if type(whole) is int and readings[whole] == 1:
                 yield count

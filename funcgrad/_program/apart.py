@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from funcgrad._base.config import settings
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._program.joining import SHAPING, SMALL
-from funcgrad._program.line import Hole, Instruction, Recorded, needed_calls, token_of
+from funcgrad._program.line import Hole, Instruction, Recorded, needed_calls, takes_rows, token_of
 from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
@@ -78,6 +78,33 @@ def without_and_with_history(calls: Sequence[Call], history: int) -> tuple[list[
         else:
             after.append(call)
     return before, after
+
+
+def without_what_stays(
+    data: Sequence[Call], after: Sequence[Call], wanted: Sequence[int]
+) -> tuple[list[Call], list[Call]]:
+    """Return the calls that make what is held and is not read whole by what follows, and the rest.
+
+    Who holds a set and reads a few rows of it will read others in the next turn: `Y = f(X)` before a loop over `Y[i : i
+    + 8]`, `X = X[order]` at the start of an epoch, `batches = X.split(8)`. What is not read at all was left by the step
+    before: an average of weights, the sum of the losses so far.
+    """
+    whole = {a for call in (*data, *after) if not _takes_a_batch(call) for a in call.arguments if type(a) is int}
+    stays = {slot for call in data if call.op not in BY_INSTRUCTION for slot in _slots(call)}.intersection(
+        wanted
+    ) - whole
+    if not stays:
+        return [], [*data, *after]
+    bases = {call.arguments[0] for call in data if call.first in stays and takes_rows(call)}
+    pieces = {call.first for call in data if takes_rows(call) and call.arguments[0] in bases}
+    looks = {call.first for call in data if call.op in BY_INSTRUCTION}
+    early = needed_calls(data, stays | pieces | looks)
+    begun = set(early)
+    return early, [call for call in (*data, *after) if call not in begun]
+
+
+def _takes_a_batch(call: Call) -> bool:
+    return takes_rows(call) or call.op.name == "index"
 
 
 def _shows_little(call: Call) -> bool:

@@ -157,6 +157,11 @@ def needed_calls(calls: Sequence[CallT], wanted: Iterable[int]) -> list[CallT]:
     return needed
 
 
+def takes_rows(call: Recorded | Step) -> bool:
+    """Tell whether a call takes a row, or some one after the other, of its first argument."""
+    return call.op.name in ("select", "slice") and call.statics[:1] == (0,)
+
+
 def token_of(signature: Any) -> Any:
     """Return what is equal for calls that differ in what they read, in numbers and in torch's order of memory only.
 

@@ -25,6 +25,7 @@ from funcgrad._program.apart import (
     without_and_with_last,
     without_pieces,
     without_states,
+    without_what_stays,
 )
 from funcgrad._program.compiling import options_for
 from funcgrad._program.counters import counters
@@ -102,7 +103,9 @@ def plan(
         data, rest = _data_and_rest(calls, history)
         states, late = without_states(rest, wanted)
         early = [*data, *states]
-        if early and (len(late) > SHORT or any(map(is_costly, late))):
+        if len(late) <= SHORT and not any(map(is_costly, late)):
+            early, late = without_what_stays(data, rest, wanted) if history is not None else ([], calls)
+        if early:
             one, other = parts_of(early, late, wanted, free, leaf_avals)
             planned = _planned(one, is_data=True), _planned(other, _inside(other, read), is_data=is_data, finds=finds)
             stages = list(zip((one, other), planned, strict=True))
@@ -158,8 +161,8 @@ def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: boo
         if in_parts is not None:
             return in_parts
     sources: Sources = None
-    if len(line) > SHORT:
-        line, sources = with_changing_numbers_open(line, found)
+    if len(line) > FEW:
+        line, sources = with_changing_numbers_open(line, found, is_long=len(line) > SHORT)
     short, results = rolled(line, found, settings.turns, LONG) if settings.turns else (line, found)
     whole, small = None, None
     if sum(map(instructions_of, short)) <= settings.piece:
