@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.host.table import RULES, NotForHost
+from tests.program import host_factors
 
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
 CASES: dict[str, Case] = {}
@@ -861,6 +862,7 @@ for name, x, i in (("operand", T[:0], PAIR), ("windows", T[:, :0], PAIR), ("indi
         x,
         i,
     )
+CASES.update(host_factors.CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -950,7 +952,10 @@ def test_dtypes_that_are_not_numpys_are_xlas(kind: Any) -> None:
         (lambda x: [x := x + 1 for _ in range(100)], (1,), "many equations"),
         (lambda x: x @ x, (110, 110), "a large product"),
         (jnp.sum, (200, 200), "many elements"),
-        (jnp.linalg.qr, (2, 2), "qr"),
+        (lax.bessel_i0e, (2, 2), "bessel_i0e"),
+        (lax.linalg.cholesky, (20, 2, 2), "many matrices"),
+        (lax.linalg.lu, (104, 104), "a large product"),
+        (lax.linalg.eigh, (2, 0, 0), "empty ones"),
         (lax.lgamma, (1000,), "many numbers"),
     ],
 )

@@ -70,6 +70,29 @@ def test_numpy_trains_a_line_to_the_same_numbers_without_a_compile(monkeypatch: 
     assert seen.count > 0
 
 
+@pytest.mark.usefixtures("host")
+def test_matrices_of_other_sizes_are_factored_without_a_compile() -> None:
+    linalg = torch.linalg
+    for size in (2, 3, 5):
+        torch.manual_seed(0)
+        x, sides = torch.randn(size, size), torch.randn(size, 2)
+        with xla_compiles() as seen:
+            definite = x @ x.T + torch.eye(size)
+            factor, (values, vectors) = linalg.cholesky(definite), linalg.eigh(definite)
+            (q, r), (u, s, v) = linalg.qr(x), linalg.svd(x)
+            one = torch.eye(size)
+            pairs = [
+                (factor @ factor.T, definite), (vectors * values @ vectors.T, definite), (q @ r, x), (u * s @ v, x),
+                (definite @ linalg.inv(definite), one), (definite @ linalg.solve(definite, sides), sides),
+                (definite @ torch.cholesky_solve(sides, factor), sides),
+                (linalg.det(definite), torch.logdet(definite).exp()),
+            ]  # fmt: skip
+            numbers = [(found.numpy(), expected.numpy()) for found, expected in pairs]
+        assert seen.count == 0
+        for found, expected in numbers:
+            np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
 SMALL: dict[str, Callable[[torch.Tensor], object]] = {
     "sums": lambda x: (x.sum(0), x.mean(1), x.var(), x.std(0)),
     "products": lambda x: (x @ x.T, torch.einsum("ij,kj->ik", x, x), torch.outer(x[0], x[1])),

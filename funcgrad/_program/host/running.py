@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from funcgrad._program.host import moving, places, rules  # noqa: F401 - they enter their rules
+from funcgrad._program.host import factors, moving, places, rules  # noqa: F401 - they enter their rules
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost
 from funcgrad._program.host.windows import Convolution
 from funcgrad._program.primitives import CALLS, REMADE, called, parts_of_scan
@@ -133,6 +133,8 @@ class _Found:
             name = equation.primitive.name
             if name in CALLS + REMADE:
                 written = self._run(*called(equation), read)
+            elif name == "custom_linear_solve":
+                written = self._run(*_solved(equation, read))
             elif name == "cond" and read[0] in self.fixed:
                 chosen = _branch(equation.params["branches"], self.fixed[read[0]])
                 written = self._run(chosen.jaxpr, chosen.consts, read[1:])
@@ -240,6 +242,8 @@ class _Found:
         if equation.primitive.name == "dot_general":
             (summed, _), _ = equation.params["dimension_numbers"]
             self._refuse_product(sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed))
+        elif equation.primitive.name in factors.FACTORS:
+            self._refuse_product(factors.products_of(equation))
         elif equation.primitive.name == "conv_general_dilated":
             windows = Convolution(equation)
             sizes.append(windows.rows)
@@ -284,6 +288,13 @@ class _Found:
 
 def _names(of: Iterable[int]) -> str:
     return ", ".join([f"x{place}" for place in of])
+
+
+def _solved(equation: Any, read: list[int]) -> tuple[Any, Sequence[Any], list[int]]:
+    """Return the jaxpr that solves, its constants, and what it reads of what the equation does."""
+    lengths, solve = equation.params["const_lengths"], equation.params["jaxprs"].solve
+    first = lengths.matvec + lengths.vecmat
+    return solve.jaxpr, solve.consts, read[first : first + lengths.solve] + read[sum(lengths) :]
 
 
 def _branch(branches: Sequence[Any], index: Any) -> Any:
