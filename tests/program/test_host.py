@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.host.table import RULES, NotForHost
-from tests.program import host_factors
+from tests.program import host_factors, host_spectra
 
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
 CASES: dict[str, Case] = {}
@@ -28,7 +28,7 @@ ROUNDED = frozenset((
     "expm1", "integer_pow", "lgamma", "log", "log1p", "log2", "logistic", "pow", "rsqrt", "sin", "sinh", "tan", "tanh",
 ))  # fmt: skip
 SUMMED = frozenset((
-    "conv_general_dilated", "cumlogsumexp", "cumprod", "cumsum", "dot_general", "reduce_prod", "reduce_sum",
+    "conv_general_dilated", "cumlogsumexp", "cumprod", "cumsum", "dot_general", "fft", "reduce_prod", "reduce_sum",
     "scatter-add", "scatter-mul", "scatter-sub",
 ))  # fmt: skip
 # Of two zeros numpy and torch take either for the larger.
@@ -105,7 +105,10 @@ def check(function: Callable[..., Any], *arguments: Any) -> None:
 def same(found: Any, expected: Any, used: set[str]) -> None:
     """Assert that two arrays are the same: bit for bit, or up to some rounding by the primitives used."""
     assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    if found.dtype.kind != "f" or used.isdisjoint(ROUNDED | SUMMED):
+    if found.dtype.kind == "c":
+        same(found.real, expected.real, used)
+        same(found.imag, expected.imag, used)
+    elif found.dtype.kind != "f" or used.isdisjoint(ROUNDED | SUMMED):
         assert_array_equal(found, expected)
     else:
         rtol, largest = 32 * np.finfo(found.dtype).eps, np.max(np.abs(expected), initial=0, where=np.isfinite(expected))
@@ -862,7 +865,7 @@ for name, x, i in (("operand", T[:0], PAIR), ("windows", T[:, :0], PAIR), ("indi
         x,
         i,
     )
-CASES.update(host_factors.CASES)
+CASES.update(host_factors.CASES | host_spectra.CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -939,7 +942,7 @@ def test_any_windows_are_xlas(data: Any, shape: list[int], mode: str) -> None:
     check(jax.grad(lambda x, i: (gathered(x, i) ** 2).sum()), numbers(np.float32, *shape), indices)
 
 
-@pytest.mark.parametrize("kind", [np.float16, jnp.bfloat16, np.complex64, jnp.int4])
+@pytest.mark.parametrize("kind", [np.float16, jnp.bfloat16, jnp.int4])
 def test_dtypes_that_are_not_numpys_are_xlas(kind: Any) -> None:
     with pytest.raises(NotForHost, match="dtype"):
         OnHost(traced(lambda x: x.astype(kind) + x.astype(kind), np.ones(3, np.int8)))
@@ -953,6 +956,7 @@ def test_dtypes_that_are_not_numpys_are_xlas(kind: Any) -> None:
         (lambda x: x @ x, (110, 110), "a large product"),
         (jnp.sum, (200, 200), "many elements"),
         (lax.bessel_i0e, (2, 2), "bessel_i0e"),
+        (lambda x: jnp.exp(1j * x), (2, 2), "exp of complex numbers"),
         (lax.linalg.cholesky, (20, 2, 2), "many matrices"),
         (lax.linalg.lu, (104, 104), "a large product"),
         (lax.linalg.eigh, (2, 0, 0), "empty ones"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,6 +92,23 @@ def test_matrices_of_other_sizes_are_factored_without_a_compile() -> None:
         assert seen.count == 0
         for found, expected in numbers:
             np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.usefixtures("host")
+def test_sounds_of_other_lengths_are_transformed_without_a_compile() -> None:
+    window = torch.hann_window(16)
+    for length in (60, 71, 95):
+        x = torch.rand(length)
+        with xla_compiles() as seen:
+            spectrum = torch.stft(x, 16, 8, window=window, return_complex=True)
+            sizes, angles = spectrum.abs().square().mean().item(), torch.angle(spectrum).amax().item()
+            back = torch.istft(spectrum, 16, 8, window=window, length=length).numpy()
+            numbers = torch.fft.rfft(x).numpy()
+        assert seen.count == 0
+        assert sizes > 0
+        assert abs(angles) <= np.float32(math.pi)
+        np.testing.assert_allclose(back, x.numpy(), atol=1e-6)
+        np.testing.assert_allclose(numbers, np.fft.rfft(x.numpy()), atol=1e-5)
 
 
 SMALL: dict[str, Callable[[torch.Tensor], object]] = {

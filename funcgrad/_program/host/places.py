@@ -162,7 +162,7 @@ def _refuse_uint64(indices: Any) -> None:
 
 def _filling(given: Any, dtype: np.dtype[Any]) -> Array:
     if given is None:
-        if dtype.kind == "f":
+        if dtype.kind in "fc":
             given = np.nan
         elif dtype.kind == "b":
             given = True

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from funcgrad._program.host import factors, moving, places, rules  # noqa: F401 - they enter their rules
+from funcgrad._program.host import factors, moving, places, rules, spectra  # noqa: F401 - they enter their rules
 from funcgrad._program.host.table import RULES, Array, Function, NotForHost
 from funcgrad._program.host.windows import Convolution
 from funcgrad._program.primitives import CALLS, REMADE, called, parts_of_scan
@@ -238,12 +238,15 @@ class _Found:
         """Raise NotForHost where the program has become too much for numpy, or a dtype is not numpy's own."""
         for variable in equation.outvars:
             _refuse_dtype(variable.aval)
+        spectra.refuse_complex(equation)
         sizes = [math.prod(x.aval.shape) for x in equation.outvars]
         if equation.primitive.name == "dot_general":
             (summed, _), _ = equation.params["dimension_numbers"]
             self._refuse_product(sizes[0] * math.prod(equation.invars[0].aval.shape[i] for i in summed))
         elif equation.primitive.name in factors.FACTORS:
             self._refuse_product(factors.products_of(equation))
+        elif equation.primitive.name == "fft":
+            self._refuse_product(spectra.products_of(equation))
         elif equation.primitive.name == "conv_general_dilated":
             windows = Convolution(equation)
             sizes.append(windows.rows)
@@ -302,6 +305,6 @@ def _branch(branches: Sequence[Any], index: Any) -> Any:
 
 
 def _refuse_dtype(aval: Any) -> None:
-    """Raise NotForHost for numbers that XLA computes with more digits than it keeps, complex ones, and keys."""
-    if aval.dtype not in _DTYPES:
+    """Raise NotForHost for numbers that XLA computes with more digits than it keeps, and for keys."""
+    if aval.dtype not in _DTYPES and aval.dtype not in spectra.COMPLEX:
         raise NotForHost(f"dtype {aval.dtype}")
