@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -33,11 +34,21 @@ OF_EACH: dict[str, Callable[[Any], Any]] = {
     "moved": lambda z: (z.T, z[2:, ::3], z[::-1], jnp.pad(z, 1), jnp.concatenate([z, z], 1), z.reshape(3, 27)),
     "taken apart": lambda z: (z.real, z.imag, z.conj(), -z, jnp.where(z.real > 0, z, 0)),
     "chosen": lambda z: (z[jnp.array([3, 1])], lax.dynamic_slice(z, (1, 2), (3, 3)), jnp.broadcast_to(z[0], (2, 9))),
-    "made": lambda z: (z.real.astype(z.dtype), lax.stop_gradient(z), z[:, 5:7].sum(1)),
+    "made": lambda z: (
+        z.real.astype(z.dtype),
+        lax.stop_gradient(z),
+        z[:, 5:7].sum(1),
+        jax.grad(of_size)(z.real[0, 5:7]),
+    ),
 }
 OF_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
     "sums": lambda x, y: (x + y, x - y), "products": lambda x, y: x * y, "equal": lambda x, y: (x == y, x != y),
 }  # fmt: skip
+
+
+def of_size(x: Any) -> Any:
+    """Return a number whose gradient goes through complex numbers."""
+    return (lax.complex(x, x) * (1 + 2j)).real.sum()
 
 
 def spectra(x: Any) -> list[Any]:

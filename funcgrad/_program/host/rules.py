@@ -243,8 +243,12 @@ def select(equation: Any) -> Function:
 
 @rule("convert_element_type")
 def convert(equation: Any) -> Function:
-    """What a whole number cannot hold becomes the nearest that there is, NaN 0."""
+    """What a whole number cannot hold becomes the nearest that there is, NaN 0. Of complex numbers the real part."""
     source, target = equation.invars[0].aval.dtype, equation.outvars[0].aval.dtype
+    if source.kind == "c" and target.kind != "c":
+        if target.kind != "f":
+            raise NotForHost(f"complex numbers to {target}")
+        return lambda x: x.real.astype(target)
     if source.kind != "f" or target.kind not in "iu":
         return lambda x: x.astype(target)
     least, most = np.iinfo(target).min, np.iinfo(target).max
