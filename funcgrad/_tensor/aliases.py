@@ -140,13 +140,15 @@ class Cell:
 
     is_shared: whether `share_memory_` was called on one of them. mirrors: numpy's arrays that show the value too.
     is_for_numpy: whether a tensor has it for them alone, under its one name. writes: how often it was written to.
+    address: what `data_ptr` tells of it; None before it is asked.
     """
 
-    __slots__ = ("is_for_numpy", "is_shared", "mirrors", "value", "writes")
+    __slots__ = ("__weakref__", "address", "is_for_numpy", "is_shared", "mirrors", "value", "writes")
 
     def __init__(self, value: Value) -> None:
         self.value, self.is_shared, self.is_for_numpy = value, False, False
         self.writes = 0
+        self.address: int | None = None
         self.mirrors: Mirrors | None = None
 
     def refresh(self, tensor: Tensor) -> None:

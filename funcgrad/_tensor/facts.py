@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
+from weakref import WeakValueDictionary
 
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import contiguous_format, preserve_format, strided
@@ -200,13 +202,27 @@ def storage_offset(self: Tensor) -> int:
 
 @method("data_ptr", "const_data_ptr")
 def data_ptr(self: Tensor) -> int:
-    """Return the address of the first element; 0 where there is none. A view is a part of what its base holds."""
+    """Return a number that tells storages, and places in them, apart: 0 where there is no element.
+
+    It is where the array lay when a storage was first asked, and stays so when it is written to; of storages that hold
+    the same array, as copies do until one is written to, all but the first get a number that is no address.
+    """
     if not self.shape.numel() or self.device.type == "meta":
         return 0
     base = self._whole
     if base is not self:
         return data_ptr(base) + storage_offset(self) * self.dtype.itemsize
-    return array_of(self._current().value).unsafe_buffer_pointer()
+    cell = cell_of(self)
+    if cell.address is None:
+        array = array_of(self._current().value)
+        address = array.unsafe_buffer_pointer()
+        cell.address = next(_BEYOND) if address in _ASKED else address
+        _ASKED[cell.address] = cell
+    return cell.address
+
+
+_ASKED: WeakValueDictionary[int, Cell] = WeakValueDictionary()  # by the address that was told of each
+_BEYOND = itertools.count(1 << 56, 1 << 40)  # no machine has such addresses, and no array is as large as the steps
 
 
 @method()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 import funcgrad as torch
@@ -208,3 +210,16 @@ def test_a_tensor_that_is_given_other_data_counts_on() -> None:
     assert (x._version, other._version) == (2, 1)
     x[0].add_(1)
     assert x._version == x[0]._version == 3
+
+
+def test_a_copy_has_an_address_of_its_own_and_a_write_keeps_it() -> None:
+    model = nn.Linear(2, 2)
+    copies = [model, copy.deepcopy(model), copy.deepcopy(model)]
+    asked = [each.weight.data_ptr() for each in copies]
+    assert len(set(asked)) == 3 and model.weight.data.data_ptr() == asked[0]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    copies[1].load_state_dict(model.state_dict())
+    assert [each.weight.data_ptr() for each in copies] == asked
+    assert copies[2].weight[1].data_ptr() - asked[2] == 8
