@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from funcgrad import serialization
 from funcgrad.futures import Future
+from funcgrad.jit.tracing import TracerWarning, as_arguments, check_example, run_example
 from funcgrad.nn.module import Module, indented
 from funcgrad.serialization.loading import extra_files
 from funcgrad.serialization.saving import save_with_files
@@ -29,10 +30,6 @@ _isinstance = isinstance
 
 class Error(Exception):
     """An assertion in a scripted module that does not hold, as in torch; nearly all else keeps its exception."""
-
-
-class TracerWarning(Warning):
-    """Named so that scripts can filter it: nothing is frozen by tracing here, so it is never issued."""
 
 
 class ScriptModule(Module):
@@ -98,19 +95,65 @@ def _under_class(obj: Any, name: str) -> Any:
     return scripted
 
 
-def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return what `script` returns: nothing is frozen to the example's path, and the example is not run.
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    *_: Any,
+    example_kwarg_inputs: Any = None,
+    **__: Any,
+) -> Any:
+    """Run the example as often as torch does, and return what `script` returns: nothing is frozen to its path.
 
-    RuntimeError for what cannot be called.
+    check_trace: whether it is run again, on copies, as it is for each of `check_inputs` if they are given.
+    RuntimeError for what cannot be called, or gives no tensors.
     """
     if not callable(func):
         raise RuntimeError(f"torch.jit.trace: expected a function or a module, but got {type(func).__name__}")
+    owner = getattr(func, "__self__", None)
+    if _isinstance(owner, Module):
+        if func.__name__ != "forward":
+            raise AttributeError(
+                "trace doesn't support compiling individual module's functions.\nPlease use trace_module"
+            )
+        func = owner
+    if example_kwarg_inputs is None and example_inputs is None and _isinstance(func, Module):
+        raise RuntimeError("example_kwarg_inputs should be a dict")
+    example = example_kwarg_inputs if example_kwarg_inputs is not None else as_arguments(example_inputs)
+    run_example(func, example, strict)
+    for inputs in (check_inputs or [example]) if check_trace else ():
+        check_example(func, inputs if inputs is example else as_arguments(inputs), check_tolerance)
     return _under_class(func, "TopLevelTracedModule")
 
 
-def trace_module(mod: Any, inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return what `trace` returns."""
-    return trace(mod)
+def trace_module(
+    mod: Any,
+    inputs: Any,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    *_: Any,
+    example_inputs_is_kwarg: bool = False,
+    **__: Any,
+) -> Any:
+    """Run an example for each method that is named, and return what `trace` returns."""
+    if not _isinstance(mod, Module):
+        raise AttributeError("expected torch.nn.Module as the first argument")
+    if not _isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    arguments = (lambda example: example) if example_inputs_is_kwarg else as_arguments
+    for name in inputs:
+        function = mod if name == "forward" else getattr(mod, name)
+        run_example(function, arguments(inputs[name]), strict)
+        for checked in (check_inputs or [inputs]) if check_trace else ():
+            check_example(function, arguments(checked[name]), check_tolerance)
+    return _under_class(mod, "TopLevelTracedModule")
 
 
 @functools.cache

@@ -381,8 +381,41 @@ def test_remote_calls_are_not_available() -> None:
         distributed.rpc.init_rpc  # noqa: B018 - asking is what is tested
 
 
-def test_a_tracers_warning_can_be_filtered() -> None:
-    assert issubclass(jit.TracerWarning, Warning)
+def test_an_example_is_run_as_often_as_torch_runs_it() -> None:
+    x, counts = torch.ones(4, 2), []
+    for options in ({}, {"check_trace": False}, {"check_inputs": [x, x]}):
+        norm = nn.BatchNorm1d(2)
+        jit.trace(norm, x, **options)
+        counts.append(int(norm.num_batches_tracked))
+    assert counts == [5, 1, 9]
+    net = nn.Linear(2, 2)
+    assert type(jit.trace(net.forward, (x,))).__name__ == "TopLevelTracedModule"
+    jit.trace(net, example_kwarg_inputs={"input": x})
+    assert net.weight.grad is None
+
+
+def test_an_output_that_is_another_one_each_time_is_told_of() -> None:
+    torch.manual_seed(0)
+    with pytest.warns(jit.TracerWarning, match="Output nr 1. of the traced function does not match"):
+        jit.trace(nn.Dropout(), torch.ones(10))
+    assert torch.rand(1) == pytest.approx(0.0340, abs=1e-4)
+
+
+def test_what_cannot_be_traced_is_refused() -> None:
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        jit.trace(nn.Linear(3, 2), torch.ones(1, 2))
+    for given, message in (
+        ("a", "Only tensors, lists"),
+        (None, "didn't return any values"),
+        ({"a": x}, "strict=False"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            jit.trace(lambda _, given=given: given, x)
+    with pytest.raises(AttributeError, match="doesn't support compiling individual module's functions"):
+        jit.trace(nn.Linear(2, 2).float, x)
+    with pytest.raises(AttributeError, match="expected a dictionary of"):
+        jit.trace_module(nn.Linear(2, 2), x)
 
 
 def test_a_backward_pass_through_other_processes_is_refused() -> None:
