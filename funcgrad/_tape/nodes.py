@@ -94,7 +94,7 @@ class Node:
     def name(self) -> str:
         """Return torch's name of this node."""
         name = type(self).__name__
-        return name if name != "CopySlices" else f"torch::autograd::{name}"  # the only one not of torch's table
+        return f"torch::autograd::{name}" if name in _NOT_OF_THE_TABLE else name
 
     def _sequence_nr(self) -> int:
         """Return a number larger than those of the nodes that were made before."""
@@ -137,6 +137,9 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
+
+
+_NOT_OF_THE_TABLE = ("CopySlices", "CopyBackwards", "NotImplemented")  # which torch writes by hand
 
 
 class AccumulateGrad(Node):

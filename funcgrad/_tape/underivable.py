@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval
+from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import Node, named
 from funcgrad._tape.variable import Variable
 
@@ -41,6 +42,16 @@ class NotImplementedNode(_Underivable):
         raise RuntimeError(f"derivative for aten::{self.call} is not implemented")
 
 
+class LostNode(_Underivable):
+    """What refuses to be passed, as torch says it where a formula is missing. call: torch's name of what was called."""
+
+    __slots__ = ("call",)
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
+        """Raise NotImplementedError, always."""
+        raise NotImplementedError(f"the derivative for '{self.call}' is not implemented.")
+
+
 class ZeroNode(_Underivable):
     """What gives zeros to the inputs of a comparison."""
 
@@ -56,6 +67,15 @@ def refusing(name: str, inputs: Sequence[Any], result: Variable) -> Variable:
     node = named(NotImplementedNode, "NotImplemented")(result.aval, inputs)
     node.call = name
     return Variable(result.value, node)
+
+
+def lost(call: str, node: str, input: Variable, result: Variable) -> Variable:
+    """Return what was found among the values of an input, with a history that refuses to be passed if that has one."""
+    if input.node is None or not thread.grad:
+        return result
+    made = named(LostNode, node)(result.aval, (input,))
+    made.call = call
+    return Variable(result.value, made)
 
 
 def written(name: str, inputs: Sequence[Any], result: Variable) -> Variable:

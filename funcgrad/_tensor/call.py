@@ -29,6 +29,7 @@ from funcgrad._program.run import put
 from funcgrad._program.value import of_array
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
+from funcgrad._tape.nodes import rename_node
 from funcgrad._tape.underivable import written
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, write
@@ -89,6 +90,8 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
         refuse_repeated(target)
     given = [x._current() if isinstance(x, Tensor) else _plain(op, x) for x in inputs]
     (result, *_) = apply(op, given, statics)
+    if type(result.node).__name__ in _IN_PLACE:
+        rename_node(result.node, _IN_PLACE[type(result.node).__name__])
     fits = fitted(target, result)
     return target._write(written(op.name, given, fits) if op.grad is None and thread.grad else fits)
 
@@ -212,7 +215,17 @@ def _rename(op: Op, target: Tensor, statics: tuple[Any, ...]) -> Tensor:
     """In-place view methods (squeeze_, t_, ...): the name itself gets the other shape."""
     former = former_of(target)
     rename(target, former, call(op, (former,), statics))
+    node = target._variable.node
+    if type(node).__name__ in _IN_PLACE:
+        rename_node(node, _IN_PLACE[type(node).__name__])
     return target
+
+
+_TWICE = "Acosh AsStrided Celu Elu LeakyRelu Polygamma RreluWithNoise T Threshold Transpose Unsqueeze"
+_IN_PLACE = {  # what torch's table has again, in the place of its input; all else has one name for both
+    **{f"{name}Backward0": f"{name}Backward1" for name in _TWICE.split()},
+    **{f"SqueezeBackward{form}": f"SqueezeBackward{form + 3}" for form in range(3)},
+}
 
 
 def _with_foreign(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:

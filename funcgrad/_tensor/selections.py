@@ -13,6 +13,8 @@ from funcgrad._ops.dims import dim_of
 from funcgrad._program.record import note_found
 from funcgrad._program.value import LiftedValue
 from funcgrad._tape.levels import DYNAMIC, SELECT
+from funcgrad._tape.nodes import rename_node
+from funcgrad._tape.underivable import lost
 from funcgrad._tensor.arguments import as_bool, as_int
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, lying_as, to_host
@@ -54,7 +56,9 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     shape = broadcast_shape(tuple(mask.shape), tuple(input.shape))
     if isinstance(mask._current().value, LiftedValue):
         to_host(mask, SELECT)
-    result = input.expand(shape)[mask.expand(shape)]
+    shown, wanted = (x if x.shape == shape else x.expand(shape) for x in (input, mask))
+    result = shown[wanted]
+    rename_node(result._variable.node, "MaskedSelectBackward0")
     return result if out is None else write_out(out, result)
 
 
@@ -107,7 +111,8 @@ def unique(
     found = np.unique(array, return_inverse=True, return_counts=True, axis=dim, equal_nan=dim is not None)
     shape = input.shape if dim is None else (input.shape[dim],)
     parts = [found[0], found[1].reshape(shape), found[2]]
-    return _chosen(parts, input, return_inverse, return_counts)
+    node = "Unique2Backward0" if dim is None else "UniqueDimBackward0"
+    return _chosen(parts, input, return_inverse, return_counts, kernel, node)
 
 
 def _refuse_complex(input: Tensor, dim: int | None) -> None:
@@ -116,8 +121,10 @@ def _refuse_complex(input: Tensor, dim: int | None) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(input.dtype)}'")
 
 
-def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool) -> Any:
-    tensors = [from_host(np.asarray(parts[0]), device=input.device)]
+def _chosen(parts: list[Any], input: Tensor, inverse: bool, counts: bool, kernel: str, node: str) -> Any:
+    found = from_host(np.asarray(parts[0]), device=input.device)
+    found._variable = lost(kernel, node, input._current(), found._variable)
+    tensors = [found]
     wanted = [part for part, is_wanted in zip(parts[1:], (inverse, counts), strict=True) if is_wanted]
     tensors += [from_host(part, dtype=dtypes.int64, device=input.device) for part in wanted]
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
@@ -138,7 +145,8 @@ def unique_consecutive(
     inverse = np.cumsum(new) - 1
     counts = np.bincount(inverse) if len(rows) else np.zeros(0)
     shape = input.shape if dim is None else (len(rows),)
-    return _chosen([kept, inverse.reshape(shape), counts], input, return_inverse, return_counts)
+    parts = [kept, inverse.reshape(shape), counts]
+    return _chosen(parts, input, return_inverse, return_counts, "unique_consecutive", "UniqueConsecutiveBackward0")
 
 
 @both()

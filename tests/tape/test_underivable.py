@@ -50,6 +50,26 @@ def test_a_derivative_that_torch_lacks_is_refused_in_the_backward_pass(call: Cal
     assert x.grad is None and not call(_derived()[1].detach()).requires_grad
 
 
+@pytest.mark.parametrize(
+    ("call", "name", "node"),
+    [
+        (torch.unique, "_unique2", "Unique2Backward0"),
+        (lambda z: torch.unique(z, return_counts=True)[0], "_unique2", "Unique2Backward0"),
+        (lambda z: torch.unique(z, dim=0), "unique_dim", "UniqueDimBackward0"),
+        (torch.unique_consecutive, "unique_consecutive", "UniqueConsecutiveBackward0"),
+    ],
+)
+def test_what_is_found_among_values_refuses_to_be_differentiated(
+    call: Callable[[Any], Any], name: str, node: str
+) -> None:
+    _, z = _derived()
+    found = call(z)
+    assert found.grad_fn.name() == node and found.grad_fn.next_functions == ((z.grad_fn, 0),)
+    with pytest.raises(NotImplementedError, match=f"^the derivative for '{name}' is not implemented.$"):
+        found.sum().backward()
+    assert not call(z.detach()).requires_grad
+
+
 def test_a_part_that_is_compared_in_place_has_no_gradient() -> None:
     x, z = _derived()
     z[0].eq_(1.5)
