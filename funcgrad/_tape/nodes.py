@@ -265,6 +265,10 @@ class GradNode(Node):
         saved = None if path is None else functools.reduce(getitem, path, self._kept())
         return _tensor_of(saved) if isinstance(saved, Variable) else saved
 
+    def __dir__(self) -> list[str]:
+        """Return torch's words, with `_saved_` before the name of each argument that is known or was saved."""
+        return [*super().__dir__(), *(f"_saved_{name}" for name in _saved_names(self.signature, self.pullback))]
+
     def _kept(self) -> tuple[Any, ...]:
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
@@ -314,6 +318,17 @@ def _known_of_call(signature: Signature, name: str) -> Any:
     if what not in ("sizes", "numel") or not isinstance(tensor, Aval):
         return _UNKNOWN
     return tuple(tensor.shape) if what == "sizes" else tensor.shape.numel()
+
+
+def _saved_names(signature: Signature, pullback: Any) -> list[str]:
+    """Return the names that torch has for a call's arguments, but for tensors that its pull-back does not read."""
+    op = signature.op
+    if not isinstance(op, Op) or op.variadic is not None:
+        return []
+    names = ["self", *(parameter.name for parameter in op.inputs[1:])]
+    arguments = zip(names, signature.arguments, strict=False)
+    read = [x for i, (x, given) in enumerate(arguments) if not isinstance(given, Aval) or i in pullback.used]
+    return [*read, *(parameter.name for parameter, _ in zip(op.statics, signature.statics, strict=False))]
 
 
 _MULTIPLIERS = ("alpha", "beta")  # of a sum's terms; one where not given

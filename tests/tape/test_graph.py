@@ -107,7 +107,9 @@ def test_after_backward_a_node_still_tells_what_is_no_tensor() -> None:
         _ = power._saved_self
     with pytest.raises(AttributeError, match="'SoftmaxBackward0' object has no attribute '_saved_other'"):
         _ = x.softmax(1).grad_fn._saved_other
-    assert not [name for name in dir(power) if name.startswith("_saved_tensor")]
+    assert [name for name in dir(power) if name.startswith("_saved_")] == ["_saved_exponent", "_saved_self"]
+    assert all(hasattr(normed, name) for name in dir(normed) if not name.startswith("_saved"))
+    assert {"_saved_dim", "_saved_keepdim"} <= set(dir(summed)) and "_saved_self" not in dir(summed)
 
 
 def test_hooks_can_be_set_on_one_saved_tensor() -> None:
