@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes, promotion
-from funcgrad._base.cpp_names import c_type_name
+from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_floating, require_number, require_real, wide
@@ -340,13 +340,15 @@ def _of_the_start(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:
     for name, (rank, kind), least in zip(("end", "weight"), others, _LERP_RANKS, strict=False):
         if kind is not start and rank >= least:
             raise RuntimeError(f"expected dtype {c_type_name(start)} for `{name}` but got dtype {c_type_name(kind)}")
+    if not start.is_differentiable:
+        kind = "tensor" if operands[-1][0] >= promotion.ZERO_DIM else "scalar"
+        raise NotImplementedError(f"\"lerp_kernel_{kind}\" not implemented for '{scalar_type_name(start)}'")
     return promotion.result_type(operands)
 
 
 @op(grad=_lerp_node, promote=_of_the_start, names="lerp .lerp .lerp_")
 def lerp(input: Array, end: Array, weight: Operand) -> Array:
     """input + weight * (end - input), counted from the nearer end. Shape: broadcast."""
-    require_floating(input, "lerp_kernel_scalar")
     input, end, weights = broadcast(input, end, weight)
     step = lax.sub(end, input)
     if isinstance(weight, np.ndarray):

@@ -149,6 +149,8 @@ def _copied_if_real(name: str) -> Any:
 
 
 def _alone(n: int | None) -> Dims | None:
+    if n == -1:  # in several dimensions that is all of one
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
     return None if n is None else (n,)
 
 

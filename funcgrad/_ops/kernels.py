@@ -99,6 +99,7 @@ CHECKS = """
     isin               bc     Unsupported input type encountered for isin(): {}
     nansum             c      nansum on CPU does not support complex inputs
     nanmean            c      nansum on CPU does not support complex inputs
+    cov                b      cov(): bool dtype is not supported for input
     corrcoef           b      cov(): bool dtype is not supported for input
     mvlgamma           b      The input tensor may not be a boolean tensor.
     cosine_similarity  bunlc  expected common dtype to be floating point, yet common dtype is {}

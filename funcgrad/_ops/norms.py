@@ -98,6 +98,16 @@ def _matrix_dims(input: Array, dim: Sequence[int], name: str) -> Dims:
     return dims
 
 
+def _refuse_vectors(input: Array, dims: Sequence[int], order: str) -> None:
+    """RuntimeError for a norm with a name of what is no matrix."""
+    if order not in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.matrix_norm: Order {order} not supported.")
+    if input.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if len(dims) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
+
+
 def _singular_values(input: Array, dims: Dims) -> Array:
     return jnp.linalg.svd(jnp.moveaxis(input, dims, (-2, -1)), compute_uv=False)
 
@@ -165,7 +175,7 @@ def linalg_norm(
     if ord is not None and (len(dim) == 2 if dim is not None else input.ndim == 2):
         return matrix_size(input, ord, (-2, -1) if dim is None else dim, keepdim)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: Order {ord} is not supported for vectors")
+        _refuse_vectors(input, dims_of(input, dim), ord)
     needs_float(input, "linalg.vector_norm")
     return vector_size(input, 2 if ord is None else ord, dims_of(input, dim), keepdim)
 
@@ -209,6 +219,8 @@ def norm(
         )
     given = lax.convert_element_type(input, dtype.numpy) if dtype is not None else input
     dims, used = dims_of(input, dim), wide(given)
+    if isinstance(p, str) and p != "fro":
+        _refuse_vectors(input, dims, p)
     if p == "nuc":
         result = jnp.linalg.norm(used, "nuc", dims, keepdims=keepdim)
     else:

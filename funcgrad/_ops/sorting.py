@@ -39,7 +39,7 @@ def _packed_order(input: Array, place: Array, dim: int, descending: bool) -> Arr
 def _order(input: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     """Return the sorted input and the int32 places it came from: stable, NaN as the largest."""
     if input.dtype.kind == "c":
-        raise RuntimeError("Sort does not support complex dtypes on CPU")
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int32)
     place = lax.broadcasted_iota(np.int32, input.shape, dim)
@@ -105,6 +105,8 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
         raise RuntimeError("selected index k out of range")
     if is_bool(input):
         raise RuntimeError("topk does not support bool dtypes on CPU")
+    if input.dtype.kind == "c":
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
     if input.ndim == 0:
         return input, jnp.zeros((), np.int64)
     moved = jnp.moveaxis(input, dim, -1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
+from funcgrad._ops.strides import dense_strides, strides_of_view
 from funcgrad._ops.table import TABLE, Op, write_back_of
 from funcgrad._ops.views import reshape_back
 from funcgrad._program.record import record
@@ -20,6 +21,9 @@ from funcgrad._tape.variable import Variable
 if TYPE_CHECKING:
     from funcgrad._tensor.mirrors import Mirrors
     from funcgrad._tensor.tensor import Tensor
+
+
+Strides = tuple[int, ...]
 
 
 class Former:
@@ -208,15 +212,27 @@ def _made_in(mode: str) -> str:
 
 def refuse_repeated(tensor: Tensor) -> None:
     """RuntimeError for a view that shows elements more than once, to which not each may be written on its own."""
-    alias = tensor._alias
-    if type(alias) is not View or alias.op.grad != "ExpandBackward0":
+    base, is_expanded = tensor, False
+    while type(view := base._alias) is View:
+        is_expanded |= view.op.grad == "ExpandBackward0"
+        base = view.base
+    if not is_expanded or 0 in (shape := tensor._variable.value.aval.shape):
         return
-    shown, there = (x._variable.value.aval.shape.numel() for x in (tensor, alias.base))
-    if shown > there:
+    if any(step == 0 and size > 1 for step, size in zip(strides_of(tensor), shape, strict=True)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             "location. Please clone() the tensor before performing the operation."
         )
+
+
+def strides_of(tensor: Tensor) -> Strides:
+    """Return the strides in elements."""
+    shape, alias = tuple(tensor.shape), tensor._alias
+    if type(alias) is not View:
+        return dense_strides(shape, tensor._variable.value.aval.order)
+    base = alias.base
+    found = strides_of_view(alias.op.name, alias.statics, tuple(base.shape), strides_of(base), shape)
+    return found or dense_strides(shape)
 
 
 def former_of(tensor: Tensor) -> Tensor:

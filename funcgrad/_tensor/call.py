@@ -40,7 +40,9 @@ from funcgrad._tensor.tensor import Tensor
 
 _WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narrow where its x64 switch is off
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
-_FILLING = frozenset(("fill", "fill_tensor", "masked_fill", "masked_fill_tensor"))  # copies stay alike
+_FILLING = frozenset(
+    ("fill", "fill_tensor", "masked_fill", "masked_fill_tensor", "zero", "index_fill")
+)  # copies stay alike
 _RETURN_TYPES: dict[str, Any] = {}
 
 
@@ -146,6 +148,8 @@ def write_out(out: Any, result: Any, casts: bool | str = True, name: str = "") -
         raise RuntimeError(
             f"Expected out tensor to have dtype {c_type_name(made)}, but got {c_type_name(given)} instead"
         )
+    if out._alias is not None:
+        refuse_repeated(out)
     if variable.aval.shape != out.shape:
         if out.numel():
             warn(

@@ -24,7 +24,7 @@ from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.retold import SEVERAL_FORMS, refuse_forms, retell
-from funcgrad._tensor.strides import refuse_unviewable
+from funcgrad._tensor.strides import refuse_unaligned, refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
@@ -36,7 +36,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "pow": "check_exponent(input, exponent)",
     "div": "if rounding_mode is not None: check_divisor(input, other)",
     "view": "if size and type(size[0]) is DType or 'dtype' in named: refuse_marked(input); "
-    "return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
+    "refuse_unaligned(input, *size, *named.values()); return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "histc": "check_range(input, min, max)",
     "masked_scatter": "check_scattered(input, mask, source)",
     "segment_reduce": "if lengths is not None and not unsafe: check_runs(data, lengths, axis)",
@@ -52,7 +52,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("grid_sample", "affine_grid"), "warn_of_corners(align_corners)"),
     **{name: f"warn_of_freedom('{name}', input, dim, unbiased, correction)"
        for name in ("std", "var", "std_mean", "var_mean")},
-    **dict.fromkeys(("quantile", "nanquantile"), "check_part(q)"),
+    **dict.fromkeys(("quantile", "nanquantile"), "check_part(q, input)"),
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
     "gaussian_nll_loss": "check_variance(var)",
@@ -388,5 +388,6 @@ _SCOPE.update(
         write_out,
         asked_late,
         are_overriding_late,
+        refuse_unaligned,
     )
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_frozen
 from funcgrad._tensor.call import call, repr_like_torch, write_out
@@ -24,9 +26,52 @@ HISTOGRAM = type("histogram", (_Histogram,), {"__module__": "torch.return_types"
 HISTOGRAMDD = type("histogramdd", (_Histogram,), {"__module__": "torch.return_types", "__slots__": ()})
 
 
+def _check_edges(points: Tensor, edges: tuple[Tensor, ...]) -> None:
+    """RuntimeError for edges that are not one row of numbers of the input's dtype for each coordinate."""
+    for dim, edge in enumerate(edges):
+        where, count = f"for dimension {dim}", edge.numel()
+        if edge.dtype is not points.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{c_type_name(points.dtype)} and bins {where} with dtype {c_type_name(edge.dtype)}"
+            )
+        if edge.ndim != 1:
+            raise RuntimeError(
+                f"torch.histogramdd: bins tensor should have one dimension, but got {edge.ndim} dimensions in the bins "
+                f"tensor {where}"
+            )
+        if not count:
+            raise RuntimeError(
+                f"torch.histogramdd: bins tensor should have at least 1 element, but got {count} elements in the bins "
+                f"tensor {where}"
+            )
+
+
+def _check_counts(counts: Sequence[int], range: Any) -> None:
+    """RuntimeError for no bins, or for a range that is none."""
+    for dim, count in enumerate(counts):
+        if count <= 0:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
+    if range is None:
+        return
+    if len(range) != 2 * len(counts):
+        raise RuntimeError(
+            f"torch.histogramdd: for a {len(counts)}-dimensional histogram range should have {2 * len(counts)} "
+            f"elements, but got {len(range)}"
+        )
+    for dim, (low, high) in enumerate(zip(range[::2], range[1::2], strict=True)):
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
+            )
+
+
 def _counted(points: Tensor, bins: Any, range: Any, weight: Any, density: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
     edges = tuple(bins)
-    if not all(isinstance(edge, Tensor) for edge in edges):
+    if all(isinstance(edge, Tensor) for edge in edges):
+        _check_edges(points, edges)
+    else:
+        _check_counts(edges, range)
         edges = call(TABLE["histogram_edges"], (points,), (tuple(int(n) for n in bins), as_frozen(range)))
         edges = edges if isinstance(edges, tuple) else (edges,)
     return call(TABLE["histogram_counts"], (points, *edges, weight), (density,)), edges

@@ -24,7 +24,7 @@ from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
 from funcgrad._program.waiting import on_host
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View
+from funcgrad._tensor.aliases import View, refuse_repeated
 from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import from_data
@@ -89,6 +89,7 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     if is_same_place(part, value):
         return
     source = _source(self, value, selects=False)
+    refuse_repeated(part)
     part._write(_copied(part, source) if isinstance(source, Tensor) else _filled(part, source))
 
 

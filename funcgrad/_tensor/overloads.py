@@ -158,7 +158,8 @@ def cov(
             )
         if weights.dtype.is_differentiable == (name == "fweights"):
             kind = "integral" if name == "fweights" else "floating point"
-            raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {weights.dtype} dtype")
+            given = scalar_type_name(weights.dtype)
+            raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {given} dtype")
         if weights.numel() != count:
             raise RuntimeError(
                 f"cov(): expected {name} to have the same numel as there are observations in the input but got "

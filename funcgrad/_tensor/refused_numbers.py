@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad._base import promotion
 from funcgrad._base.cpp_names import TYPE_NAMES, c_type_name
-from funcgrad._base.dtypes import bfloat16, bool_, float16, float32, get_default_dtype
+from funcgrad._base.dtypes import bfloat16, bool_, float16, float32, float64, get_default_dtype
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import finfo, iinfo
 from funcgrad._base.warning import warn_once
@@ -230,8 +230,11 @@ def type_of(tensor: Tensor) -> str:
     return f"torch.{TYPE_NAMES.get(tensor.dtype, '')}Tensor"
 
 
-def check_part(q: Any) -> None:
-    """Raise RuntimeError for a quantile given as a number below 0 or above 1."""
+def check_part(q: Any, input: Any) -> None:
+    """Raise RuntimeError for a quantile given as a number below 0 or above 1, or as a tensor of another dtype."""
+    has_kernel = isinstance(input, Tensor) and input.dtype in (float32, float64)
+    if has_kernel and isinstance(q, Tensor) and q.dtype is not input.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if isinstance(q, (int, float)) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
 

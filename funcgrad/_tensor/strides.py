@@ -9,25 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad._base.bounded import Bounded
+from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.layouts import ORDERS, channels_last, channels_last_3d, contiguous_format, preserve_format
-from funcgrad._ops.strides import agree, dense_strides, is_channels_last, order_of, strides_of_view, viewed
+from funcgrad._ops.strides import agree, dense_strides, is_channels_last, order_of, viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import LiftedValue
-from funcgrad._tensor.aliases import View, in_order
+from funcgrad._tensor.aliases import Strides, View, in_order, strides_of
 from funcgrad._tensor.call import call
 from funcgrad._tensor.tensor import Tensor
-
-Strides = tuple[int, ...]
-
-
-def strides_of(tensor: Tensor) -> Strides:
-    """Return the strides in elements."""
-    shape, alias = tuple(tensor.shape), tensor._alias
-    if type(alias) is not View:
-        return dense_strides(shape, tensor._variable.value.aval.order)
-    base = alias.base
-    found = strides_of_view(alias.op.name, alias.statics, tuple(base.shape), strides_of(base), shape)
-    return found or dense_strides(shape)
 
 
 def is_contiguous(tensor: Tensor) -> bool:
@@ -74,6 +64,24 @@ def refuse_unviewable(tensor: Tensor, shape: Strides) -> None:
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
+
+
+def refuse_unaligned(tensor: Tensor, dtype: DType) -> None:
+    """RuntimeError where the elements lie in storage so that their bits cannot be read as wider or narrower numbers."""
+    had, wants = tensor.dtype.itemsize, dtype.itemsize
+    if had == wants or not tensor.ndim or is_laid_out_plainly(tensor):  # the row refuses what is left
+        return
+    told = f"to view {scalar_type_name(tensor.dtype)} as {scalar_type_name(dtype)} (different element sizes), but got"
+    *outer, last = strides_of(tensor)
+    if last != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {told} {last}")
+    ratio, size = wants // had, tensor.shape[-1]
+    if ratio <= 1 or size % ratio:
+        return
+    steps = [("storage_offset()", offset_of(tensor)), *((f"stride({i})", step) for i, step in enumerate(outer))]
+    for name, step in steps:
+        if step % ratio:
+            raise RuntimeError(f"self.{name} must be divisible by {ratio} {told} {step}")
 
 
 _VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view, and a shape (None: is it contiguous?)

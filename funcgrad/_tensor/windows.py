@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._base import dtypes
+from funcgrad._base.cpp_names import c_type_name
 from funcgrad._tensor.arguments import as_dtype, as_int
 from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.registry import function
@@ -25,14 +26,19 @@ def _window(
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     kind = as_dtype(dtype) or dtypes.get_default_dtype()
+    if not kind.is_differentiable:
+        raise RuntimeError(
+            f"{name} expects floating point dtypes, got: TensorOptions(dtype={c_type_name(kind)}, device=cpu, "
+            "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))"
+        )
     places = np.linspace(0, 1, length + periodic)[:length] if length > 1 else np.full(length, 0.5)
     return from_host(shape(places), dtype=kind, device=device, requires_grad=requires_grad)
 
 
 @function()
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """sin(pi x)^2 for x from 0 to 1. Shape: result (window_length,)."""
-    return _window("hann_window", window_length, periodic, lambda x: np.sin(np.pi * x) ** 2, **options)
+    """0.5 - 0.5 cos(2 pi x) for x from 0 to 1. Shape: result (window_length,)."""
+    return _window("hann_window", window_length, periodic, lambda x: 0.5 - 0.5 * np.cos(2 * np.pi * x), **options)
 
 
 @function()

@@ -15,6 +15,7 @@ from funcgrad._tensor.aliases import write
 from funcgrad._tensor.pytree import leaves_of, spread, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.plain import is_plain, plain
+from funcgrad.utils._pytree import tree_structure
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -93,12 +94,12 @@ def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[An
         )
     try:
         dims = spread(in_dims, args, "in_dims")
-    except ValueError as error:
-        raise ValueError(f"{label}: in_dims is not compatible with the structure of `inputs`: {error}") from None
+    except ValueError:
+        raise ValueError(f"{label}: {_incompatible('in_dims', in_dims, 'inputs', args)}") from None
     dims = [_dim(label, *pair) for pair in zip(dims, given, strict=True)]
     sizes = [x.shape[dim] for x, dim in zip(given, dims, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError(f"{label}: in_dims={in_dims} maps over no input: one of them at least must not be None")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -111,7 +112,9 @@ def _dim(label: str, dim: Any, given: Any) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int):
-        raise ValueError(f"{label}: Got in_dim={dim} for an input but in_dim must be either an integer or None.")
+        raise ValueError(
+            f"{label}: Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+        )
     if not isinstance(given, (Tensor, jax.Array)):
         raise ValueError(
             f"{label}: Got in_dim={dim} for an input but the input is of type {type(given)}. We cannot vmap over "
@@ -149,16 +152,26 @@ def _part(given: Any, dim: int | None, start: int, length: int) -> Any:
     return given if dim is None else fg.narrow(given, dim, start, length)
 
 
+def _incompatible(prefix: str, dims: Any, what: str, tree: Any) -> str:
+    return (
+        f"{prefix} is not compatible with the structure of `{what}`. {prefix} has structure {tree_structure(dims)} but "
+        f"{what} has structure {tree_structure(tree)}."
+    )
+
+
 def _places(label: str, out_dims: Any, result: Any) -> list[Any]:
+    if not all(dim is None or isinstance(dim, int) for dim in leaves_of(out_dims)):
+        raise ValueError(
+            f"vmap({label}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
     if isinstance(result, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
         return list(out_dims)
     try:
         return spread(out_dims, result, "out_dims")
-    except ValueError as error:
-        raise ValueError(
-            f"vmap({label}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"`outputs`: {error}"
-        ) from None
+    except ValueError:
+        words = _incompatible("out_dims", out_dims, "outputs", result)
+        raise ValueError(f"vmap({label}, ..., out_dims={out_dims})(<inputs>): {words}") from None
 
 
 def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -22,10 +23,14 @@ PROTOCOL_VERSION = 1001
 _TAR_MAGIC_AT = 257
 
 
-def load(file: BinaryIO, read: Callable[[BinaryIO, LoadStorage], Any], restore: Restore) -> Any:
+def load(file: BinaryIO, read: Callable[[BinaryIO, LoadStorage], Any], restore: Restore, weights_only: bool) -> Any:
     """Load from the file's position on; `read` unpickles one object."""
     _refuse_tar(file)
+    begin = file.tell()
     if _plain(file) != MAGIC_NUMBER:
+        file.seek(begin + 2)
+        if weights_only and file.read(1) == pickle.FRAME:  # of protocol 4 on, where torch stops reading
+            raise UnpicklingError(f"Unsupported operand {pickle.FRAME[0]}")
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = _plain(file)
     if version != PROTOCOL_VERSION:

@@ -53,7 +53,7 @@ def load(
         if not is_archive(file):
             if mmap:
                 raise RuntimeError("mmap can only be used with files saved with `torch.save(...)` in its zip format")
-            return legacy.load(file, read, restoring(map_location))
+            return legacy.load(file, read, restoring(map_location), weights_only)
         if mmap and path is None:
             raise ValueError("f must be a file path in order to use the mmap argument")
         return _load_archive(ArchiveReader(file), read, map_location, path if mmap else None)
