@@ -15,7 +15,7 @@ from funcgrad._base.dtypes import dtype as DType
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad._tensor.warned import warn_of_lost_history
+from funcgrad._tensor.warned import warn_of_lost_history, warn_of_many_arrays
 
 _PYTHON = {bool: bool, int: int, float: float, complex: complex}
 
@@ -44,6 +44,8 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
         array = np.asarray(data)
         return array, dtype or dtypes.of_numpy(array.dtype)
     leaves = _types_of_leaves(data)
+    if any(issubclass(kind, np.ndarray) for kind in leaves):
+        warn_of_many_arrays()
     if any(issubclass(kind, Tensor) for kind in leaves):
         data = _without_tensors(data)
     array = _as_array(data, dtype)

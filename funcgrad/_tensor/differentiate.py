@@ -6,12 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
+from funcgrad._base.warning import warn_once
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Edge, InputsPass, Pass
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor.tensor import Tensor
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+    "cycle and avoid the leak."
+)
 
 
 class GradientEdge(NamedTuple):
@@ -40,6 +48,8 @@ def run_backward(
     tensors: Sequence[Tensor], gradients: Sequence[Any], retain_graph: bool | None, create_graph: bool, inputs: Any
 ) -> None:
     """Accumulate into leaves the gradients of several roots in one pass."""
+    if create_graph:
+        warn_once(_CYCLE)
     if not _observers:
         _fill(tensors, gradients, retain_graph, create_graph, inputs)
         return

@@ -65,6 +65,11 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "clamp_max": "check_bound(max, input)",
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
+    "index_reduce": "warn_of_beta()",
+    "frobenius_norm": "warn_of_old_norm('frobenius_norm', 'vector_norm(A, 2.')",
+    "nuclear_norm": "warn_of_old_norm('nuclear_norm', \"matrix_norm(A, 'nuc'\")",
+    "searchsorted": "warn_of_scattered(sorted_sequence, input)",
+    "bucketize": "warn_of_scattered(boundaries, input)",
     **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve", "old_lu_solve")},
     "stft": "warn_of_spectra(window, return_complex)",
     "istft": "warn_of_inversion(window); told = dict(center=center, normalized=normalized, onesided=onesided, "

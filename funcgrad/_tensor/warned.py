@@ -32,6 +32,38 @@ def warn_of_lost_history() -> None:
     )
 
 
+def warn_of_many_arrays() -> None:
+    """Warn, once, that a tensor is made of many arrays."""
+    warn_once(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+        "single numpy.ndarray with numpy.array() before converting to a tensor."
+    )
+
+
+def warn_of_beta() -> None:
+    """Warn, once, that torch may change what `index_reduce` is."""
+    warn_once("index_reduce() is in beta and the API may change at any time.")
+
+
+def warn_of_old_norm(name: str, instead: str) -> None:
+    """Warn, once, of a norm that `instead` gives too."""
+    warn_once(
+        f"at::{name} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch "
+        f"release. Please use `linalg.{instead}, dim, keepdim)` instead"
+    )
+
+
+def warn_of_scattered(boundaries: Any, input: Any) -> None:
+    """Warn, once of each, of numbers to search, or to search in, that do not lie in a row."""
+    for given, what in ((input, "input value"), (boundaries, "boundary")):
+        if isinstance(given, Tensor) and given._alias is not None and not given.is_contiguous():
+            warn_once(
+                f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra "
+                f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor "
+                "if possible. This message will only appear once per program."
+            )
+
+
 def warn_of_old_reduction(size_average: bool | None, reduce: bool | None) -> None:
     """Warn where a loss is told how to reduce by torch's older arguments."""
     if size_average is not None or reduce is not None:

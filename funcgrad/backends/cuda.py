@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor.global_settings import get_float32_matmul_precision, set_float32_matmul_precision
 from funcgrad._tensor.placement import available
 from funcgrad.backends.switches import Switches
@@ -40,12 +40,16 @@ class SDPAParams(SimpleNamespace):
     """What attention is asked for: kept."""
 
 
-@contextmanager
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Accepted: results are the same whichever kernel computes them."""
-    yield
+    warn(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
+        "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
+        FutureWarning,
+    )
+    return nullcontext()
 
 
 def flash_sdp_enabled() -> bool:

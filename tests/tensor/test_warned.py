@@ -104,6 +104,20 @@ WARNED: dict[str, Callable[[], object]] = {
     "stft with return_complex=False is deprecated": lambda: torch.stft(
         torch.ones(16), 4, window=torch.ones(4), return_complex=False
     ),
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow": lambda: torch.tensor([np.ones(2), np.ones(2)]),
+    "boundary tensor is non-contiguous": lambda: torch.bucketize(torch.ones(2), torch.arange(6.0)[::2]),
+    "input value tensor is non-contiguous": lambda: torch.searchsorted(torch.arange(3.0), torch.ones(2, 3).t()),
+    r"index_reduce\(\) is in beta": lambda: torch.zeros(2).index_reduce_(0, torch.tensor([0]), torch.ones(1), "amax"),
+    r"at::nuclear_norm is deprecated .* use `linalg.matrix_norm\(A, 'nuc', dim, keepdim\)` instead$": lambda: (
+        torch.nuclear_norm(torch.eye(2))
+    ),
+    r"at::frobenius_norm is deprecated .* use `linalg.vector_norm\(A, 2., dim, keepdim\)` instead$": lambda: (
+        torch.frobenius_norm(torch.eye(2), (0, 1))
+    ),
+    r"Using backward\(\) with create_graph=True": lambda: torch.ones((), requires_grad=True).backward(
+        create_graph=True
+    ),
+    "sdp_kernel.*` is deprecated": torch.backends.cuda.sdp_kernel,
     "Sparse CSR tensor support is in beta state": lambda: torch.eye(2).to_sparse_csr(),
     "The PyTorch API of nested tensors is in prototype": lambda: torch.nested.nested_tensor([torch.ones(1)]),
     "The PyTorch API of MaskedTensors is in prototype": lambda: torch.masked.masked_tensor(
