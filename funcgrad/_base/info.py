@@ -80,6 +80,8 @@ def _checked(name: str, given: Any) -> dtypes.dtype:
 def _limits_of_floats(kind: dtypes.dtype) -> dict[str, Any]:
     known = ml_dtypes.finfo(kind.numpy)
     limits = {name: float(getattr(known, name)) for name in ("eps", "max", "min", "tiny")}
+    if kind is dtypes.float8_e5m2fnuz:
+        limits["eps"] /= 2  # of two bits behind the point: as torch has it
     resolution = 10.0 ** -math.floor(known.nmant * math.log10(2))
     return {
         **limits, "bits": known.bits, "dtype": kind.name, "smallest_normal": limits["tiny"], "resolution": resolution,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from operator import index
+from typing import Any, Self
 
 from funcgrad._base.naming import WrittenInC, c_class_name
 
@@ -12,6 +14,14 @@ class Size(tuple[int, ...], metaclass=WrittenInC):
     """A shape. Slicing and adding give a Size again."""
 
     __slots__ = ()
+
+    def __new__(cls, *sizes: Iterable[Any]) -> Self:
+        """Return a Size of these, if any. TypeError: one is no whole number."""
+        made = tuple.__new__(cls, *sizes)
+        for size in made:
+            if type(size) is not int:
+                return tuple.__new__(cls, map(_checked, range(len(made)), made))
+        return made
 
     def numel(self) -> int:
         """Return the number of elements of a tensor of this shape."""
@@ -22,7 +32,7 @@ class Size(tuple[int, ...], metaclass=WrittenInC):
 
     def __getitem__(self, index: Any) -> Any:
         part = tuple.__getitem__(self, index)
-        return Size(part) if isinstance(index, slice) else part
+        return _new(Size, part) if isinstance(index, slice) else part
 
     def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]  # narrower result than tuple's
         if not isinstance(other, tuple):
@@ -33,9 +43,22 @@ class Size(tuple[int, ...], metaclass=WrittenInC):
         return Size(tuple.__add__(tuple(other), self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, count: Any) -> Size:  # type: ignore[override]  # narrower result than tuple's
-        return Size(tuple.__mul__(self, count))
+        return _new(Size, tuple.__mul__(self, count))
 
     __rmul__ = __mul__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)
+
+
+_new = tuple.__new__
+
+
+def _checked(place: int, size: Any) -> Any:
+    """Return a size as an int; one that is not known yet as it is."""
+    kind = type(size)
+    if kind is bool or hasattr(kind, "dtype"):  # numpy's whole numbers, and tensors
+        return index(size)
+    if kind is not int and kind.__module__ == "builtins":
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{kind.__name__}')")
+    return size

@@ -55,17 +55,17 @@ def affine_grid(theta: Array, size: Dims, align_corners: bool | None = None) -> 
     if count not in (2, 3):
         raise NotImplementedError(
             "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
-            f"Got size {tuple(size)}."
+            f"Got size {list(size)}."
         )
     if theta.dtype.kind in "biu":
         raise ValueError(f"Expected theta to have floating point type, but got {of_numpy(theta.dtype)}")
     if theta.shape != (size[0], count, count + 1):
         raise ValueError(
-            f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size {tuple(size)}. "
+            f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size {list(size)}. "
             f"Got {size_text(theta.shape)}."
         )
     if min(size) < 1:
-        raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
+        raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
     axes = []
     for n in size[2:]:
         # rounded as in torch: where the map is the identity, half of all points lie on a pixel

@@ -294,6 +294,8 @@ def arange(
     if end is None and isinstance(start, str):
         raise TypeError("arange(): argument 'end' (position 1) must be Number, not str")
     numbers = [_plain(x, "arange") for x in (first, last, step)]
+    if any(type(x) is int and abs(x) >= 2**63 for x in numbers):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
     whole = [int(x) if isinstance(x, float) and x.is_integer() and abs(x) < _WHOLE else x for x in numbers]
     kind = as_dtype(dtype) or (dtypes.int64 if all(isinstance(x, int) for x in numbers) else dtypes.get_default_dtype())
     kind = out.dtype if dtype is None and out is not None else kind

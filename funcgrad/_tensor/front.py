@@ -58,7 +58,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "gaussian_nll_loss": "check_variance(var)",
     "index_fill": "check_fits(value, input)",
     "lerp": "check_weight(weight, input)",
-    "scatter": "check_fits(src if value is None else value, input)",
+    "scatter": "check_fits(src if value is None else value, input); warn_of_old_scatter(src, reduce)",
     "masked_fill": "require_value(value); check_fits(value, input)",
     **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
     "clamp_min": "check_bound(min, input)",

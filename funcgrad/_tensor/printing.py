@@ -79,12 +79,13 @@ def format_tensor(
     indent: int = 0,
     name: str = "tensor",
     tangent: str | None = None,
+    contents: str | None = None,
 ) -> str:
     """Write `array` as torch's repr writes the tensor that it is the value of.
 
     `device` is what to show, None for the default one; `grad_fn_name` is shown as `grad_fn=<name>`. `name` is
-    the class of a Tensor subclass, `tangent` how its derivative in forward mode is written. `indent` is the column at
-    which the text will start.
+    the class of a Tensor subclass, `tangent` how its derivative in forward mode is written, `contents` what stands in
+    the place of the numbers. `indent` is the column at which the text will start.
     """
     prefix = f"{name}("
     column = indent + len(prefix)
@@ -96,7 +97,8 @@ def format_tensor(
         suffixes.append("requires_grad=True")
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
-    text = with_suffixes(prefix + format_values(array, column), suffixes, column, indent)
+    numbers = format_values(array, column) if contents is None else contents
+    text = with_suffixes(prefix + numbers, suffixes, column, indent)
     if not is_parameter:
         return text
     return "Parameter containing:\n" + (text if name == "tensor" else f"Parameter({text})")

@@ -167,8 +167,11 @@ def delete_item(self: Tensor, index: Any) -> None:
 
 
 @method("__repr__")
-def represent(self: Tensor) -> str:
-    """Print as torch prints; within a function that is transformed, what stands for it outside (vmap: the batch)."""
+def represent(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    """Print as torch prints; within a function that is transformed, what stands for it outside (vmap: the batch).
+
+    tensor_contents: what is written in the place of the numbers.
+    """
     variable = self._current()
     wrapped = wrapped_in(variable)
     if wrapped is not None:
@@ -193,6 +196,7 @@ def represent(self: Tensor) -> str:
         default_dtype=dtypes.get_default_dtype(),
         name="tensor" if is_plain else type(self).__name__,
         tangent=None if tangent is None else format(Names.wrap(tangent)),
+        contents=tensor_contents,
     )
     is_parameter = "_is_param" in self.__dict__ or getattr(type(self), "_mark", "") == "_is_param"
     return f"Parameter({text})" if is_parameter and not is_plain else text

@@ -40,6 +40,15 @@ def warn_of_many_arrays() -> None:
     )
 
 
+def warn_of_old_scatter(src: Any, reduce: str | None) -> None:
+    """Warn, once, of tensors that `scatter` adds or multiplies."""
+    if reduce is not None and isinstance(src, Tensor):
+        warn_once(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+            "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
+        )
+
+
 def warn_of_beta() -> None:
     """Warn, once, that torch may change what `index_reduce` is."""
     warn_once("index_reduce() is in beta and the API may change at any time.")

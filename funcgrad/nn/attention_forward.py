@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad._base import dtypes
@@ -126,8 +127,18 @@ def projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Ten
         weights = weights.chunk(3)
     elif key.shape[:-1] != value.shape[:-1]:
         raise AssertionError(f"key's sequence and batch dims {key.shape[:-1]} do not match value's {value.shape[:-1]}")
+    else:
+        _check_widths(query.shape[-1], {"query": query, "key": key, "value": value}, weights)
     biases = (None, None, None) if bias is None else bias.chunk(3)
     return [linear(x, weight, b) for x, weight, b in zip((query, key, value), weights, biases, strict=True)]
+
+
+def _check_widths(size: int, inputs: dict[str, Tensor], weights: Sequence[Tensor]) -> None:
+    """AssertionError for an input that is not as wide as what it is to be multiplied by."""
+    for (name, given), weight in zip(inputs.items(), weights, strict=True):
+        expected = (size, given.shape[-1])
+        if weight.shape != expected:
+            raise AssertionError(f"expecting {name} weights shape of {expected}, but got {weight.shape}")
 
 
 def _with_bias(part: Tensor, bias: Tensor) -> Tensor:

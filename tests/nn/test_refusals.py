@@ -18,6 +18,16 @@ TABLE = nn.Embedding(10, 4)
 
 
 REFUSED: list[Refusal] = [
+    (
+        lambda: nn.MultiheadAttention(8, 2, kdim=3, vdim=5)(STEPS, STEPS, STEPS[..., :5]),
+        AssertionError,
+        "expecting key weights shape of (8, 8), but got torch.Size([8, 3])",
+    ),
+    (
+        lambda: nn.MultiheadAttention(8, 2, kdim=3, vdim=5)(STEPS, STEPS[..., :3], STEPS),
+        AssertionError,
+        "expecting value weights shape of (8, 8), but got torch.Size([8, 5])",
+    ),
     (lambda: nn.Conv2d(3, 4, 3, dilation=0)(PICTURES), RuntimeError, "non-positive dilation is not supported"),
     (
         lambda: nn.Conv2d(3, 4, 3)(PICTURES.bool()),

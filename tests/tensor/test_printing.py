@@ -130,4 +130,5 @@ def test_the_limits_of_a_dtype_are_written_as_torch_writes_them(name: str, resol
     assert finfo(of_name(name)).resolution == pytest.approx(resolution, rel=1e-12)
     assert repr(finfo(of_name(name))).startswith(f"finfo(resolution={resolution:g}, min=")
     assert repr(iinfo(dtypes.int32)) == "iinfo(min=-2.14748e+09, max=2.14748e+09, dtype=int32)"
+    assert finfo(dtypes.float8_e5m2fnuz).eps == 0.125 and finfo(dtypes.float8_e5m2).eps == 0.25
     assert repr(iinfo(dtypes.int8)) == "iinfo(min=-128, max=127, dtype=int8)"

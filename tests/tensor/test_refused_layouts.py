@@ -217,21 +217,6 @@ REFUSED: list[Refusal] = [
         " Sort does not support complex dtypes on CPU",
     ),
     (
-        lambda: torch.nn.functional.affine_grid(torch.ones(2, 3), (1, 1, 2, 2), False),
-        ValueError,
-        "Expected a batch of 2D affine matrices of shape Nx2x3 for size (1, 1, 2, 2). Got torch.Size([2, 3]).",
-    ),
-    (
-        lambda: torch.nn.functional.affine_grid(torch.ones(1, 2, 3), (1, 1, 2), False),
-        NotImplementedError,
-        "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size (1, 1, 2).",
-    ),
-    (
-        lambda: torch.nn.functional.affine_grid(torch.ones(1, 2, 3), (1, 1, 0, 2), False),
-        ValueError,
-        "Expected non-zero, positive output size. Got (1, 1, 0, 2)",
-    ),
-    (
         lambda: torch.vmap(lambda x: x, in_dims=(0, 0))(X),
         ValueError,
         "vmap(<lambda>, in_dims=(0, 0), ...)(<inputs>): in_dims is not compatible with the structure of "

@@ -19,6 +19,28 @@ def test_the_plain_norms_take_a_switch_of_cudnn() -> None:
     assert torch.equal(torch.group_norm(x, 2, one, None, 1e-5, cudnn_enabled=False), F.group_norm(x, 2, one))
 
 
+def test_a_size_is_made_of_whole_numbers() -> None:
+    size = torch.Size([True, np.int64(3), torch.tensor(2)])  # type: ignore[list-item]  # what has an index is one
+    assert size == (1, 3, 2) and all(type(n) is int for n in size) and torch.Size() == ()
+    for wrong, kind in (("a", "str"), (1.5, "float"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=rf"^torch.Size\(\) takes an iterable of 'int' \(item 1 is '{kind}'\)$"):
+            torch.Size([2, wrong])  # type: ignore[list-item]  # what is refused
+    with pytest.raises(TypeError, match="expected at most 1 argument, got 2"):
+        torch.Size((1,), 2)  # type: ignore[arg-type]  # what is refused
+
+
+def test_what_is_printed_can_be_given() -> None:
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert x.__repr__(tensor_contents="...") == "tensor(..., dtype=torch.float64, requires_grad=True)"
+    assert torch.ones(0, 2).__repr__(tensor_contents="a") == "tensor(a, size=(0, 2))"
+
+
+def test_a_count_beyond_64_bits_is_refused() -> None:
+    for bounds in ((2**63,), (0, 2**63), (2**63, 2**63 + 2)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t without overflow"):
+            torch.arange(*bounds)
+
+
 def test_only_what_acts_on_each_element_can_be_done_in_place() -> None:
     assert F.relu(torch.ones(2), inplace=True).tolist() == [1, 1]
     with pytest.raises(TypeError, match="inplace"):

@@ -107,6 +107,9 @@ WARNED: dict[str, Callable[[], object]] = {
     "Creating a tensor from a list of numpy.ndarrays is extremely slow": lambda: torch.tensor([np.ones(2), np.ones(2)]),
     "boundary tensor is non-contiguous": lambda: torch.bucketize(torch.ones(2), torch.arange(6.0)[::2]),
     "input value tensor is non-contiguous": lambda: torch.searchsorted(torch.arange(3.0), torch.ones(2, 3).t()),
+    "The reduce argument of torch.scatter with Tensor src is deprecated": lambda: torch.zeros(2).scatter_(
+        0, torch.tensor([0]), torch.ones(1), reduce="add"
+    ),
     r"index_reduce\(\) is in beta": lambda: torch.zeros(2).index_reduce_(0, torch.tensor([0]), torch.ones(1), "amax"),
     r"at::nuclear_norm is deprecated .* use `linalg.matrix_norm\(A, 'nuc', dim, keepdim\)` instead$": lambda: (
         torch.nuclear_norm(torch.eye(2))
