@@ -22,6 +22,12 @@ def is_real(given: Any) -> bool:
     return isinstance(given, Tensor) and not given.dtype.is_complex
 
 
+def refuse_complex(given: Any, what: str) -> None:
+    """RuntimeError for a tensor of complex numbers."""
+    if isinstance(given, Tensor) and given.dtype.is_complex:
+        raise RuntimeError(f"{what} is not supported for complex tensors.")
+
+
 def is_conjugate(input: Tensor) -> bool:
     """Tell whether it is a view of what it is the conjugate of, which torch marks by a bit; twice is not at all."""
     view, found = input._alias, False

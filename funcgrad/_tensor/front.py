@@ -37,6 +37,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "div": "if rounding_mode is not None: check_divisor(input, other)",
     "view": "if size and type(size[0]) is DType or 'dtype' in named: refuse_marked(input); "
     "refuse_unaligned(input, *size, *named.values()); return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
+    "abs_": "refuse_complex(input, 'In-place abs')",
     "histc": "check_range(input, min, max)",
     "masked_scatter": "check_scattered(input, mask, source)",
     "segment_reduce": "if lengths is not None and not unsafe: check_runs(data, lengths, axis)",
@@ -180,7 +181,7 @@ class Form:
             lines.append("    warn_of_old_reduction(size_average, reduce)")
         if self.op.name in ("softmax", "log_softmax") and not self.place.startswith("nn."):
             lines.append(f"    if dim is None: raise refused_dim({self.name!r})")
-        check = _FIRST.get(self.op.name)
+        check = _FIRST.get(f"{self.op.name}_" if self.in_place else self.op.name, _FIRST.get(self.op.name))
         if check is not None and not (self.is_dunder and check.startswith("if ")):  # operators have no options
             lines.append(f"    {check.replace('input, other', 'other, input') if self.reflected else check}")
         return lines

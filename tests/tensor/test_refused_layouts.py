@@ -16,6 +16,8 @@ X = torch.arange(12.0).reshape(3, 4)
 Y = torch.arange(12).reshape(3, 4)
 
 REFUSED: list[Refusal] = [
+    (lambda: (X + 1j).abs_(), RuntimeError, "In-place abs is not supported for complex tensors."),
+    (lambda: (X + 1j).absolute_(), RuntimeError, "In-place abs is not supported for complex tensors."),
     (
         lambda: torch.ones(2, 3).t().view(torch.float16),
         RuntimeError,
