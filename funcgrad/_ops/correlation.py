@@ -117,15 +117,21 @@ def _are_few_windows(count: int, channels: int, sizes: Dims, kernel: Dims, group
 
 
 def _by_windows(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int) -> Array:
-    """Multiply each group's windows, written out as the columns of a matrix, by its kernels."""
-    kernel = weight.shape[2:]
-    padded = jnp.pad(input, ((0, 0), (0, 0), *pads))
-    seen = [shifted(padded, taps, kernel, stride, dilation) for taps in itertools.product(*map(range, kernel))]
-    windows = jnp.stack(seen, 2)
-    columns = windows.reshape(input.shape[0], groups, -1, math.prod(windows.shape[3:]))
+    """Multiply each group's windows, written out as the columns of a matrix, by its kernels.
+
+    They are written axis by axis, each by itself: of an 11x11 kernel 22 slices to compile instead of 121, each of
+    which would have had in it whatever makes the image (five scales of one: 7 s instead of 114).
+    """
+    windows = jnp.pad(input, ((0, 0), (0, 0), *pads))
+    for axis, (taps, step, gap) in enumerate(zip(weight.shape[2:], stride, dilation, strict=True), start=2):
+        size = windows.shape[axis]
+        seen = [lax.slice_in_dim(windows, t * gap, size - (taps - 1 - t) * gap, step, axis) for t in range(taps)]
+        stacked = lax.optimization_barrier(jnp.stack(seen, 2))
+        windows = stacked.reshape(input.shape[0], -1, *stacked.shape[3:])
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
+    columns = windows.reshape(input.shape[0], groups, kernels.shape[2], -1)
     result = jnp.einsum("gok,ngkp->gonp", kernels, columns)
-    return result.reshape(weight.shape[0], input.shape[0], *windows.shape[3:]).swapaxes(0, 1)
+    return result.reshape(weight.shape[0], input.shape[0], *windows.shape[2:]).swapaxes(0, 1)
 
 
 def _depthwise(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims) -> Array:
