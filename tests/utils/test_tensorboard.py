@@ -15,6 +15,7 @@ from funcgrad.utils.tensorboard import SummaryWriter
 from funcgrad.utils.tensorboard.curves import pr_table
 from funcgrad.utils.tensorboard.event_file import masked_checksum
 from funcgrad.utils.tensorboard.pictures import arranged, png
+from funcgrad.utils.tensorboard.summary import hparams
 
 
 def records(folder: Path) -> list[bytes]:
@@ -131,6 +132,24 @@ def test_tensorboard_itself_reads_everything(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert (read.Images("i")[0].width, read.Histograms("h")[0].histogram_value.num) == (5, 100)
     assert sorted(folder.name for folder in tmp_path.iterdir() if folder.is_dir())[-2:] == ["both_x", "both_y"]
+
+
+def test_hyperparameters_are_added_by_hand(tmp_path: Path) -> None:
+    with SummaryWriter(tmp_path) as writer:
+        for each in hparams({"lr": torch.tensor(0.5), "name": "n", "none": None}, {"accuracy": 0}):
+            writer.file_writer.add_summary(each, global_step=3)
+        assert writer._get_file_writer().get_logdir() == str(tmp_path)
+    _, *events = map(fields, records(tmp_path))
+    values = [fields(fields(event[5][0])[1][0]) for event in events]
+    assert [event[2] for event in events] == [[3]] * 3
+    assert [value[1] for value in values] == [
+        [b"_hparams_/experiment"], [b"_hparams_/session_start_info"], [b"_hparams_/session_end_info"],
+    ]  # fmt: skip
+    start = fields(fields(fields(values[1][9][0])[1][0])[2][0])[3][0]
+    assert [fields(entry)[1] for entry in fields(start)[1]] == [[b"lr"], [b"name"]]
+    no_dictionary: Any = [("accuracy", 0)]
+    with pytest.raises(TypeError, match="parameter: metric_dict should be a dictionary, nothing logged"):
+        hparams({}, no_dictionary)
 
 
 def test_an_embedding_is_written_for_the_projector(tmp_path: Path) -> None:

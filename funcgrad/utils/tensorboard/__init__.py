@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from funcgrad.utils.tensorboard import summary
 from funcgrad.utils.tensorboard.writer import FileWriter, SummaryWriter
 
-__all__ = ["FileWriter", "SummaryWriter"]
+__all__ = ["FileWriter", "SummaryWriter", "summary"]

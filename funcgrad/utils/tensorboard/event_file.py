@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 _CASTAGNOLI = 0x82F63B78
 
@@ -78,6 +79,19 @@ def plugin(name: str, data: bytes = b"") -> bytes:
     return content(9, content(1, content(1, name) + content(2, data)))
 
 
+class Summary:
+    """What one event tells, encoded: TensorBoard's message of this name, as far as a file needs it."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, value: bytes) -> None:
+        self._data = content(1, value)
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - protocol buffers' name
+        """Return the encoded message."""
+        return self._data
+
+
 class EventFile:
     """A file of events in a folder. Events are written out when ten wait or two minutes have passed."""
 
@@ -87,6 +101,7 @@ class EventFile:
         self, folder: str | os.PathLike[str], max_queue: int = 10, flush_secs: float = 120, suffix: str = ""
     ) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
+        self._folder = os.fspath(folder)
         parts = (f"{int(time.time()):010d}", socket.gethostname(), os.getpid(), f"{EventFile.count}{suffix}")
         name = f"events.out.tfevents.{'.'.join(map(str, parts))}"
         EventFile.count += 1
@@ -95,12 +110,20 @@ class EventFile:
         self._record(double(1, time.time()) + content(3, "brain.Event:2"))
         self.flush()
 
+    def get_logdir(self) -> str:
+        """Return the folder."""
+        return self._folder
+
     def add(self, value: bytes, step: int | None = None, walltime: float | None = None) -> None:
         """Write one summary value (its fields) at a step."""
+        self.add_summary(Summary(value), step, walltime)
+
+    def add_summary(self, summary: Any, global_step: int | None = None, walltime: float | None = None) -> None:
+        """Write a summary at a step: a `Summary`, or TensorBoard's own message."""
         event = double(1, time.time() if walltime is None else walltime)
-        if step is not None:
-            event += integer(2, int(step))
-        self._record(event + content(5, content(1, value)))
+        if global_step is not None:
+            event += integer(2, int(global_step))
+        self._record(event + content(5, summary.SerializeToString()))
         self._waiting += 1
         if self._waiting >= self._most or time.monotonic() - self._flushed > self._seconds:
             self.flush()

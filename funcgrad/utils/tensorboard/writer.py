@@ -63,6 +63,14 @@ class SummaryWriter:
     def _add(self, tag: str, fields: bytes, step: Any, walltime: float | None, folder: str | None = None) -> None:
         self._file(folder or self.log_dir).add(content(1, tag) + fields, step, walltime)
 
+    @property
+    def file_writer(self) -> EventFile:
+        """The file that summaries are added to by hand."""
+        return self._file(self.log_dir)
+
+    def _get_file_writer(self) -> EventFile:
+        return self.file_writer
+
     def get_logdir(self) -> str:
         """Return the folder."""
         return self.log_dir
@@ -168,8 +176,7 @@ class SummaryWriter:
     ) -> None:  # fmt: skip
         """Write a run's hyperparameters and what came of them, into a folder of its own."""
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
-        values = {k: v.item() if isinstance(v, Tensor) else v for k, v in hparam_dict.items()}
-        for value in hparam_values(values, metric_dict):
+        for value in hparam_values(hparam_dict, metric_dict):
             self._file(folder).add(value)
         for tag, metric in metric_dict.items():
             self._add(tag, single(2, float(_host(metric).reshape(()))), global_step, None, folder)
