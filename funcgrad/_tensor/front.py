@@ -183,7 +183,10 @@ class Form:
             lines.append(f"    if dim is None: raise refused_dim({self.name!r})")
         check = _FIRST.get(f"{self.op.name}_" if self.in_place else self.op.name, _FIRST.get(self.op.name))
         if check is not None and not (self.is_dunder and check.startswith("if ")):  # operators have no options
-            lines.append(f"    {check.replace('input, other', 'other, input') if self.reflected else check}")
+            if self.reflected:
+                left, right = (p.name for p in self.op.parameters[:2])
+                check = check.replace(f"{left}, {right}", f"{right}, {left}")
+            lines.append(f"    {check}")
         return lines
 
     def _operator(self, result: str) -> list[str]:

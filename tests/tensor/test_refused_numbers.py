@@ -160,6 +160,7 @@ def test_a_negative_power_of_integers_is_refused_after_others_too() -> None:
     assert [(places**exponent).tolist() for exponent in (2, 3, 0)] == [[1, 4], [1, 8], [1, 1]]
     with pytest.raises(RuntimeError, match="Integers to negative integer powers are not allowed"):
         places**-1
+    assert ((-1) ** places).tolist() == [-1, 1]  # a negative base is none
 
 
 def test_zero_divides_what_may_be_divided_by_it() -> None:
