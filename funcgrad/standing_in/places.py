@@ -95,7 +95,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.nn.modules.batchnorm": ("funcgrad.nn.batchnorm", "funcgrad.nn"),
     "torch.tensor": ("funcgrad",),
     "torch.testing._internal": ("funcgrad.testing",),
-    "torch.testing._internal.common_utils": ("funcgrad.testing.cases",),
+    "torch.testing._internal.common_utils": ("funcgrad.testing.cases", "funcgrad.testing"),
     "torch.torch_version": ("funcgrad.version",),
     "torch.profiler.profiler": ("funcgrad.profiler",),
     "torch.utils._foreach_utils": ("funcgrad.optim.tensor_groups",),

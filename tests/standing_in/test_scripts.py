@@ -63,7 +63,7 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     from torch.utils.data.dataset import Dataset
     from torch.utils.data.distributed import DistributedSampler
     from torch._jit_internal import _copy_to_script_wrapper
-    from torch.testing._internal.common_utils import TestCase
+    from torch.testing._internal.common_utils import TestCase, make_tensor
     from torchvision import datasets, models, transforms
     from torchvision.models.resnet import BasicBlock
     import funcgrad, sys
@@ -76,7 +76,7 @@ def test_every_usual_import_leads_to_funcgrad(tmp_path: Path) -> None:
     print(issubclass(optim.SGD, Optimizer), torch._inductor.config.coordinate_descent_tuning, callable(models.alexnet))
     print(isinstance(Variable(torch.ones(1)), Tensor), torch.__version__ >= "2.0", torch.__version__ >= (1, 13))
     print([name for name in sys.modules if name in ("torch._C", "torchvision._C")], "funcgrad" in torch.__file__)
-    print(callable(fwAD.dual_level), callable(AF.jacobian))
+    print(callable(fwAD.dual_level), callable(AF.jacobian) and callable(make_tensor))
     """
     assert output_of(tmp_path, source) == [
         "True True True True", "True True True", "True True True", "True True True", "[] True", "True True",
