@@ -176,6 +176,7 @@ def linalg_norm(
         return matrix_size(input, ord, (-2, -1) if dim is None else dim, keepdim)
     if isinstance(ord, str):
         _refuse_vectors(input, dims_of(input, dim), ord)
+    assert not isinstance(ord, str), "a norm with a name is one of a matrix"
     needs_float(input, "linalg.vector_norm")
     return vector_size(input, 2 if ord is None else ord, dims_of(input, dim), keepdim)
 
