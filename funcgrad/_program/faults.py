@@ -96,15 +96,24 @@ def check_when_read(
 
 
 def raise_fault(*, waits: bool = False) -> None:
-    """Raise the error of the first condition that did not hold in a program that is done (waits: that was started)."""
+    """Raise the error of the first condition that did not hold in a program that is done (waits: that was started).
+
+    What was recorded after it is not looked at any more: in torch it would not have been called.
+    """
     waiting = _thread.waiting
     for checks in tuple(waiting):
         outcome = _outcome(checks, waits=waits)
         if outcome is None:
             continue
-        waiting.remove(checks)
         if outcome != ALL_WELL:
+            del waiting[waiting.index(checks) :]
             raise checks.error(outcome)
+        waiting.remove(checks)
+
+
+def are_waiting() -> bool:
+    """Tell whether there are conditions that nobody has looked at yet."""
+    return bool(_thread.waiting)
 
 
 def _always() -> bool:

@@ -17,7 +17,7 @@ from funcgrad._base.warning import warn_once
 from funcgrad._ops import conditions
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.conditions import NONE, Condition
-from funcgrad._program.faults import check_when_read, raise_fault
+from funcgrad._program.faults import are_waiting, check_when_read, raise_fault
 from funcgrad._program.joining import SMALL
 from funcgrad._program.record import thread
 from funcgrad._program.run import flush
@@ -63,6 +63,8 @@ def require(
     if wrong is not NONE and wrong.any():
         place = int(np.argmax(wrong))
         number = known.flat[place].item() if known.size == wrong.size else place
+        if are_waiting():
+            look()  # at what came before: its error is the first
         raise error() if error else condition.error(number, place, shape, options)
     return False
 

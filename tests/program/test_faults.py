@@ -14,6 +14,7 @@ from funcgrad import explain
 from funcgrad._base.config import settings
 from funcgrad._ops.conditions import ROOM, are_rows
 from funcgrad._program.counters import counters
+from funcgrad._program.run import flush
 from funcgrad.nn import functional as F
 
 WEIGHT = fg.arange(15.0).reshape(5, 3)
@@ -110,6 +111,25 @@ def test_the_first_of_several_faults_is_raised_once_with_its_line() -> None:
         assert "WEIGHT[good] + WEIGHT[bad]" in source.read().splitlines()[line - 1]
     assert result.shape == (2, 3)
     result.numpy()
+
+
+def test_what_was_recorded_after_a_fault_is_never_told_of() -> None:
+    first = WEIGHT[places(7)]
+    flush()
+    later = WEIGHT[places(8)]
+    flush()
+    with pytest.raises(IndexError, match="index 7"):
+        first.numpy()
+    later.numpy()
+
+
+def test_what_the_host_refuses_comes_after_what_is_wrong_before_it() -> None:
+    WEIGHT[places(7)]
+    with pytest.raises(IndexError, match="index 7"):
+        WEIGHT[fg.tensor([8])]
+    (fg.ones(2) * 3).numpy()
+    with pytest.raises(IndexError, match="index 8"):
+        WEIGHT[fg.tensor([8])]
 
 
 def test_nothing_is_read_ahead_of_its_program() -> None:
