@@ -39,6 +39,8 @@ from multiprocessing.dummy import (
 )
 from typing import Any
 
+from funcgrad._base.world import World, forget
+
 __all__ = [
     "Array", "AuthenticationError", "Barrier", "BoundedSemaphore", "BufferTooShort", "Condition", "Event",
     "JoinableQueue", "Lock", "Manager", "Pipe", "Pool", "Process", "ProcessError", "ProcessException",
@@ -97,6 +99,8 @@ class Process(threading.Thread):
                 if self.shows_errors:
                     traceback.print_exception(error)
             finally:
+                if World.maker is self:  # a process group ends with its process
+                    forget()
                 _running.remove(self)
 
         return watched

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+
 
 class World:
-    """The process group that a script has made, as far as there is one: its backend, or None."""
+    """The process group that a script has made, as far as there is one: its backend, or None. maker: in which thread."""
 
     backend: str | None = None
+    maker: threading.Thread | None = None
     rank, size = 0, 1
+
+
+def make(backend: str) -> None:
+    """Make the process group."""
+    World.backend, World.maker = backend, threading.current_thread()
+
+
+def forget() -> None:
+    """Forget the process group."""
+    World.backend = World.maker = None
 
 
 def need() -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any
 
-from funcgrad._base.world import World, need
+from funcgrad._base.world import World, forget, make, need
 
 
 class RedOpType(Enum):
@@ -126,7 +126,7 @@ def init_process_group(
             f"init_process_group(): {size} processes were asked for. funcgrad drives all devices of a machine from one "
             "process: start the script once, with world_size 1 (python -m funcgrad script.py, without torchrun)."
         )
-    World.backend = (backend or "gloo").lower()
+    make((backend or "gloo").lower())
 
 
 def destroy_process_group(group: Any = None) -> None:
@@ -134,7 +134,7 @@ def destroy_process_group(group: Any = None) -> None:
     if group is None or group is GroupMember.WORLD:
         if World.backend is None:
             raise AssertionError("Process group cannot be None")
-        World.backend = None
+        forget()
 
 
 def get_rank(group: Any = None) -> int:

@@ -250,6 +250,18 @@ def test_spawn_reports_what_a_process_raised() -> None:
     assert ids.get() != threading.get_ident()
 
 
+def test_a_process_group_ends_with_its_process() -> None:
+    def work(rank: int, seen: Any) -> None:
+        distributed.init_process_group("gloo", rank=rank, world_size=1, store=distributed.HashStore())
+        seen.put(distributed.get_rank())
+
+    seen = multiprocessing.Queue()
+    for _ in range(2):
+        multiprocessing.spawn(work, args=(seen,), nprocs=1)
+    assert [seen.get(), seen.get()] == [0, 0]
+    assert not distributed.is_initialized()
+
+
 def test_futures_follow_each_other() -> None:
     first: futures.Future = futures.Future()
     second = first.then(lambda done: done.value() + 1)
