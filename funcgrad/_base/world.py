@@ -6,7 +6,7 @@ import threading
 
 
 class World:
-    """The process group that a script has made, as far as there is one: its backend, or None. maker: in which thread."""
+    """The process group that a script has made, if there is one: its backend, and the thread that made it."""
 
     backend: str | None = None
     maker: threading.Thread | None = None
