@@ -190,6 +190,7 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: boo
     before = [0, *accumulate(map(instructions_of, line))]
     tokens = [numbers.setdefault(step.token, len(numbers)) for step in line]
     distances = _distances(tokens)
+    refused: tuple[int, int, int] | None = None
     i = done = 0
     while i < len(tokens):
         period = distances[i]
@@ -198,12 +199,14 @@ def _loops(line: Sequence[Step | Loop], turns: int, instructions: int, fold: boo
             continue
         start, end = _run(tokens, i, period, done)
         count = (end - start) // period
-        if count < 3 or not _are_enough(count, before[end] - before[start], turns, instructions):
+        is_new = (start, end, period) != refused
+        if not is_new or count < 3 or not _are_enough(count, before[end] - before[start], turns, instructions):
             i += 1
             continue
         found = _aligned(line, start, end, period, turns, instructions, fold)
         if found is None:
-            i = max(i + 1, end - period)  # no use to try the same run from its next instruction
+            refused = start, end, period
+            i = max(i + 1, end - period)  # no use to try the same run from its next instruction; another may begin here
             continue
         yield found
         i = done = found[0].end

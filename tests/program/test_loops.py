@@ -302,6 +302,26 @@ def test_what_grows_is_left_as_it_is(lines: Lines, monkeypatch: pytest.MonkeyPat
     assert after == before
 
 
+def test_turns_that_are_no_loop_are_tried_once(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[tuple[int, int, int]] = []
+
+    def noted(line: Any, start: int, end: int, period: int, *rest: Any) -> Any:
+        tried.append((start, end, period))
+        return aligned(line, start, end, period, *rest)
+
+    aligned = rolling._aligned
+    monkeypatch.setattr(rolling, "_aligned", noted)
+    found = [torch.ones(30)]
+    for turn in range(9):
+        x = found[turn * 5 % len(found)]  # now of one turn before, now of several
+        for name in ("sin", "cos", "tanh", "atan", "sigmoid", "square", "erf", "relu", "neg", "exp", "sinh"):
+            x = getattr(x, name)()
+        found.append(x)
+    torch.stack(found).sum().item()
+    assert tried == [(0, 99, 11)] * 2, "once with numbers that are part of the body, once without"
+    assert lines.longest[0] == lines.longest[1]
+
+
 def test_long_lines_go_to_xla_in_pieces(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     cut: list[int] = []
 
