@@ -82,13 +82,12 @@ def test_matrices_of_other_sizes_are_factored_without_a_compile() -> None:
             factor, (values, vectors) = linalg.cholesky(definite), linalg.eigh(definite)
             (q, r), (u, s, v) = linalg.qr(x), linalg.svd(x)
             one = torch.eye(size)
-            pairs = [
-                (factor @ factor.T, definite), (vectors * values @ vectors.T, definite), (q @ r, x), (u * s @ v, x),
-                (definite @ linalg.inv(definite), one), (definite @ linalg.solve(definite, sides), sides),
-                (definite @ torch.cholesky_solve(sides, factor), sides),
-                (linalg.det(definite), torch.logdet(definite).exp()),
-            ]  # fmt: skip
-            numbers = [(found.numpy(), expected.numpy()) for found, expected in pairs]
+            rebuilt = factor @ factor.T, vectors * values @ vectors.T, q @ r, u * s @ v
+            numbers = [(found.numpy(), x.numpy()) for found, x in zip(rebuilt, (definite, definite, x, x), strict=True)]
+            for solved in (linalg.inv(definite), linalg.solve(definite, one), torch.cholesky_inverse(factor)):
+                numbers.append(((definite @ solved).numpy(), one.numpy()))
+            numbers.append(((definite @ torch.cholesky_solve(sides, factor)).numpy(), sides.numpy()))
+            numbers.append((linalg.det(definite).numpy(), torch.logdet(definite).exp().numpy()))
         assert seen.count == 0
         for found, expected in numbers:
             np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)

@@ -1,8 +1,8 @@
 """Spectra: Fourier transforms, and what is done to the complex numbers that they give.
 
-Only what numpy does to complex numbers as XLA does it, infinities and NaN included: it moves them about, adds and
-multiplies them, and takes them apart. (The size of what is infinite in one part and NaN in the other is infinite, as in
-torch; XLA has NaN.)
+Only what numpy does to complex numbers as XLA does it: it moves them about, adds and multiplies them, and takes them
+apart. What differs are products of infinities, which XLA's versions see in their own ways too, and the size of what is
+infinite in one part and NaN in the other: infinite, as in torch, where XLA has NaN.
 """
 
 from __future__ import annotations
