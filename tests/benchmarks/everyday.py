@@ -21,7 +21,7 @@ LATER = 4
 TURNS = {
     "windows": 400, "augmented": 100, "walk": 200, "bootstrap": 100, "neighbours": 165, "confusion": 300,
     "collected": 40, "clusters": 20, "boxes": 30, "corners": 40, "points": 128, "viterbi": 40, "norms": 50,
-    "compared": 1000, "detecting": 20,
+    "compared": 1000, "detecting": 20, "sounds": 12, "fitted": 10,
 }  # fmt: skip
 
 Everyday = list[Callable[[], float]]
@@ -195,13 +195,45 @@ def clouds(torch: Any) -> Everyday:
     return [points, corners]
 
 
+def of_other_sizes(torch: Any) -> Everyday:
+    """Return what meets another size at each turn: sounds, and a Gaussian process that is given one point more."""
+
+    def sounds() -> float:
+        window, total = torch.hann_window(64), 0.0
+        for turn in range(12):
+            x = torch.randn(1000 + 37 * turn)
+            spectrum = torch.stft(x, 64, 16, window=window, return_complex=True)
+            back = torch.istft(spectrum, 64, 16, window=window, length=len(x))
+            total += spectrum.abs().square().mean().item() + (back - x).abs().max().item()
+        return total
+
+    def fitted() -> float:
+        x, total = torch.rand(2, 1), 0.0
+        for _ in range(10):
+            width = torch.zeros((), requires_grad=True)
+            optimizer = torch.optim.Adam([width], 0.1)
+            for _ in range(5):
+                optimizer.zero_grad()
+                kernel = (-((x - x.T) / width.exp()).square()).exp() + 0.01 * torch.eye(len(x))
+                factor, y = torch.linalg.cholesky(kernel), torch.sin(6 * x)
+                loss = (y * torch.cholesky_solve(y, factor)).sum() + factor.diagonal().log().sum()
+                loss.backward()
+                optimizer.step()
+            total += loss.item()
+            x = torch.cat([x, torch.rand(1, 1)])
+        return total
+
+    return [sounds, fitted]
+
+
 def measure(engine: str, workload: str) -> dict[str, float]:
     """Return microseconds a turn, the first time and later."""
     torch = importlib.import_module(engine)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    everyday = [*data(torch), *answers(torch), *clouds(torch), *gone_over(torch), *guarded(torch)]
+    everyday = [*data(torch), *answers(torch), *clouds(torch), *gone_over(torch), *guarded(torch),
+                *of_other_sizes(torch)]  # fmt: skip
     run = next(run for run in everyday if run.__name__ == workload)
     times = []
     for _ in range(1 + LATER):
