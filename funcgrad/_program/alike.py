@@ -32,10 +32,9 @@ def with_changing_numbers_open(
 ) -> tuple[Sequence[Step | Loop], list[int | float] | None]:
     """Return the line with those of its numbers as inputs that were others in a line like it, or soon will be.
 
-    is_long: whether it is long enough for others to be like it in more than its few instructions.
-
     All inputs are counted along the line then, so that it does not matter when one became an input. With it come their
-    sources: a place among the line's own inputs, or a number; None where these are the inputs as they are.
+    sources: a place among the line's own inputs, or a number; None where these are the inputs as they are. is_long:
+    whether others that are like it are looked at; a short line is like others by chance.
     """
     changing = _others_in_lines_like(line, results) if is_long else set(_inputs(line))
     changing.update(_first_rows(line))

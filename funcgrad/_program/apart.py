@@ -90,9 +90,8 @@ def without_what_stays(
     before: an average of weights, the sum of the losses so far.
     """
     whole = {a for call in (*data, *after) if not _takes_a_batch(call) for a in call.arguments if type(a) is int}
-    stays = {slot for call in data if call.op not in BY_INSTRUCTION for slot in _slots(call)}.intersection(
-        wanted
-    ) - whole
+    made = {slot for call in data if call.op not in BY_INSTRUCTION for slot in _slots(call)}
+    stays = made.intersection(wanted) - whole
     if not stays:
         return [], [*data, *after]
     bases = {call.arguments[0] for call in data if call.first in stays and takes_rows(call)}
