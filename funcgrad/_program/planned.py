@@ -14,6 +14,7 @@ from funcgrad._program.apart import InStages
 from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.parts import InParts
+from funcgrad._program.renting import Rented
 from funcgrad._program.stepwise import InSteps
 
 # runs of one program, then it is compiled whole, as it is
@@ -66,7 +67,7 @@ class Plan:
         self.spare = execute.spare if isinstance(execute, (InStages, InSteps)) else _OFTEN.get(type(execute), -1)
         self.read: int | None = None
         self.waited = 0.0
-        self._on_host = self.spare > 0 or isinstance(execute, OnHost)  # these read the numbers one by one
+        self._on_host = self.spare > 0 or isinstance(execute, (OnHost, Rented))  # these read the numbers one by one
         self._numbers: bytes | None = None
         self._array: Any = None
 

@@ -42,7 +42,7 @@ _CALL, ELEMENT, COMPILE = 15e-6, 1e-9, 8e-3
 _SMALL, _FEW = 1 << 16, 1 << 20
 _SEPARATELY = 4  # instructions of a whole program that an executable for one is taken to cost as much as
 _SEPARATELY_ON_GPU = 8  # where none of them is numpy's, nor compiled without optimisations
-_PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
+PAID = 4  # the part of a compile's cost that is paid for runs one at a time, before it is compiled
 _PAINTED, _UNREAD = 12, 4  # instructions for each kind of op, and for each leaf, of a line that makes data of little
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
 _HARDLY = 16  # parts of a whole program's compile, one of which is little beside it
@@ -165,7 +165,7 @@ def _single(step: Step) -> Single:
 def _worth(steps: Sequence[Step], size: int) -> int:
     """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
     seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
-    return 1 + int(COMPILE * size / (_PAID * seconds))
+    return 1 + int(COMPILE * size / (PAID * seconds))
 
 
 def _joins_on_host(step: Step) -> bool:
