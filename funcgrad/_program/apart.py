@@ -20,7 +20,7 @@ from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._program.joining import SHAPING, SMALL
 from funcgrad._program.line import Hole, Instruction, Recorded, needed_calls, takes_rows, token_of
 from funcgrad._program.process import computes_on_cpu
-from funcgrad._program.renting import Rented
+from funcgrad._program.renting import as_of_now
 from funcgrad._program.trie import Call
 from funcgrad._program.value import Aval
 
@@ -288,10 +288,9 @@ class InStages:
                 given = plan.with_copies([values[place] for place in reads], held)
                 own = plan.numbers([numbers[i] for i in part.numbers])
                 plan.spare -= 1
-                # map: no Python bytecode, so no Ctrl-C, between the run and keeping its outcome
                 inputs = given, [values[place] for place in kept], own
-                execute = plan.execute.chosen(*inputs) if isinstance(plan.execute, Rented) else plan.execute
-                begun.extend(map(execute, *[[x] for x in inputs]))
+                # map: no Python bytecode, so no Ctrl-C, between the run and keeping its outcome
+                begun.extend(map(as_of_now(plan.execute, *inputs), *[[x] for x in inputs]))
             if turn == 0 and self._lasting:
                 self._constants = begun[0]
             values += begun[turn]

@@ -336,9 +336,12 @@ def _plan_of_whole(whole: Whole, part: Part, sources: Sources, *, rents: bool = 
         given, kept = ([struct_of(part.avals[i]) for i in leaves] for leaves in (whole.given, whole.kept))
         numbers = struct_of_numbers(len(part.numbers if sources is None else sources))
         inputs = given, kept, numbers
-        execute = on_host(execute, whole.line, part.avals, *inputs) or (
-            rented(execute, whole.line, inputs, len(part.wanted)) if rents and _may_be_taken_apart(part.avals) else None
-        ) or execute
+        may_rent = rents and _may_be_taken_apart(part.avals)
+        execute = (
+            on_host(execute, whole.line, part.avals, *inputs)
+            or (may_rent and rented(execute, whole.line, inputs, len(part.wanted)))
+            or execute
+        )
         _EXECUTABLES[whole.key] = execute
     else:
         note_return(execute)

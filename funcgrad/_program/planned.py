@@ -20,7 +20,7 @@ from funcgrad._program.stepwise import InSteps
 # runs of one program, then it is compiled whole, as it is
 _OFTEN = {InParts: 64, AtLength: 1024}
 Sources: TypeAlias = list[int | float] | None
-Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages
+Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InStages | Rented
 
 
 class Seen(IntEnum):

@@ -6,7 +6,6 @@ run them once. Most scripts that are tried out, and tests, take a few dozen step
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -20,12 +19,12 @@ from funcgrad._program.host.running import CALL, Limits, OnHost
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.journal import Compile, Journal, user_line
 from funcgrad._program.line import Loop, Step, instructions_of
-from funcgrad._program.stepwise import COMPILE, PAID
+from funcgrad._program.stepwise import COMPILE, PAID, as_of_xla
 
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
 LEAST = 32  # instructions: fewer are compiled in a third of a second
 _RUNS = 16  # what would be bought before so many runs is bought at once
-_TIMES = 4  # that a script may begin anew with the same seed, and run what it runs as it did before
+_TIMES = 8  # that a script may begin anew with the same seed, and run what it runs as it did before
 
 
 class Rented:
@@ -36,19 +35,19 @@ class Rented:
 
     __slots__ = ("__weakref__", "_hosted", "_is_bought", "_jitted", "_left", "_runs", "_size", "_times")
 
-    everyone: ClassVar[WeakSet[Rented]] = WeakSet()
+    _everyone: ClassVar[WeakSet[Rented]] = WeakSet()
 
     def __init__(self, hosted: OnHost, jitted: Any, runs: int, instructions: int, results: int) -> None:
         self._hosted, self._jitted, self._size = hosted, jitted, (instructions, results)
         self._runs = self._left = runs
         self._times, self._is_bought = _TIMES, False
-        self.everyone.add(self)
+        self._everyone.add(self)
 
     def chosen(self, *inputs: Any) -> Callable[..., Any]:
         """Return the function that runs it now. inputs: what it is given then."""
         if self._left > 0 and not Exactness.is_wanted:
             self._left -= 1
-            return self._hosted
+            return self._by_numpy
         if not self._is_bought:
             start = time.perf_counter()
             self._jitted.lower(*inputs).compile()  # which `jitted` finds
@@ -57,10 +56,17 @@ class Rented:
             self._is_bought = True
         return self._jitted
 
+    def _by_numpy(self, *inputs: Any) -> list[Any]:
+        return list(map(as_of_xla, self._hosted(*inputs)))
+
+    @classmethod
+    def began(cls) -> list[Rented]:
+        """Return those that would run otherwise if they began again, and may."""
+        return [each for each in cls._everyone if each._times > 0 and each._left < each._runs]
+
     def begin_again(self) -> None:
-        """Be run by numpy as often as before: a training that is repeated with its seed repeats its losses."""
-        if self._times > 0 and self._left < self._runs:
-            self._times, self._left = self._times - 1, self._runs
+        """Let numpy run it as often as before: a training that is repeated with its seed repeats its losses."""
+        self._times, self._left = self._times - 1, self._runs
 
 
 class Exactness:
@@ -73,11 +79,11 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     """Return how numpy runs a line at first; None for one that is compiled soon, or in which there is much to compute.
 
     jitted: its function, which keeps what is traced of it here. inputs: what it is given, as jax.ShapeDtypeStructs.
-    Numpy must take no longer than PyTorch would, which has little but calls to make too; and what its runs cost is to be
-    a share of what the compile costs.
+    results: how many there are. Numpy must take no longer than PyTorch would, which has little but calls to make too;
+    and what its runs cost is to be a share of what the compile costs.
     """
     size = sum(map(_size, line))
-    if size < LEAST or not settings.host or jax.default_backend() != "cpu" or sum(map(_elements, line)) > LIMITS.elements:
+    if size < LEAST or not settings.host or not settings.turns or jax.default_backend() != "cpu":
         return None
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
@@ -91,23 +97,11 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     return Rented(hosted, jitted, runs, size, results)
 
 
+def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:
+    """Return what runs a program now, for the numpy or XLA that a Rented one is. inputs: what it is given."""
+    return execute.chosen(*inputs) if type(execute) is Rented else execute
+
+
 def _size(step: Step | Loop) -> int:
     """Return how many instructions XLA is given: those of a loop's body once."""
     return sum(map(_size, step.body)) if isinstance(step, Loop) else instructions_of(step)
-
-
-def _elements(step: Step | Loop) -> int:
-    if isinstance(step, Loop):
-        return step.turns * sum(map(_elements, step.body))
-    return sum(math.prod(aval.shape) for aval in step.avals)
-
-
-_seeds: set[int] = set()
-
-
-def note_seed(seed: int) -> None:
-    """Take note that the generators begin at this seed: at one they began at before, all is to be as it was then."""
-    if seed in _seeds:
-        for rented in tuple(Rented.everyone):
-            rented.begin_again()
-    _seeds.add(seed)

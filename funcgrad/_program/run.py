@@ -30,7 +30,7 @@ from funcgrad._program.plan import Plan, plan
 from funcgrad._program.process import check_process
 from funcgrad._program.reasons import reason
 from funcgrad._program.record import Program, fresh_program, stop_looking, thread
-from funcgrad._program.renting import Rented
+from funcgrad._program.renting import as_of_now
 from funcgrad._program.trie import Call, forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
 
@@ -152,12 +152,10 @@ def _execute(program: Program, read: int | None) -> None:
                 program.begun = program.begun or (planned, [])
                 program.outcome.append(execute.run(program.begun[1], kept, program.numbers, program.shared))
             else:
-                eaten, numbers = planned.with_copies(given, program.shared), planned.numbers(program.numbers)
-                if type(execute) is Rented:
-                    execute = execute.chosen(eaten, kept, numbers)
+                inputs = planned.with_copies(given, program.shared), kept, planned.numbers(program.numbers)
                 # map: no Python bytecode, so no Ctrl-C, between the run, which eats donated arrays, and keeping its
                 # outcome
-                program.outcome.extend(map(execute, [eaten], [kept], [numbers]))
+                program.outcome.extend(map(as_of_now(execute, *inputs), *[[x] for x in inputs]))
     except BaseException as error:
         if isinstance(execute, InStages) and program.begun is not None:
             given = execute.unread(program.begun[1], kept)

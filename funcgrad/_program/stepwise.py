@@ -135,10 +135,10 @@ class InSteps:
                 values[begin : begin + len(results)] = results
                 for place in unread:
                     values[place] = None
-            return list(map(_as_of_xla, own([values[i] for i in self.wanted], [*leaves, *self.fixed])))
+            return list(map(as_of_xla, own([values[i] for i in self.wanted], [*leaves, *self.fixed])))
 
 
-def _as_of_xla(result: Any) -> Any:
+def as_of_xla(result: Any) -> Any:
     """Return whole numbers as an array of XLA's, as the whole program will give them once it is compiled.
 
     What numpy has is moved about and looked at by numpy (see `_tensor/near.py`): the next program would become another.

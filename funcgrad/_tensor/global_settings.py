@@ -14,6 +14,7 @@ from funcgrad._ops.backends import Convolutions
 from funcgrad._program.forgetting import forget_compiled
 from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.record import fresh_program
+from funcgrad._program.renting import Exactness
 from funcgrad._program.run import flush
 from funcgrad._tensor.arguments import as_bool
 from funcgrad._tensor.placement import available, set_default_device
@@ -86,14 +87,16 @@ def allow_rounded_convolutions(allowed: bool) -> None:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Accepted: XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true.
+    """Let no program be numpy's at first, whose last digits are others than XLA's, if the mode is True.
 
+    XLA's CPU programs are deterministic; on a GPU set XLA_FLAGS=--xla_gpu_deterministic_ops=true.
     Empty tensors are filled with NaN then, or the largest integer, unless `utils.deterministic` says otherwise.
     """
     for position, (name, given) in enumerate((("mode", mode), ("warn_only", warn_only))):
         place = "" if position else " (position 1)"
         as_bool(given, f"_set_deterministic_algorithms(): argument '{name}'{place}")
     _Switches.deterministic, _Switches.only_warns = mode, mode and warn_only
+    Exactness.is_wanted = mode
 
 
 def fill_uninitialized_memory(fills: bool | None = None) -> bool:

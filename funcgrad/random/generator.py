@@ -17,6 +17,8 @@ from funcgrad._base import dtypes
 from funcgrad._base.devices import Default
 from funcgrad._base.devices import device as Device
 from funcgrad._base.naming import WrittenInC
+from funcgrad._program.renting import Rented
+from funcgrad._program.run import flush
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.mersenne import DEFAULT_SEED, MersenneTwister
@@ -172,12 +174,20 @@ def generator_of(device: Any) -> Generator:
     return found
 
 
+_seeds: set[int] = set()  # that the default generators began at
+
+
 def manual_seed(seed: int) -> Generator:
     """Start the default generators of all devices anew from `seed`; returns the CPU's."""
     if _thread.seed is not None:
         seed_this_thread(seed)
         return generator_of("cpu")
     seed = checked_seed(seed)
+    if seed in _seeds and Rented.began():
+        flush()  # what was recorded before belongs to what was run before
+        for each in Rented.began():
+            each.begin_again()
+    _seeds.add(seed)
     for generator in _defaults.values():
         generator.manual_seed(seed)
     return default_generator

@@ -43,7 +43,7 @@ _QUIET = frozenset((
 
 
 class OnHost:
-    """Called as an executable is: (given leaves, kept leaves, numbers) -> results, numpy arrays of their own.
+    """Called as an executable is: (given leaves, kept leaves, numbers ...) -> results, numpy arrays of their own.
 
     computed: a function of the inputs, in Python, with a line for each equation. Results may be views of each other and
     of the inputs, or numbers; the caller sees to it that numpy does not warn of infinities. seconds: that a run takes,
@@ -61,9 +61,9 @@ class OnHost:
         self._fixed = [found.fixed[place] for place in found.wanted if place in found.fixed]
         self.makes_all = not self._fixed
 
-    def __call__(self, given: Sequence[Any], kept: Sequence[Any], numbers: Any) -> list[Array]:
+    def __call__(self, given: Sequence[Any], kept: Sequence[Any], *numbers: Any) -> list[Array]:
         """Run the program."""
-        inputs = [*given, *kept, numbers]
+        inputs = [*given, *kept, *numbers]
         if not self.warns:
             return own(self.computed(inputs), [*inputs, *self._fixed])
         with np.errstate(all="ignore"):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from funcgrad._base.config import settings
-from funcgrad._program.compiling import options_for
 from funcgrad._program.lengths.family import Form, Sample, family_of, known_family_of, let_go
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
@@ -175,6 +174,6 @@ def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence
     fixed = [i for i in free if not any(map(is_symbolic, leaves[i].shape))]
     whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves), once=False)
     given, kept = [leaves[i] for i in whole.given], [leaves[i] for i in whole.kept]
-    roomy = Roomy(whole.step, given, kept, len(form.numbers), tuple([most for _, most in bounds]), options_for(line))
+    roomy = Roomy(whole.step, given, kept, len(form.numbers), tuple([most for _, most in bounds]), line)
     let_go(calls)
     return whole, roomy

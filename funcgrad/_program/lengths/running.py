@@ -15,10 +15,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from funcgrad._program.compiling import options_for
 from funcgrad._program.lengths import control, indexing, moving, rules  # noqa: F401 - they enter their rules
 from funcgrad._program.lengths.family import Form, Sample
 from funcgrad._program.lengths.masking import Masking, Padded, Unmaskable
 from funcgrad._program.lengths.symbol import AtLengths, is_symbolic
+from funcgrad._program.line import Loop, Step
+from funcgrad._program.renting import as_of_now, rented
 from funcgrad._program.value import Aval
 
 Shape = tuple[Any, ...]
@@ -29,7 +32,7 @@ class Roomy:
     """A program with lengths open, compiled for lengths up to `rooms`: (given, kept, numbers, lengths) -> results.
 
     kept, results: the shapes of the kept leaves and of the results, with the lengths open; padded: of the leaves at
-    `rooms`, None where they have none. options: XLA's.
+    `rooms`, None where they have none. line: what it computes.
     """
 
     def __init__(
@@ -39,7 +42,7 @@ class Roomy:
         kept: Sequence[Aval],
         numbers: int,
         rooms: tuple[int, ...],
-        options: dict[str, Any],
+        line: Sequence[Step | Loop],
     ) -> None:
         self.rooms = rooms
         self.kept = [tuple(a.struct.shape) for a in kept]
@@ -52,10 +55,12 @@ class Roomy:
             made = [tuple(x.aval.shape) for equation in traced.eqns for x in equation.outvars]
             self._shapes.update(filter(_is_open, made))
             donated = (0,) if _have_partners([a.struct for a in given], traced.out_avals) else ()
-            self.execute = jax.jit(self._masked(traced), donate_argnums=donated, compiler_options=options)
+            jitted = jax.jit(self._masked(traced), donate_argnums=donated, compiler_options=options_for(line))
             room_structs = [jax.ShapeDtypeStruct(there.of(tuple(a.struct.shape)), a.dtype.numpy) for a in kept]
-            self.execute.trace([a.struct for a in given], room_structs, number_structs,
-                               jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32)))  # fmt: skip
+            length_structs = jax.ShapeDtypeStruct((len(rooms),), np.dtype(np.int32))
+            inputs = [a.struct for a in given], room_structs, number_structs, length_structs
+            jitted.trace(*inputs)
+            self.execute = rented(jitted, line, inputs, len(self.results)) or jitted
         self._most = self._elements(there)
 
     def _masked(self, traced: Any) -> Callable[..., Any]:
@@ -92,7 +97,8 @@ class AtLength:
         """Run the program."""
         read = np.array([numbers[x] if type(x) is int else x for x in self.numbers], np.float64)
         leaves = [x if shape is None else _padded(x, shape) for x, shape in zip(kept, self.roomy.padded, strict=True)]
-        results = self.roomy.execute(given, leaves, read, self.lengths)
+        inputs = given, leaves, read, self.lengths
+        results = as_of_now(self.roomy.execute, *inputs)(*inputs)
         return [x if shape is None else _cut(x, shape) for x, shape in zip(results, self.cut, strict=True)]
 
 
