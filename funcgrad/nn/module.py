@@ -18,6 +18,7 @@ from funcgrad.nn.members import Members
 from funcgrad.nn.own_names import name_own_functions
 from funcgrad.nn.state_dict import Stateful
 from funcgrad.nn.traversal import Traversal
+from funcgrad.nn.unbound import keep_unbound
 
 _HOOKS = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
@@ -47,6 +48,7 @@ class Module(Hooked, Stateful, Traversal, Members):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name_own_functions(cls, Module)
+        keep_unbound(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:

@@ -532,3 +532,20 @@ def test_a_frozen_module_has_constants_in_the_place_of_parameters() -> None:
     assert not list(frozen.parameters()) and not list(frozen.buffers())
     assert frozen(x).numpy().tolist() == net(x).tolist()
     assert len(list(net.parameters())) == 4 and net(x).requires_grad
+
+
+def test_a_function_of_c_that_a_class_holds_is_no_method_and_one_of_python_is() -> None:
+    class Filter(nn.Module):
+        convolve, squash, transform, scale = torch.conv1d, nn.functional.gelu, torch.fft.fft, torch.mul
+        rectify, contract = nn.functional.relu, torch.einsum
+
+    layer = Filter()
+    row = torch.ones(1, 1, 3)
+    assert layer.convolve(row, weight=row).item() == 3.0
+    assert layer.squash(torch.zeros(1)).item() == 0.0
+    assert layer.transform(row).shape == row.shape
+    assert layer.scale(row, 2.0).sum().item() == 6.0
+    assert layer.convolve is torch.conv1d
+    with pytest.raises(TypeError, match=r"relu\(\): argument 'input' \(position 1\) must be Tensor, not Filter"):
+        layer.rectify()
+    assert layer.contract.__self__ is layer
