@@ -35,6 +35,15 @@ _METHOD_OF = {  # operators that torch names by the method that they are
     "__neg__": "neg", "__pos__": "positive", "__abs__": "abs",
     "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
 }  # fmt: skip
+_BETWEEN_TWO = frozenset(  # operators of two operands: where one declines, Python tries the other
+    f"__{form}{name}__"
+    for form, names in {
+        "": "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift eq ne lt le gt ge",
+        "r": "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift",
+        "i": "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift",
+    }.items()
+    for name in names.split()
+)
 
 
 class _State(threading.local):
@@ -174,12 +183,18 @@ def ask(function: Any, asked: list[Any], args: tuple[Any, ...], kwargs: Mapping[
         if result is not NotImplemented:
             return result
     raise UnansweredError(
-        f"Multiple dispatch failed for 'torch.{getattr(function, '__name__', function)}'; "
+        f"Multiple dispatch failed for 'torch.{_place_of(function)}'; "
         "all __torch_function__ handlers returned NotImplemented:\n\n"
         + "".join(f"  - mode object {mode}\n" for mode in state.modes[-1:] if state.asks_modes)
         + "".join(f"  - tensor subclass {kind}\n" for kind in types)
         + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
     )
+
+
+def _place_of(function: Any) -> str:
+    """Return where torch has a function: `Tensor.neg`, or `neg` in its own namespace."""
+    name = getattr(function, "__name__", str(function))
+    return f"Tensor.{name}" if getattr(Tensor, name, None) is function else name
 
 
 @shown_as(TypeError)
@@ -238,7 +253,7 @@ def _arm_one(function: FunctionType, public: Any) -> None:
     itself.__kwdefaults__, itself.__qualname__ = function.__kwdefaults__, function.__qualname__
     itself.__annotations__ = function.__annotations__
 
-    is_operator = function.__name__ in _METHOD_OF
+    is_operator = function.__name__ in _BETWEEN_TWO
     asks_arguments = function.__name__ not in _OF_MODES
     spreads = function.__name__ == "einsum"
 
@@ -249,7 +264,7 @@ def _arm_one(function: FunctionType, public: Any) -> None:
         if (state.modes and state.asks_modes) or asks_arguments:
             try:
                 return ask(public, asked, _spread(args) if spreads else args, kwargs)
-            except UnansweredError:
+            except TypeError:  # also one that is raised by who answers, or that the function itself raises
                 if is_operator:
                     return NotImplemented  # the other operand is tried; if it declines too, Python says which two met
                 raise

@@ -43,7 +43,7 @@ def test_a_number_that_does_not_count_spoils_no_gradient() -> None:
 
 
 def test_what_masked_tensors_lack_names_the_function() -> None:
-    with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.cumsum'"):
+    with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.Tensor\.cumsum'"):
         masked.masked_tensor(DATA, MASK).cumsum(0)
 
 

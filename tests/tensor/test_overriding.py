@@ -181,6 +181,35 @@ def test_two_subclasses_that_do_not_know_each_other_meet() -> None:
         torch.add(plain(1.0), WithData([1.0]))
 
 
+class Refusing(torch.Tensor):
+    """A tensor that answers to nothing."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.Tensor.sub:
+            raise TypeError("not this one")
+        return NotImplemented
+
+
+def test_an_operator_that_cannot_take_the_other_operand_leaves_the_word_to_it() -> None:
+    other = object()
+    assert (plain(1.0) == other) is False and (other != plain(1.0)) is True
+    for left, right, told in (
+        (plain(1.0), "a", r"for \+: 'Plain' and 'str'"),
+        (plain(1.0), object(), r"for \+: 'Plain' and 'object'"),
+        (object(), plain(1.0), r"for \+: 'object' and 'Plain'"),
+    ):
+        with pytest.raises(TypeError, match=rf"unsupported operand type\(s\) {told}"):
+            left + right  # type: ignore[operator]  # what is refused
+    refusing = torch.ones(1).as_subclass(Refusing)
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for -: 'Refusing' and 'int'"):
+        refusing - 1
+    with pytest.raises(TypeError, match=r"'<' not supported between instances of 'Refusing' and 'int'"):
+        assert refusing < 1
+    with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.Tensor\.neg'"):
+        assert -refusing
+
+
 def test_a_class_that_is_no_tensor_answers() -> None:
     assert torch.trace(Diagonal(3, 2.0)) == 6.0
     with pytest.raises(TypeError, match=r"'torch.mul'.*\n\n  - tensor subclass <class '.*Diagonal'>"):
