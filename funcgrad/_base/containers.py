@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
+from funcgrad._base.size import Size
+
 
 @dataclass(frozen=True)
 class SequenceKey:
@@ -93,6 +95,7 @@ CONTAINERS: dict[Any, Container] = {
     namedtuple: NAMED_TUPLE,
     list: _of_sequence(lambda children, _: list(children), lambda _: None),
     tuple: _of_sequence(lambda children, _: tuple(children), lambda _: None),
+    Size: _of_sequence(lambda children, _: tuple(children), lambda _: None),  # what comes out may be no whole numbers
     deque: _of_sequence(deque, attrgetter("maxlen")),
     dict: _of_mapping(lambda pairs, _: dict(pairs), list, list),
     OrderedDict: _of_mapping(lambda pairs, _: OrderedDict(pairs), list, list),
@@ -125,3 +128,8 @@ def register(kind: type, container: Container) -> None:
     if kind in CONTAINERS:
         raise ValueError(f"{kind} is already registered as pytree node.")
     CONTAINERS[kind] = container
+
+
+def register_results(kind: type) -> None:
+    """Make a type of named results, such as that of `topk`, a container whose children have places, not names."""
+    CONTAINERS[kind] = _of_sequence(lambda children, _: kind(*children), lambda _: None)

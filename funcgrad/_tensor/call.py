@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad._base import promotion
 from funcgrad._base.config import settings
+from funcgrad._base.containers import register_results
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
@@ -199,6 +200,7 @@ def return_type(op: Op) -> Any:
         found = _RETURN_TYPES[op.name] = namedtuple(name, op.results or ())  # type: ignore[misc]  # fields are data
         found.__module__ = "torch.return_types"
         found.__repr__ = repr_like_torch
+        register_results(found)
     return found
 
 

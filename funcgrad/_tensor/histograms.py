@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from funcgrad._base.containers import register_results
 from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_frozen
@@ -24,6 +25,8 @@ class _Histogram(NamedTuple):
 
 HISTOGRAM = type("histogram", (_Histogram,), {"__module__": "torch.return_types", "__slots__": ()})
 HISTOGRAMDD = type("histogramdd", (_Histogram,), {"__module__": "torch.return_types", "__slots__": ()})
+register_results(HISTOGRAM)
+register_results(HISTOGRAMDD)
 
 
 def _check_edges(points: Tensor, edges: tuple[Tensor, ...]) -> None:

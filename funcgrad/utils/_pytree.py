@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import UnionType
@@ -25,7 +25,7 @@ PyTree = Any
 NodeDef = Container
 _get_node_type = containers.kind_of
 Context = Any
-BUILTIN_TYPES = frozenset(containers.CONTAINERS)
+BUILTIN_TYPES = frozenset({namedtuple, list, tuple, deque, dict, OrderedDict, defaultdict})
 SUPPORTED_NODES = containers.CONTAINERS
 _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = containers.CONTAINERS[dict]  # also for types derived from it
 _list_flatten, _list_unflatten, _list_flatten_with_keys = containers.CONTAINERS[list]

@@ -138,3 +138,18 @@ def test_named_tuples_are_told_from_other_tuples() -> None:
     leaf = pytree.LeafSpec()
     assert pytree.treespec_tuple([leaf, leaf]) == pytree.tree_structure((1, 2))
     assert pytree.treespec_dict({"b": leaf}, a=leaf) == pytree.tree_structure({"b": 1, "a": 2})
+
+
+def test_sizes_and_named_results_are_containers_of_places() -> None:
+    leaves, spec = pytree.tree_flatten({"size": torch.Size([2, 3])})
+    assert leaves == [2, 3] and str(spec) == "TreeSpec(dict, ['size'], [TreeSpec(Size, None, [*,\n    *])])"
+    doubled = pytree.tree_map(lambda size: size * 2.5, torch.Size([2]))
+    assert doubled == (5.0,) and type(doubled) is tuple
+    best = torch.topk(torch.ones(3), 1)
+    for result in (best, torch.histogram(torch.ones(3), 2)):
+        spec = pytree.tree_structure(result)
+        assert str(spec) == f"TreeSpec({type(result).__name__}, None, [*,\n  *])" and spec.type is type(result)
+        assert [path for path, _ in pytree.tree_leaves_with_path(result)] == [(pytree.SequenceKey(i),) for i in (0, 1)]
+        assert type(pytree.tree_map(torch.neg, result)) is type(result)
+    assert torch.func.vmap(lambda row: torch.topk(row, 1).values)(torch.ones(2, 3)).shape == (2, 1)
+    assert torch.Size not in pytree.BUILTIN_TYPES
