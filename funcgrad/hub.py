@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import sys
-import urllib.error
 import urllib.request
 from collections import deque
 from collections.abc import Callable
@@ -101,14 +100,17 @@ def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
 def download_url_to_file(
     url: str, dst: str | os.PathLike[str], hash_prefix: str | None = None, progress: bool = True
 ) -> None:
-    """Get a file from the network; RuntimeError where that fails or its SHA-256 does not begin with `hash_prefix`."""
+    """Get a file from the network.
+
+    URLError where that fails, with a note that says what to do; RuntimeError where its SHA-256 does not begin with
+    `hash_prefix`.
+    """
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "funcgrad"})) as answer:
             content = answer.read()
-    except (urllib.error.URLError, OSError) as error:
-        raise RuntimeError(
-            f"{url} could not be downloaded ({error}). Without a network, get the file elsewhere and put it at {dst}."
-        ) from error
+    except OSError as error:  # of which URLError is one
+        error.add_note(f"Without a network, get {url} elsewhere and put it at {dst}.")
+        raise
     if hash_prefix:
         _check_hash(content, hash_prefix)
     with writing(dst) as file:
@@ -125,7 +127,7 @@ def check_named_hash(file: Path) -> None:
 def _check_hash(content: bytes, prefix: str) -> None:
     found = hashlib.sha256(content).hexdigest()
     if not found.startswith(prefix):
-        raise RuntimeError(f'invalid hash value (expected "{prefix}", got "{found[: len(prefix)]}")')
+        raise RuntimeError(f'invalid hash value (expected "{prefix}", got "{found}")')
 
 
 def load_state_dict_from_url(
@@ -140,6 +142,7 @@ def load_state_dict_from_url(
     path = folder / (file_name or os.path.basename(urlparse(url).path))
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
+        sys.stderr.write(f'Downloading: "{url}" to {path}\n')
         named = HASH_REGEX.search(path.name) if check_hash else None
         download_url_to_file(url, path, named.group(1) if named else None, progress)
     return serialization.load(path, map_location=map_location, weights_only=True)

@@ -40,7 +40,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._tensor": ("funcgrad",),
     "torch._tensor_str": ("funcgrad.standing_in.texts", "funcgrad._tensor.printing"),
     "torch._utils": ("funcgrad.serialization.rebuild", "funcgrad.standing_in.buffers"),
-    "torch._vmap_internals": ("funcgrad.func",),
+    "torch._vmap_internals": ("funcgrad.func.vmap_internals",),
     "torch.autograd.anomaly_mode": ("funcgrad.autograd.anomaly",),
     "torch.autograd.gradcheck": ("funcgrad.autograd",),
     "torch.cuda.amp.autocast_mode": ("funcgrad.cuda.amp",),

@@ -7,6 +7,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import nn
 from funcgrad.func import functorch
+from funcgrad.func.vmap_internals import _vmap
 
 
 def test_a_module_is_a_function_of_its_parameters() -> None:
@@ -60,3 +61,17 @@ def test_patterns_reorder_split_and_join(
 def test_patterns_that_do_not_fit_are_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="rearrange"):
         functorch.rearrange(torch.zeros(2, 4, 6, 3), pattern)
+
+
+def test_the_older_vmap_lets_pass_what_has_no_gradient() -> None:
+    x, unused = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor(1.0, requires_grad=True)
+    (gradient,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+
+    def product(direction: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(gradient, (x, unused), direction, retain_graph=True, allow_unused=True)
+
+    hessian, none = _vmap(product, allow_none_pass_through=True)(torch.eye(2))
+    assert hessian.tolist() == [[6.0, 0.0], [0.0, 12.0]] and none is None
+    with pytest.raises(ValueError, match="must only return Tensors, got type <class 'NoneType'>"):
+        _vmap(product)(torch.eye(2))
+    assert _vmap(torch.mul, (0, None), 1)(torch.eye(3), torch.ones(2, 3)).shape == (2, 3, 3)

@@ -8,6 +8,7 @@ import json
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -274,7 +275,7 @@ def test_futures_follow_each_other() -> None:
         failed.wait()
 
 
-def test_hub_reads_folders_and_says_what_it_cannot_get(tmp_path: Path) -> None:
+def test_hub_reads_folders_and_says_what_it_cannot_get(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "hubconf.py").write_text('def net(size=2):\n    """Return a list."""\n    return [0] * size\n')
     assert hub.load(str(tmp_path), "net", source="local", size=3) == [0, 0, 0]
     assert hub.list(str(tmp_path), source="local") == ["net"]
@@ -283,8 +284,10 @@ def test_hub_reads_folders_and_says_what_it_cannot_get(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match='give its folder with source="local"'):
         hub.load("someone/something", "net")
     url = f"file://{tmp_path}/absent-0123.pth"
-    with pytest.raises(RuntimeError, match=f"put it at {tmp_path}/checkpoints/absent-0123.pth"):
+    with pytest.raises(URLError) as refused:
         hub.load_state_dict_from_url(url)
+    assert f"put it at {tmp_path}/checkpoints/absent-0123.pth" in refused.value.__notes__[0]
+    assert capsys.readouterr().err == f'Downloading: "{url}" to {tmp_path}/checkpoints/absent-0123.pth\n'
     torch.save({"weight": torch.ones(2)}, tmp_path / "checkpoints" / "absent-0123.pth")
     assert hub.load_state_dict_from_url(url)["weight"].tolist() == [1.0, 1.0]
 
