@@ -91,7 +91,7 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
         hosted = OnHost(traced.jaxpr, LIMITS)
     except NotForHost:
         return None
-    runs = int(COMPILE * size / (PAID * hosted.seconds))
+    runs = int(COMPILE * size / (PAID * max(hosted.seconds, CALL)))
     if runs < _RUNS or hosted.seconds > 2 * CALL * hosted.calls:
         return None
     return Rented(hosted, jitted, runs, size, results)

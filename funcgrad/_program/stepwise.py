@@ -165,7 +165,8 @@ def _single(step: Step) -> Single:
 def _worth(steps: Sequence[Step], size: int) -> int:
     """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
     seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
-    return 1 + int(COMPILE * size / (PAID * seconds))
+    at_least = max(seconds, _CALL)  # of copies alone, which the caller makes, an instruction has nothing to do
+    return 1 + int(COMPILE * size / (PAID * at_least))
 
 
 def _joins_on_host(step: Step) -> bool:

@@ -505,3 +505,14 @@ def test_steps_that_give_many_parts_away_compile_once() -> None:
     with counted() as now:
         later = [off() for _ in range(4)]
     assert now.compiles == 0 and now.runs >= 4 and max(first + later) < 1e-4
+
+
+@pytest.mark.usefixtures("hosted")
+def test_a_line_in_which_numpy_has_nothing_to_do_can_be_run_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "seldom_come_back", lambda **_: True)
+    for seed in range(3):
+        row = torch.rand(300_000)
+        expected, copied = row.numpy().copy(), row
+        for is_clone in random.Random(seed).choices([True, False], k=12):
+            copied = copied.clone() if is_clone else copied.detach().expand(300_000)
+        assert copied.tolist() == expected.tolist()
