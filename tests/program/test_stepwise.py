@@ -102,7 +102,7 @@ def turned(turns: int) -> float:
 
 def worth_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a compile of the whole worth it after so many runs, where nothing has much to compute."""
-    monkeypatch.setattr(stepwise, "COMPILE", (runs - 0.5) * stepwise._PAID * stepwise._CALL)
+    monkeypatch.setattr(stepwise, "COMPILE", (runs - 0.5) * stepwise.PAID * stepwise._CALL)
 
 
 def test_a_few_turns_of_a_loop_are_compiled_whole_once_they_cost_what_that_costs(
@@ -159,7 +159,7 @@ def test_long_turns_of_a_loop_are_turns_too_if_they_are_few(monkeypatch: pytest.
 
 @pytest.mark.usefixtures("hosted")
 def test_whole_numbers_of_a_step_are_where_its_compiled_program_will_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stepwise, "COMPILE", 2.5 * stepwise._PAID * stepwise._CALL)
+    monkeypatch.setattr(stepwise, "COMPILE", 2.5 * stepwise.PAID * stepwise._CALL)
     torch.manual_seed(0)
     lookup, text = nn.Embedding(9, 4), torch.randint(0, 9, (27000,))
     optimizer = torch.optim.SGD(lookup.parameters(), lr=0.1)
