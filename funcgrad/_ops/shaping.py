@@ -140,13 +140,13 @@ def meshgrid(tensors: Arrays, indexing: str = "ij") -> tuple[Array, ...]:
     _non_empty(tensors, "meshgrid")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     for tensor in tensors:
         if tensor.ndim > 1:
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(tensor.shape)}"
             )
-        if tensor.dtype != tensors[0].dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     grid = jnp.meshgrid(*map(to_1d, tensors), indexing=indexing)
     return tuple(grid)
 

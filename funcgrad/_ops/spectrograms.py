@@ -43,15 +43,26 @@ def _check_one_sided(onesided: bool, *arrays: Array | None) -> None:
 
 
 def _centred(input: Array, n_fft: int, pad_mode: str) -> Array:
-    pad, size = n_fft // 2, input.shape[-1]
     if pad_mode not in _PADDINGS:
         raise NotImplementedError(f"Unrecognised padding mode {pad_mode}")
-    if pad >= size and pad_mode == "reflect":
+    input, pad = (input[None] if input.ndim == 0 else input), n_fft // 2
+    _check_padded([1] * (3 - input.ndim) + list(input.shape), pad, pad_mode)
+    return jnp.pad(input, [(0, 0)] * (input.ndim - 1) + [(pad, pad)], _PADDINGS[pad_mode])
+
+
+def _check_padded(shape: list[int], pad: int, mode: str) -> None:
+    if mode == "circular" and pad > shape[-1]:
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+    if mode != "constant" and shape[-1] == 0:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+            f"but got: {shape}"
+        )
+    if mode == "reflect" and pad >= shape[-1]:
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
-            f"({pad}, {pad}) at dimension 2 of input {[1] * (3 - input.ndim) + list(input.shape)}"
+            f"({pad}, {pad}) at dimension 2 of input {shape}"
         )
-    return jnp.pad(input, [(0, 0)] * (input.ndim - 1) + [(pad, pad)], _PADDINGS[pad_mode])
 
 
 def _places(count: int, hop_length: int, n_fft: int) -> Array:
@@ -134,6 +145,7 @@ def istft(
         "istft", input, n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window, center=center,
         normalized=normalized, onesided=onesided, length=length, return_complex=return_complex,
     )  # fmt: skip
+    _check_rank(input)
     onesided = input.shape[-2] != n_fft if onesided is None else onesided
     _check_spectra(told, input, n_fft, hop_length, win_length, onesided)
     if window is not None and window.shape != (win_length,):
@@ -162,20 +174,31 @@ def istft(
     return jnp.pad(signal, [(0, 0)] * (signal.ndim - 1) + [(0, max(end - total, 0))])
 
 
-def _check_spectra(told: str, input: Array, n_fft: int, hop_length: int, win_length: int, onesided: bool) -> None:
+def _check_rank(input: Array) -> None:
+    """Refuse real numbers, and what has no frames or frequencies among its dimensions and that of the two parts."""
     if not _is_complex(input):
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
+    rank = input.ndim + 1
+    if rank < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-rank - 1})"
+        )
+
+
+def _check_spectra(told: str, input: Array, n_fft: int, hop_length: int, win_length: int, onesided: bool) -> None:
     if input.size == 0:
         raise RuntimeError(f"{told} input tensor cannot be empty.")
     if input.ndim not in (2, 3):
         raise RuntimeError(f"{told} expected a tensor with 3 or 4 dimensions, but got {input.ndim + 1}")
-    expected, word = (n_fft // 2 + 1, "n_fft / 2 + 1 when onesided=True") if onesided else (n_fft, "n_fft")
+    expected, word = (n_fft // 2 + 1, "n_fft / 2 + 1") if onesided else (n_fft, "n_fft")
     if input.shape[-2] != expected:
         raise RuntimeError(
             f"{told} expected the frequency dimension (3rd to the last) of the input tensor to match "
-            f"{word}, but got {input.shape[-2]}"
+            f"{word} when onesided={onesided}, but got {input.shape[-2]}"
         )
     if not 0 < hop_length <= win_length:
         raise RuntimeError(f"{told} expected 0 < hop_length <= win_length")
+    if win_length > n_fft:
+        raise RuntimeError(f"{told} expected 0 < win_length <= n_fft")

@@ -14,6 +14,7 @@ from typing import Any
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import dtype
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.library.arguments import converted, kind_word
 
 _KINDS = {
     Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", dtype: "ScalarType", device: "Device",
@@ -45,7 +46,7 @@ class Schema:
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return all arguments, the positional ones in order and the keyword-only ones by name.
 
-        RuntimeError: one is missing, unknown, given twice, or is no tensor where one is expected.
+        RuntimeError: one is missing, unknown, given twice, or not of the kind that is expected.
         """
         positional = [a for a in self.arguments if not a.keyword_only]
         if len(args) > len(positional):
@@ -66,12 +67,14 @@ class Schema:
     def _checked(self, argument: Argument, place: int, value: Any) -> Any:
         if value is _MISSING:
             raise RuntimeError(f"{self.name}() is missing value for argument '{argument.name}'. Declaration: {self}")
-        if argument.kind == "Tensor" and not isinstance(value, Tensor):
+        try:
+            return converted(argument.kind, value)
+        except TypeError as error:
             raise RuntimeError(
-                f"{self.name}() Expected a value of type 'Tensor' for argument '{argument.name}' but instead found "
-                f"type '{type(value).__name__}'.\nPosition: {place}\nValue: {value}\nDeclaration: {self}"
-            )
-        return value
+                f"{self.name}() Expected a value of type '{kind_word(argument.kind)}' for argument '{argument.name}' "
+                f"but instead found type '{type(value).__name__}'.\nPosition: {place}\nValue: {value!r}\n"
+                f"Declaration: {self}\nCast error details: {error}"
+            ) from None
 
     def __str__(self) -> str:
         """Return it as torch writes it, with the name."""

@@ -245,12 +245,8 @@ def _is_batched(
             f"For {kind} ({dims}-D) `query`, expected `key_padding_mask` to be `None` or {dims - 1}-D "
             f"but found {padding.dim()}-D tensor instead"
         )
-    if padding is not None and dims == 3:
-        for place, wanted in enumerate((query.shape[1], key.shape[0])):
-            if padding.shape[place] != wanted:
-                raise AssertionError(
-                    f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {padding.shape[place]}"
-                )
+    if padding is not None:
+        _check_padding((1, *padding.shape)[-2:], (query.shape[1] if dims == 3 else 1, key.shape[0]))
     if mask is not None and mask.dim() not in (2, 3):
         raise AssertionError(
             f"For {kind} ({dims}-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D "
@@ -259,6 +255,12 @@ def _is_batched(
     if mask is not None:
         _check_mask(mask, (query.shape[0], key.shape[0]), heads * (query.shape[1] if dims == 3 else 1), dims == 3)
     return dims == 3
+
+
+def _check_padding(given: tuple[int, ...], wanted: tuple[int, int]) -> None:
+    for place, (size, right) in enumerate(zip(given, wanted, strict=True)):
+        if size != right:
+            raise AssertionError(f"Expected key_padded_mask.shape[{place}] to be {right}, but got {size}")
 
 
 def _check_mask(mask: Tensor, size: tuple[int, int], count: int, is_batched: bool) -> None:

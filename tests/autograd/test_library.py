@@ -57,6 +57,33 @@ def test_a_function_of_numpy_is_an_operator_with_gradient_fake_and_name() -> Non
         sine(1)
 
 
+def test_an_operator_gets_its_arguments_as_what_they_are_declared() -> None:
+    seen: list[object] = []
+
+    @torch.library.custom_op("mine::see", mutates_args=())
+    def see(
+        x: torch.Tensor, n: int, f: float, b: bool, s: str, sizes: list[int], other: torch.Tensor | None
+    ) -> torch.Tensor:
+        seen[:] = [n, f, b, s, sizes, other]
+        return x + 1
+
+    see(torch.ones(1), torch.tensor(3), 1, np.True_, "a", (1, 2), None)
+    assert repr(seen) == "[3, 1.0, True, 'a', [1, 2], None]"
+    right = {"x": torch.ones(1), "n": 1, "f": 1.0, "b": True, "s": "a", "sizes": [1], "other": None}
+    declared = "mine::see(Tensor x, SymInt n, float f, bool b, str s, SymInt[] sizes, Tensor? other) -> Tensor"
+    wrong = {
+        "n": (1.5, "int", "float"), "f": ("a", "float", "str"), "b": ([], "bool", "list"), "s": (2, "str", "int"),
+        "sizes": ([None], "List[int]", "list"), "other": (1, "Optional[Tensor]", "int"),
+    }  # fmt: skip
+    for name, (value, expected, found) in wrong.items():
+        with pytest.raises(RuntimeError) as refused:
+            see(**{**right, name: value})
+        assert str(refused.value).startswith(
+            f"mine::see() Expected a value of type '{expected}' for argument '{name}' but instead found type '{found}'."
+            f"\nPosition: {list(right).index(name)}\nValue: {value!r}\nDeclaration: {declared}\n"
+        )
+
+
 def test_an_operator_writes_in_place_takes_lists_and_gives_several_results() -> None:
     @torch.library.custom_op("mine::scale_", mutates_args={"x"})
     def scale_(x: torch.Tensor, s: float) -> None:

@@ -277,6 +277,33 @@ REFUSED: list[Refusal] = [
         "normalized=0, onesided=None, length=None, return_complex=0) : input tensor cannot be empty.",
     ),
     (
+        lambda: torch.istft(torch.ones(8), 16),
+        RuntimeError,
+        "istft requires a complex-valued input tensor matching the output from stft with return_complex=True.",
+    ),
+    (
+        lambda: torch.istft(torch.ones(9, dtype=torch.cfloat), 16),
+        IndexError,
+        "Dimension out of range (expected to be in range of [-2, 1], but got -3)",
+    ),
+    (
+        lambda: torch.istft(torch.ones(9, 5, dtype=torch.cfloat), 16, win_length=20),
+        RuntimeError,
+        "istft(CPUComplexFloatType[9, 5], n_fft=16, hop_length=4, win_length=20, window=None, center=1, "
+        "normalized=0, onesided=None, length=None, return_complex=0) : expected 0 < win_length <= n_fft",
+    ),
+    (
+        lambda: torch.stft(torch.ones(4), 16, pad_mode="circular", return_complex=True),
+        RuntimeError,
+        "Padding value causes wrapping around more than once.",
+    ),
+    (
+        lambda: torch.stft(torch.ones(0), 16, pad_mode="replicate", return_complex=True),
+        RuntimeError,
+        "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+        "but got: [1, 1, 0]",
+    ),
+    (
         lambda: torch.hann_window(-1),
         RuntimeError,
         "hann_window requires non-negative window_length, got window_length=-1",
