@@ -187,7 +187,8 @@ def _made(
         once = given.unexpanded()
         if once.numel > max(_MOST_OVERLAP * len(elements), _SMALL):
             raise RuntimeError(f"a tensor of {once.numel} elements overlaps itself in a storage of {len(elements)}")
-        tensor = _shared(storage, dtype, once) if storage.is_shared else _alone(storage, elements, dtype, once)
+        is_part = storage.is_shared or once.numel != len(elements)  # its storage() has all that the file has
+        tensor = _shared(storage, dtype, once) if is_part else _alone(storage, elements, dtype, once)
         if once.size != given.size:
             tensor = call(TABLE["expand"], (tensor,), (given.size,))
         for bit, row in (("conj", "conj"), ("neg", "neg")):
@@ -203,7 +204,7 @@ def _alone(storage: Storage, elements: np.ndarray[Any, Any], dtype: DType, place
 
 
 def _shared(storage: Storage, dtype: DType, place: Geometry) -> Tensor:
-    """Make a name for a part of the storage that other tensors read too."""
+    """Make a name for a part of the storage, which other tensors may read too."""
     elements = storage.typed(dtype)
     if storage.whole is None:
         whole = place.numel == len(elements) and place.stride == dense_strides(tuple(place.size))

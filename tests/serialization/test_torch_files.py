@@ -134,6 +134,17 @@ def test_ties_survive_saving() -> None:
     ]  # fmt: skip
 
 
+def test_a_part_that_is_saved_alone_brings_its_whole_storage() -> None:
+    base = torch.arange(100)
+    part = serialization.load(saved(base[5:10]))
+    assert (part.tolist(), part.untyped_storage().nbytes(), part.storage_offset()) == ([5, 6, 7, 8, 9], 800, 5)
+    column = serialization.load(saved(base.view(10, 10)[:, ::3]))
+    assert (column.stride(), column.is_contiguous(), column[1].tolist()) == ((10, 3), False, [10, 13, 16, 19])
+    weight = serialization.load(saved(Parameter(torch.ones(8)[:2])))
+    assert (type(weight), weight.is_leaf, weight.untyped_storage().nbytes()) == (Parameter, True, 32)
+    assert serialization.load(saved(base[:5].clone())).untyped_storage().nbytes() == 40
+
+
 def test_a_view_that_strides_can_not_tell_is_saved_alone() -> None:
     base = from_host(np.arange(6.0, dtype=np.float32).reshape(2, 3))
     joined = base.t().reshape(6)
