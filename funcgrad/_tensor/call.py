@@ -19,6 +19,7 @@ from funcgrad._base import promotion
 from funcgrad._base.config import settings
 from funcgrad._base.containers import register_results
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
+from funcgrad._base.dtypes import bool_
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.errors import NotATensor
 from funcgrad._base.naming import c_class_name
@@ -41,6 +42,8 @@ from funcgrad._tensor.tensor import Tensor
 
 _WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narrow where its x64 switch is off
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
+_OF_ONE_DTYPE = ("cumsum", "cumprod")  # that in place compute in the tensor's own dtype alone
+_TOLD_IN_C = ("clamp", "clamp_min", "clamp_max")  # that by numbers call a dtype as C++ does
 _FILLING = frozenset(
     ("fill", "fill_tensor", "masked_fill", "masked_fill_tensor", "zero", "index_fill")
 )  # copies stay alike
@@ -95,26 +98,33 @@ def call_in_place(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) 
     (result, *_) = apply(op, given, statics)
     if type(result.node).__name__ in _IN_PLACE:
         rename_node(result.node, _IN_PLACE[type(result.node).__name__])
-    fits = fitted(target, result)
+    fits = fitted(target, result, op, inputs)
     return target._write(written(op.name, given, fits) if op.grad is None and thread.grad else fits)
 
 
-def fitted(target: Tensor, result: Variable) -> Variable:
-    """Return `result` in the dtype of `target`, refusing what torch refuses."""
+def fitted(target: Tensor, result: Variable, op: Op | None = None, inputs: Sequence[Any] = ()) -> Variable:
+    """Return `result` in the dtype of `target`, refusing what torch refuses. op, inputs: what was called in place."""
     wanted, given = target._variable.aval, result.aval
     if given.shape != wanted.shape:
         raise RuntimeError(
             f"output with shape {list(wanted.shape)} doesn't match the broadcast shape {list(given.shape)}"
         )
-    return result if given.dtype is wanted.dtype else _fitted_dtype(result, wanted.dtype)
+    return result if given.dtype is wanted.dtype else _fitted_dtype(result, wanted.dtype, op, inputs)
 
 
-def _fitted_dtype(result: Variable, wanted: DType) -> Variable:
-    given = result.aval.dtype
-    if not promotion.can_cast(given, wanted):
+def _fitted_dtype(result: Variable, wanted: DType, op: Op | None = None, inputs: Sequence[Any] = ()) -> Variable:
+    given, name = result.aval.dtype, "" if op is None else op.name
+    if name in _OF_ONE_DTYPE:
+        if wanted is bool_:
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         raise RuntimeError(
-            f"result type {scalar_type_name(given)} can't be cast to the desired output type {scalar_type_name(wanted)}"
+            f"Bad in-place call: input tensor dtype {c_type_name(wanted)} and output tensor dtype {c_type_name(given)} "
+            "should match"
         )
+    if not promotion.can_cast(given, wanted):
+        is_of_c = name in _TOLD_IN_C and not any(isinstance(x, Tensor) for x in inputs[1:])
+        shown = c_type_name(wanted) if is_of_c else scalar_type_name(wanted)
+        raise RuntimeError(f"result type {scalar_type_name(given)} can't be cast to the desired output type {shown}")
     return cast(result, wanted)
 
 

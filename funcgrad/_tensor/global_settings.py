@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -20,13 +21,23 @@ from funcgrad._tensor.arguments import as_bool
 from funcgrad._tensor.placement import available, set_default_device
 
 
+def threads_asked_for(environment: Mapping[str, str], cores: int) -> int:
+    """Return what OMP_NUM_THREADS or MKL_NUM_THREADS says, where it is a number, and not more than there are cores."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        said = environment.get(name, "").strip()
+        if said.isdecimal() and int(said) > 0:
+            return min(int(said), cores)
+    return cores
+
+
 class _Switches:
     """What was asked for, to be answered again."""
 
     precision = "highest"
     deterministic = only_warns = False
     fills = True
-    threads = interop_threads = os.cpu_count() or 1
+    interop_threads = os.cpu_count() or 1
+    threads = threads_asked_for(os.environ, interop_threads)
 
 
 def set_default_dtype(d: dtypes.dtype) -> None:

@@ -277,6 +277,26 @@ REFUSED: list[Refusal] = [
         "normalized=0, onesided=None, length=None, return_complex=0) : input tensor cannot be empty.",
     ),
     (
+        lambda: torch.tensor([1]).clamp_(min=1.5),
+        RuntimeError,
+        "result type Float can't be cast to the desired output type long int",
+    ),
+    (
+        lambda: torch.tensor([1]).clamp_(torch.tensor([1.5])),
+        RuntimeError,
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    (
+        lambda: torch.ones(3).cumsum_(0, dtype=torch.double),
+        RuntimeError,
+        "Bad in-place call: input tensor dtype float and output tensor dtype double should match",
+    ),
+    (
+        lambda: torch.tensor([True]).cumprod_(0),
+        NotImplementedError,
+        "\"cumprod_out_cpu\" not implemented for 'Bool'",
+    ),
+    (
         lambda: torch.istft(torch.ones(8), 16),
         RuntimeError,
         "istft requires a complex-valued input tensor matching the output from stft with return_complex=True.",
