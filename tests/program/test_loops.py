@@ -104,7 +104,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts = list[int]()
     plainly = planning._plan_of_whole
 
-    def counting(*given: Any, rents: bool) -> planning.Plan:
+    def counting(*given: Any, rents: bool = False) -> planning.Plan:
         made = plainly(*given, rents=rents)
         execute: Any = made.execute
 
