@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+_NOTHING: Any = object()
 
 
 class Bounded(Generic[T]):
@@ -20,9 +21,13 @@ class Bounded(Generic[T]):
 
     def found(self, key: Any, make: Callable[[], T]) -> T:
         """Return the entry for this key, made now if there is none."""
-        if key in self._entries:
-            self._entries.move_to_end(key)
-            return self._entries[key]
+        found: Any = self._entries.get(key, _NOTHING)  # type: ignore[arg-type]
+        if found is not _NOTHING:
+            try:
+                self._entries.move_to_end(key)
+            except KeyError:  # another thread has just let go of it
+                self._entries[key] = found
+            return found
         made = make()
         self._entries[key] = made
         if len(self._entries) > self.limit:

@@ -44,7 +44,7 @@ class Plan:
     """
 
     __slots__ = (
-        "_array", "_numbers", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
+        "_last", "_on_host", "copied", "donated", "execute", "given", "is_new", "kept", "note",
         "order", "read", "sources", "spare", "used", "waited",
     )  # fmt: skip
 
@@ -68,8 +68,7 @@ class Plan:
         self.read: int | None = None
         self.waited = 0.0
         self._on_host = self.spare > 0 or isinstance(execute, (OnHost, Rented))  # these read the numbers one by one
-        self._numbers: bytes | None = None
-        self._array: Any = None
+        self._last: tuple[bytes, Any] = b"", None  # the numbers of the last run: at once, for threads share a plan
 
     @property
     def seen(self) -> Seen:
@@ -92,14 +91,16 @@ class Plan:
     def numbers(self, given: list[float]) -> Any:
         """Return the program's numbers as an array: on the device if they are those of the last run."""
         written = array("d", given).tobytes()  # 0.0 == -0.0, but another number is divided by it
-        if written != self._numbers:
-            self._numbers, self._array = written, None
+        last, found = self._last
+        if written != last:
+            self._last = written, None
             return self._read(given)
-        if self._array is None:
-            self._array = self._read(given)
+        if found is None:
+            found = self._read(given)
             if not self._on_host:
-                self._array = jax.device_put(self._array)
-        return self._array
+                found = jax.device_put(found)
+            self._last = written, found
+        return found
 
     def _read(self, given: list[float]) -> Any:
         found = given if self.sources is None else [given[x] if type(x) is int else x for x in self.sources]

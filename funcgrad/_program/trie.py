@@ -7,6 +7,7 @@ A second walk over the same path finds each Call by one look-up, with the shapes
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeGuard
 from weakref import WeakValueDictionary
@@ -282,9 +283,10 @@ class Forest:
     those that were dropped come back: a loop has a dozen lengths, and takes them in turn.
     """
 
-    __slots__ = ("_dropped", "_planned", "_rented", "_room", "_roots")
+    __slots__ = ("_dropped", "_lock", "_planned", "_rented", "_room", "_roots")
 
     def __init__(self) -> None:
+        self._lock = threading.RLock()  # threads have programs of their own, and one forest
         self._roots: dict[Any, Call] = {}
         self._planned: dict[Any, tuple[Call, Any]] = {}  # by plan: where it hangs
         self._rented = 0  # instructions of those without an executable of their own
@@ -307,20 +309,24 @@ class Forest:
 
         Of too many with an executable of their own, the least recently used quarter goes.
         """
-        call.plans[key] = plan
-        self._planned[plan] = (call, key)
-        if len(self._planned) > settings.programs:
-            own = sorted([plan for plan in self._planned if plan.spare <= 0], key=lambda plan: plan.used)
-            if len(own) > settings.programs:
-                for old in own[: len(own) - settings.programs * 3 // 4]:
-                    if old is not plan:
-                        self._drop(old)
-        self._rented += call.depth if plan.spare > 0 else 0
-        if self._dropped and plan.spare > 0 and _hash(call) in self._dropped:
-            self._dropped.clear()
-            self._room = min(2 * self._room, _MOST_RENTED)
-        if self._rented > self._room:
-            self._drop_rented(plan)
+        with self._lock:
+            call.plans[key] = plan
+            self._planned[plan] = (call, key)
+            if len(self._planned) > settings.programs:
+                self._drop_own(plan)
+            self._rented += call.depth if plan.spare > 0 else 0
+            if self._dropped and plan.spare > 0 and _hash(call) in self._dropped:
+                self._dropped.clear()
+                self._room = min(2 * self._room, _MOST_RENTED)
+            if self._rented > self._room:
+                self._drop_rented(plan)
+
+    def _drop_own(self, latest: Any) -> None:
+        own = sorted([plan for plan in self._planned if plan.spare <= 0], key=lambda plan: plan.used)
+        if len(own) > settings.programs:
+            for old in own[: len(own) - settings.programs * 3 // 4]:
+                if old is not latest:
+                    self._drop(old)
 
     def _drop_rented(self, latest: Any) -> None:
         """Keep of the plans without executables of their own those that ran last."""
@@ -343,13 +349,15 @@ class Forest:
 
     def forget(self, call: Call) -> None:
         """Take away the instructions that lead to this one and nowhere else, unless a plan hangs there."""
-        _prune(call)
+        with self._lock:
+            _prune(call)
 
     def last_used(self) -> tuple[Call, Any] | None:
         """Return the last instruction of the program that ran last, and the key of its plan; None before the first."""
-        if not self._planned:
-            return None
-        return self._planned[max(self._planned, key=lambda plan: plan.used)]
+        with self._lock:
+            if not self._planned:
+                return None
+            return self._planned[max(self._planned, key=lambda plan: plan.used)]
 
     def size(self) -> int:
         """Return how many instructions all tries hold."""
@@ -366,7 +374,7 @@ def _prune(call: Call) -> None:
         parent = call.parent
         if parent.children.get(call.key) is call:
             del parent.children[call.key]
-        parent.patterns = {pattern: key for pattern, key in parent.patterns.items() if key != call.key}
+        parent.patterns = {pattern: key for pattern, key in list(parent.patterns.items()) if key != call.key}
         call = parent
 
 

@@ -20,6 +20,7 @@ from funcgrad._base.errors import FlushError
 from funcgrad._program import record, run
 from funcgrad._program.counters import counted
 from funcgrad._program.plan import Plan
+from funcgrad._program.record import fresh_program
 from funcgrad._program.trie import forest
 
 
@@ -159,6 +160,33 @@ def test_many_threads_share_parameters() -> None:
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     [t.start() for t in threads]
     [t.join() for t in threads]
+    assert not failures
+
+
+def test_threads_that_meet_a_program_at_once_have_numbers_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One plan for a program, whose number is an input: each thread gives its own."""
+    monkeypatch.setattr(settings, "programs", 3)  # so that plans of all threads are let go of all the time
+    weight, failures = torch.arange(25.0).reshape(5, 5), []
+
+    def work(k: int) -> None:
+        try:
+            for i in range(10):
+                found = (weight * k).sum().item() if i % 2 else ((weight * k).mean(0) + k).sum().item()
+                assert found == (300 * k if i % 2 else 60 * k + 5 * k)
+        except Exception as error:  # any failure of a thread fails the test
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(40):
+            monkeypatch.setattr(forest, "_roots", {})
+            fresh_program()
+            threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+            [t.start() for t in threads]
+            [t.join() for t in threads]
+    finally:
+        sys.setswitchinterval(interval)
     assert not failures
 
 
