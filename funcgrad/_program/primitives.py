@@ -57,17 +57,23 @@ def elements_in(jaxpr: Any) -> int:
     return _added_up(jaxpr, lambda equation: sum(math.prod(x.aval.shape) for x in equation.outvars))
 
 
-def _added_up(jaxpr: Any, number: Callable[[Any], int]) -> int:
+def equations_in(jaxpr: Any) -> int:
+    """Return how many equations a jaxpr has, those inside of calls, branches and turns included, but once."""
+    return _added_up(jaxpr, lambda _: 1, each_turn=False)
+
+
+def _added_up(jaxpr: Any, number: Callable[[Any], int], *, each_turn: bool = True) -> int:
     """Add up a number of each equation, those inside of calls, branches and turns included."""
     total = 0
     for equation in jaxpr.eqns:
         name, parameters = equation.primitive.name, equation.params
         if name == "scan":
-            total += parameters["length"] * _added_up(parameters["jaxpr"].jaxpr, number)
+            turns = parameters["length"] if each_turn else 1
+            total += turns * _added_up(parameters["jaxpr"].jaxpr, number, each_turn=each_turn)
         elif name == "cond":
-            total += max(_added_up(branch.jaxpr, number) for branch in parameters["branches"])
+            total += max(_added_up(branch.jaxpr, number, each_turn=each_turn) for branch in parameters["branches"])
         elif name in CALLS + REMADE:
-            total += _added_up(called(equation)[0], number)
+            total += _added_up(called(equation)[0], number, each_turn=each_turn)
         else:
             total += number(equation)
     return total

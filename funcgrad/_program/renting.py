@@ -19,10 +19,12 @@ from funcgrad._program.host.running import CALL, Limits, OnHost
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.journal import Compile, Journal, user_line
 from funcgrad._program.line import Loop, Step, instructions_of
+from funcgrad._program.primitives import equations_in
 from funcgrad._program.stepwise import COMPILE, PAID, as_of_xla
 
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
 LEAST = 32  # instructions: fewer are compiled in a third of a second
+_EQUATIONS = 8  # that take as long to compile as an instruction is taken to: a recurrent layer has hundreds
 _RUNS = 16  # what would be bought before so many runs is bought at once
 _TIMES = 8  # that a script may begin anew with the same seed, and run what it runs as it did before
 
@@ -82,11 +84,13 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     results: how many there are. Numpy must take no longer than PyTorch would, which has little but calls to make too;
     and what its runs cost is to be a share of what the compile costs.
     """
-    size = sum(map(_size, line))
-    if size < LEAST or not settings.host or not settings.turns or jax.default_backend() != "cpu":
+    if not settings.host or not settings.turns or jax.default_backend() != "cpu":
         return None
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
+    size = max(sum(map(_size, line)), equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
+    if size < LEAST:
+        return None
     try:
         hosted = OnHost(traced.jaxpr, LIMITS)
     except NotForHost:
@@ -103,5 +107,5 @@ def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:
 
 
 def _size(step: Step | Loop) -> int:
-    """Return how many instructions XLA is given: those of a loop's body once."""
+    """Return how many instructions are compiled: those of a loop's body once."""
     return sum(map(_size, step.body)) if isinstance(step, Loop) else instructions_of(step)
