@@ -23,7 +23,7 @@ from funcgrad._program.primitives import equations_in
 from funcgrad._program.stepwise import COMPILE, PAID, as_of_xla
 
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
-LEAST = 32  # instructions: fewer are compiled in a third of a second
+LEAST = 36  # instructions: fewer are compiled in a second, and XLA runs them in half the time
 _EQUATIONS = 8  # that take as long to compile as an instruction is taken to: a recurrent layer has hundreds
 _RUNS = 16  # what would be bought before so many runs is bought at once
 _TIMES = 8  # that a script may begin anew with the same seed, and run what it runs as it did before
