@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 import jax
 
@@ -32,18 +32,18 @@ _TIMES = 8  # that a script may begin anew with the same seed, and run what it r
 class Rented:
     """Gives what runs a program: `hosted`, numpy's, for so many runs; then `jitted`, XLA's.
 
-    results: how many it has. Programs that compute the same share one, and its runs.
+    instructions, results: how many it has. Programs that compute the same share one, and its runs.
     """
 
     __slots__ = ("__weakref__", "_hosted", "_is_bought", "_jitted", "_left", "_runs", "_size", "_times")
 
-    _everyone: ClassVar[WeakSet[Rented]] = WeakSet()
+    _everyone: ClassVar[WeakValueDictionary[int, Rented]] = WeakValueDictionary()
 
     def __init__(self, hosted: OnHost, jitted: Any, runs: int, instructions: int, results: int) -> None:
         self._hosted, self._jitted, self._size = hosted, jitted, (instructions, results)
         self._runs = self._left = runs
         self._times, self._is_bought = _TIMES, False
-        self._everyone.add(self)
+        self._everyone[id(self)] = self
 
     def chosen(self, *inputs: Any) -> Callable[..., Any]:
         """Return the function that runs it now. inputs: what it is given then."""
@@ -64,7 +64,8 @@ class Rented:
     @classmethod
     def began(cls) -> list[Rented]:
         """Return those that would run otherwise if they began again, and may."""
-        return [each for each in cls._everyone if each._times > 0 and each._left < each._runs]
+        everyone = [reference() for reference in cls._everyone.valuerefs()]  # a list: other threads may add some
+        return [each for each in everyone if each is not None and each._times > 0 and each._left < each._runs]
 
     def begin_again(self) -> None:
         """Let numpy run it as often as before: a training that is repeated with its seed repeats its losses."""
@@ -88,7 +89,8 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
         return None
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
-    size = max(sum(map(_size, line)), equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
+    instructions = sum(map(_size, line))
+    size = max(instructions, equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
     if size < LEAST:
         return None
     try:
@@ -98,7 +100,7 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     runs = int(COMPILE * size / (PAID * max(hosted.seconds, CALL)))
     if runs < _RUNS or hosted.seconds > 2 * CALL * hosted.calls:
         return None
-    return Rented(hosted, jitted, runs, size, results)
+    return Rented(hosted, jitted, runs, instructions, results)
 
 
 def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:

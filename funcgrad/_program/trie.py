@@ -192,6 +192,16 @@ def _end_to_end(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -
     return (aval((*shape[:place], length, *shape[place + 1 :]), first.dtype.numpy, first.placement),)
 
 
+def _replacing(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...] | None:
+    """Return what is known of results that take the places of inputs, as an optimizer's do; None for other ops."""
+    replaced = getattr(op, "replaced", None)
+    if replaced is None:
+        return None
+    places, placement = {result: place for place, result in replaced(statics)}, _placement_among(arguments)
+    structs = [arguments[places[result]].struct for result in range(len(places))]
+    return tuple(aval(struct.shape, struct.dtype, placement) for struct in structs)
+
+
 def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...]:
     """Return what is known of an op's results, by tracing it."""
     known = getattr(op, "avals", None)
@@ -200,7 +210,7 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if are_joined(op, arguments):
         first = arguments[0]
         return (aval(op.joins(tuple(first.shape), len(arguments), *statics), first.dtype.numpy, first.placement),)
-    if (known := _end_to_end(op, arguments, statics)) is not None:
+    if (known := _end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
     structs = [a.struct for a in arguments if type(a) is Aval]
@@ -210,8 +220,12 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
 
     with jax.enable_x64(True):
         results = _explained(op, arguments, lambda: jax.eval_shape(call, NUMBER, *structs))
-    placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
+    placement = _placement_among(arguments)
     return tuple(aval(r.shape, r.dtype, placement) for r in results)
+
+
+def _placement_among(arguments: tuple[Any, ...]) -> Any:
+    return next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
 
 
 def arguments_from(arguments: tuple[Any, ...], arrays: Any, number: Any) -> list[Any]:

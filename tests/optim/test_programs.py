@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as torch
 from funcgrad._base.config import settings
+from funcgrad._program import trie
 from funcgrad._program.counters import counted
 from funcgrad.explain.programs import program
 from funcgrad.optim import recorded
@@ -214,3 +215,45 @@ def test_sparse_adam_counts_the_steps_of_each_table_in_python_and_compiles_no_mo
     counts = [optimizer.state[table.weight]["step"] for table in tables]
     assert counts == [5, 4]
     assert all(type(count) is int for count in counts)
+
+
+ALL = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "RMSprop",
+    "Adagrad",
+    "Adadelta",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "Rprop",
+    "ASGD",
+    "Adafactor",
+]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_what_a_step_gives_is_known_without_tracing_it(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known_at_once, compared, inside = trie._replacing, [], []
+
+    def both(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
+        known = None if inside else known_at_once(op, arguments, statics)
+        if known is not None:
+            inside.append(op)
+            assert trie.inferred(op, arguments, statics) == known
+            inside.clear()
+            compared.append(op.name)
+        return known
+
+    monkeypatch.setattr(trie, "_replacing", both)
+    # a shape that no other test steps: what was known before is not asked for again
+    params = [parameter(np.full(shape, 2.0, dtype)) for shape in ((11, 3), (13,), ())]
+    optimizer = getattr(torch.optim, name)(params, lr=0.0625)
+    for _ in range(2):
+        optimizer.zero_grad()
+        sum((w * w).sum() for w in params).backward()
+        optimizer.step()
+    assert compared
+    assert all(w.dtype == getattr(torch, dtype) for w in params)
