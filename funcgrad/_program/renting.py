@@ -25,6 +25,7 @@ from funcgrad._program.stepwise import COMPILE, PAID, as_of_xla
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
 LEAST = 36  # instructions: fewer are compiled in a second, and XLA runs them in half the time
 _EQUATIONS = 8  # that take as long to compile as an instruction is taken to: a recurrent layer has hundreds
+_DATA = 4  # times the calls: what elements and products may cost with them
 _RUNS = 16  # what would be bought before so many runs is bought at once
 _TIMES = 8  # that a script may begin anew with the same seed, and run what it runs as it did before
 
@@ -98,7 +99,7 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     except NotForHost:
         return None
     runs = int(COMPILE * size / (PAID * max(hosted.seconds, CALL)))
-    if runs < _RUNS or hosted.seconds > 2 * CALL * hosted.calls:
+    if runs < _RUNS or hosted.seconds > _DATA * CALL * hosted.calls:
         return None
     return Rented(hosted, jitted, runs, instructions, results)
 

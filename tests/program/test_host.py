@@ -221,6 +221,12 @@ for kind in FLOATS:
         case(f"ends of {other.__name__} from {kind.__name__}", lambda x, o=other: x.astype(o), np.array(ends, kind))
 
 WHICH = np.array([-7, -1, 0, 1, 2, 3, 100], np.int32)
+case(
+    "cond's gradient, one branch of which keeps what the other does not",
+    lambda p, a: jax.grad(lambda x: lax.cond(p > 0, lambda y: jnp.sin(jnp.exp(y)), jnp.square, x).sum())(a),
+    np.float32(1),
+    numbers(np.float32, 3),
+)
 case("select_n of two", lambda a: lax.select_n(a > 0, a, -a), numbers(np.float32, 3, 4))
 case("select_n by a scalar", lambda a: lax.select_n(a[0, 0] > 0, a, -a), numbers(np.float32, 3, 4))
 case(
