@@ -39,7 +39,7 @@ from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_o
 from funcgrad._program.parts import InParts, loops_were_seen, parts_seldom_come_back, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.planned import Plan, Seen, Sources
-from funcgrad._program.renting import rented
+from funcgrad._program.renting import rented, size_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
@@ -215,7 +215,7 @@ def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part
         return None
     compiled, leaves, order = counters.parts, range(len(part.avals)), range(len(part.wanted))
     if _parts_cost_more(line):
-        execute, note = _in_steps(line, found, part, _size(parted), _OTHER_PARTS)
+        execute, note = _in_steps(line, found, part, size_of(parted), _OTHER_PARTS)
         return Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note)
     execute = InParts(parted, results, part.avals)
     made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled)
@@ -379,16 +379,16 @@ def _not_as_a_whole(
         parted, results = rolled(line, found, 3, LONG, fold=False)
         if turns_vary(parted) and (len(parted) <= LOOP or (is_new and not is_loop)):
             if _parts_cost_more(line):
-                return _in_steps(line, found, part, _size(short), _OTHER_PARTS)
+                return _in_steps(line, found, part, size_of(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""
     turns = is_loop or (len(short) > LOOP and any(map(ran_before, line)))
-    if turns and not cost_more_than_whole(line, _size(short)):
+    if turns and not cost_more_than_whole(line, size_of(short)):
         why = "it is a few turns of a loop"
     elif seldom_come_back(is_long=len(line) > SHORT) and not is_novel(line):
         why = "programs hardly ever came back of late"
     elif not is_new:
         why = "each of them is compiled already"
-    elif is_nearly_known(line, _size(short)):
+    elif is_nearly_known(line, size_of(short)):
         why = "nearly each of them is compiled already"
     elif is_data and len(line) > LOOP and needs_no_compile(line, part.free):
         why = "it is data, which numpy prepares"
@@ -402,7 +402,7 @@ def _not_as_a_whole(
         why = "it makes data of little, by a few kinds of instructions"
     else:
         return None
-    execute, note = _in_steps(line, found, part, _size(short), why)
+    execute, note = _in_steps(line, found, part, size_of(short), why)
     if why is _FOUND:
         execute.spare = 1  # at the same lengths again: then it does come back
     return execute, note
@@ -412,16 +412,6 @@ def _with_few_turns_written_out(line: Sequence[Step | Loop], short: Sequence[Ste
     """Return the line as it was recorded if its loops are of few turns, rolled since these are long; else as it is."""
     turns = [step.turns for step in short if isinstance(step, Loop)]
     return line if max(turns, default=0) < settings.turns else short
-
-
-def _size(line: Sequence[Step | Loop]) -> int:
-    """Return how many instructions XLA is given: those of a loop's body once; what is joined is read piece by piece."""
-    return sum(_size(step.body) if isinstance(step, Loop) else _written_out(step) for step in line)
-
-
-def _written_out(step: Step) -> int:
-    joins = getattr(step.op, "joins", None) is not None
-    return len(step.arguments) if joins else instructions_of(step)
 
 
 def _is_another_length(part: Part) -> bool:

@@ -83,14 +83,14 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     """Return how numpy runs a line at first; None for one that is compiled soon, or in which there is much to compute.
 
     jitted: its function, which keeps what is traced of it here. inputs: what it is given, as jax.ShapeDtypeStructs.
-    results: how many there are. Numpy must take no longer than PyTorch would, which has little but calls to make too;
-    and what its runs cost is to be a share of what the compile costs.
+    results: how many there are. Much of what a run costs must be calls, as it is for PyTorch; and what many cost is to
+    be a share of what the compile costs.
     """
     if not settings.host or not settings.turns or jax.default_backend() != "cpu":
         return None
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
-    instructions = sum(map(_size, line))
+    instructions = size_of(line)
     size = max(instructions, equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
     if size < LEAST:
         return None
@@ -109,6 +109,11 @@ def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:
     return execute.chosen(*inputs) if type(execute) is Rented else execute
 
 
-def _size(step: Step | Loop) -> int:
-    """Return how many instructions are compiled: those of a loop's body once."""
-    return sum(map(_size, step.body)) if isinstance(step, Loop) else instructions_of(step)
+def size_of(line: Sequence[Step | Loop]) -> int:
+    """Return how many instructions XLA is given: those of a loop's body once; what is joined is read piece by piece."""
+    return sum(size_of(step.body) if isinstance(step, Loop) else _written_out(step) for step in line)
+
+
+def _written_out(step: Step) -> int:
+    joins = getattr(step.op, "joins", None) is not None
+    return len(step.arguments) if joins else instructions_of(step)
