@@ -20,6 +20,7 @@ from funcgrad._program.lengths.family import forget_lengths
 from funcgrad._program.parts import forget_parts
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import AtFirst, fresh_program, note_gradient, thread
+from funcgrad._program.renting import Exactness
 from funcgrad._program.stepwise import forget_plans
 from funcgrad._tape.spans import forget_kinds
 from tests.databases import summaries
@@ -48,6 +49,7 @@ def the_same_start(request: pytest.FixtureRequest) -> Iterator[None]:
     forget_parts()
     forget_executables()
     forget_kinds()
+    Exactness.wanted_for.clear()
     note_gradient()  # tests are about what is recorded, but for those that use `at_first`
     fresh_program()  # the last one may have begun in a forest of the test before
     yield

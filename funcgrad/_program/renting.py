@@ -48,7 +48,7 @@ class Rented:
 
     def chosen(self, *inputs: Any) -> Callable[..., Any]:
         """Return the function that runs it now. inputs: what it is given then."""
-        if self._left > 0 and not Exactness.is_wanted:
+        if self._left > 0 and not Exactness.wanted_for:
             self._left -= 1
             return self._by_numpy
         if not self._is_bought:
@@ -74,9 +74,12 @@ class Rented:
 
 
 class Exactness:
-    """Whether results must not depend on how often a program was run, not even in the last digit."""
+    """Why results must not depend on how often a program was run, not even in the last digit; nothing if they may.
 
-    is_wanted: ClassVar[bool] = False
+    A script asked for deterministic algorithms, or exported a step, which XLA runs to the same bits.
+    """
+
+    wanted_for: ClassVar[set[str]] = set()
 
 
 def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], results: int) -> Rented | None:

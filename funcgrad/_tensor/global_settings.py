@@ -107,7 +107,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         place = "" if position else " (position 1)"
         as_bool(given, f"_set_deterministic_algorithms(): argument '{name}'{place}")
     _Switches.deterministic, _Switches.only_warns = mode, mode and warn_only
-    Exactness.is_wanted = mode
+    (Exactness.wanted_for.add if mode else Exactness.wanted_for.discard)("deterministic algorithms")
 
 
 def fill_uninitialized_memory(fills: bool | None = None) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from funcgrad._base.errors import FuncgradError
 from funcgrad._program.journal import is_users_file
 from funcgrad._program.record import array_of
+from funcgrad._program.renting import Exactness
 from funcgrad._program.value import TracedValue, of_array
 from funcgrad._tape.modes import no_grad
 from funcgrad._tape.variable import Variable
@@ -44,7 +45,8 @@ def export(step: Callable[..., Any], *args: Any, horizon: int = 10_000, random: 
 
     args: an example of what the step is called with; tensors and arrays among them are the function's arguments, the
     rest is fixed. state: nested dicts of arrays, by the names in the step: `state["model"]["0"]["weight"]`,
-    `state["optimizer"]["exp_avg"]["0"]["weight"]`, `state["optimizer"]["lr"]`. Nothing is trained by this call.
+    `state["optimizer"]["exp_avg"]["0"]["weight"]`, `state["optimizer"]["lr"]`. Nothing is trained by this call; but
+    what the process runs from then on is XLA's at first sight, so that a step and its function have the same bits.
     horizon: for how many steps schedules are worked out; then their last numbers stay.
     random: "host": what the step draws on the CPU is torch's, by a call out of the program; "device": it is drawn by
     JAX from a key, `state["random"]["key"]`, so the step can be serialised by `jax.export` and runs on accelerators.
@@ -65,6 +67,7 @@ class Exported:
     """The pure function of a step. Calling it changes nothing but its result."""
 
     def __init__(self, step: Callable[..., Any], args: tuple[Any, ...], horizon: int, by_key: bool = False) -> None:
+        Exactness.wanted_for.add("an exported step")
         self.step, self.example = step, args
         self.__name__ = getattr(step, "__name__", "step")
         self.places = Places(step)

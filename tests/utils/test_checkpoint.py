@@ -80,6 +80,7 @@ def temporaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
     with monkeypatch.context() as patch:
         patch.setattr("funcgrad._program.plan.jax.jit", measuring)
+        patch.setattr(settings, "host", False)
         yield found
 
 
