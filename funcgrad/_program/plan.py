@@ -39,7 +39,7 @@ from funcgrad._program.line import Argument, Loop, Step, instructions_of, line_o
 from funcgrad._program.parts import InParts, loops_were_seen, parts_seldom_come_back, turns_varied, turns_vary
 from funcgrad._program.pieces import InPieces
 from funcgrad._program.planned import Plan, Seen, Sources
-from funcgrad._program.renting import rented, size_of
+from funcgrad._program.renting import Rented, rented, size_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
     COMPILE,
@@ -72,6 +72,7 @@ CALL = 60e-6  # seconds that a program more is taken to cost each run
 SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
 _FOUND = "its lengths were found in the data"
+_BY_NUMPY = "run by numpy until it has run often"
 _OTHER_PARTS = "its parts hardly ever came back of late"
 _EXECUTABLES: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # of whole lines, by what they compute
 
@@ -345,7 +346,8 @@ def _plan_of_whole(whole: Whole, part: Part, sources: Sources, *, rents: bool = 
         _EXECUTABLES[whole.key] = execute
     else:
         note_return(execute)
-    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, sources=sources, free=set(part.free))
+    note, free = _BY_NUMPY if isinstance(execute, Rented) else "", set(part.free)
+    return Plan(execute, whole.given, whole.kept, whole.order, is_new=is_new, note=note, sources=sources, free=free)
 
 
 def _plan_of_pieces(whole: Whole, results: Sequence[Argument], leaves: int, sources: Sources) -> Plan:

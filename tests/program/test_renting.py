@@ -62,6 +62,7 @@ def test_nothing_is_compiled_for_a_few_steps_and_one_program_once_there_were_mor
     net = deep()
     with xla_compiles() as few:
         trained(net, RUNS)
+    assert Journal.compiles[-1].reason.endswith("run by numpy until it has run often")
     with xla_compiles() as more, counted() as seen:
         trained(net, 2 * RUNS)
     assert (few.count, more.count, seen.compiles, seen.misses) == (0, 1, 1, 0)
