@@ -20,8 +20,8 @@ ALL = [
 
 @pytest.mark.parametrize(("family", "script"), ALL)
 def test_script_shows_what_torch_shows(family: str, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    # numpy, which runs what is long at first, adds up in another order: of 76,000 - 76,404 that shows
-    monkeypatch.setattr(Exactness, "wanted_for", {"the digits that were recorded"})
+    if "affine_grid(theta" in script.source:  # numpy adds up in another order: of 76,000 - 76,404 that shows
+        monkeypatch.setattr(Exactness, "wanted_for", {"the digits that were recorded"})
     expected, found = TRUTH[family][script.source], shown(script.source, funcgrad)
     if "error" in expected:
         assert expected["error"] in found.get("error", ()), found
