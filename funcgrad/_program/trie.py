@@ -197,6 +197,7 @@ def _replacing(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) ->
     replaced = getattr(op, "replaced", None)
     if replaced is None:
         return None
+    op.refuse_misfits(arguments, statics)
     places, placement = {result: place for place, result in replaced(statics)}, _placement_among(arguments)
     structs = [arguments[places[result]].struct for result in range(len(places))]
     return tuple(aval(struct.shape, struct.dtype, placement) for struct in structs)

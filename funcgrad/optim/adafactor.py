@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.table import Array, Arrays, Operand
+from funcgrad._ops.table import Array, Arrays, Dims, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
 from funcgrad.optim.optimizer import Group, ParamsT
@@ -74,13 +74,20 @@ def _root_mean_square(array: Array) -> Array:
     return jnp.sqrt(jnp.sum(array * array)) / math.sqrt(array.size)
 
 
+def _shape_of(name: str, param: Dims) -> Dims:
+    """Return the shape of a state of a parameter in shape `param`."""
+    if name == "variance":
+        return param
+    return (*param[:-1], 1) if name == "row_var" else (*param[:-2], 1, param[-1])
+
+
 class Adafactor(RuleOptimizer):
     """Adafactor: memory of rows + columns instead of rows * columns for each matrix.
 
     Source: Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235, without its first moment, as in torch.
     """
 
-    _op = RuleOp(adafactor, grad="AdafactorBackward0")
+    _op = RuleOp(adafactor, grad="AdafactorBackward0", shape_of=_shape_of)
     _is_elementwise = False
 
     def __init__(
@@ -122,9 +129,6 @@ class Adafactor(RuleOptimizer):
         return [part for part in parts if part[0]]
 
     def _initial(self, name: str, param: Tensor, group: Group) -> np.ndarray[Any, Any]:
-        shape = list(param.shape)
-        if name == "row_var":
-            shape[-1] = 1
-        elif name == "col_var":
-            shape[-2] = 1
-        return super()._initial(name, param, group) if name == "step" else np.zeros(shape, param.dtype.numpy)
+        if name == "step":
+            return super()._initial(name, param, group)
+        return np.zeros(_shape_of(name, param.shape), param.dtype.numpy)

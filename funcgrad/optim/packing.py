@@ -52,7 +52,7 @@ class PackedOp(RuleOp):
 
     __slots__ = ("rule",)
 
-    def __init__(self, rule: Op) -> None:
+    def __init__(self, rule: RuleOp) -> None:
         super().__init__(rule.function)
         self.rule = rule
 
@@ -60,6 +60,13 @@ class PackedOp(RuleOp):
         """Yield the place of an input, and that of the result which takes its place afterwards."""
         packing, layout, *_ = statics
         return self._pairs(sum(layout.cohorts), packing.width)
+
+    def refuse_misfits(self, inputs: Sequence[Any], statics: Sequence[Any]) -> None:
+        """Raise RuntimeError for a state in another shape than its parameter gives it."""
+        packing, layout, *_ = statics
+        count = sum(layout.cohorts)
+        states = packing.shapes[: len(layout.slots) * count]
+        self.rule.refuse_misfitting([x.shape for x in inputs[:count]], states, layout)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Array, ...]:
         """Compute new parameters and states. inputs: parameters, gradients, packed states, numbers."""

@@ -24,7 +24,7 @@ from funcgrad.optim.checks import dense_gradients
 from funcgrad.optim.lane import Lane
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
 from funcgrad.optim.packing import PackedOp
-from funcgrad.optim.rule import Layout
+from funcgrad.optim.rule import Layout, RuleOp
 
 _LARGE = 1 << 20  # bytes; a larger state goes to the device at once: else it is there twice until the first step
 
@@ -37,7 +37,7 @@ class RuleOptimizer(Optimizer):
     program has one such input and output for all. Each still has a Tensor of its own as a name for it.
     """
 
-    _op: ClassVar[Op]
+    _op: ClassVar[RuleOp]
     _packed_op: ClassVar[PackedOp]
     _shared: ClassVar[tuple[str, ...]] = ("step",)
     _later: ClassVar[tuple[str, ...]] = ()  # options that older files lack, besides those that are on or off

@@ -43,7 +43,7 @@ class Rprop(RuleOptimizer):
     Source: Riedmiller and Braun 1993, https://doi.org/10.1109/ICNN.1993.298623.
     """
 
-    _op = RuleOp(rprop, grad="RpropBackward0")
+    _op = RuleOp(rprop, grad="RpropBackward0", reads="gradient")
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ an optimizer gets all arrays of a group in one flat list and reads it by a `Layo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ import numpy as np
 import optax
 from jax import lax
 
+from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.table import Array, Dims, Op
 from funcgrad.optim.end_to_end import EndToEnd
 
@@ -79,16 +80,29 @@ class Layout(NamedTuple):
         return [lie.unpack(params, stay_apart=True), *slots], state
 
 
+def _as_the_parameter(_: str, shape: Dims) -> Dims:
+    return shape
+
+
 class RuleOp(Op):
     """The op of an optimizer: of parameters, gradients, states and numbers; it returns new parameters and states.
 
-    Its statics begin with the Layout.
+    Its statics begin with the Layout. shape_of: gives the shape of a state, by its name, for a parameter's. reads:
+    which of a gradient and a state torch's own rule names first where they do not fit.
     """
 
-    __slots__ = ()
+    __slots__ = ("_reads", "_shape_of")
 
-    def __init__(self, function: Callable[..., Any], grad: str | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        grad: str | None = None,
+        *,
+        shape_of: Callable[[str, Dims], Dims] = _as_the_parameter,
+        reads: Literal["state", "gradient"] = "state",
+    ) -> None:
         super().__init__(function, grad=grad, numbers="inputs")
+        self._shape_of, self._reads = shape_of, reads
 
     def replaced(self, statics: Sequence[Any]) -> Iterator[tuple[int, int]]:
         """Yield the place of an input, and that of the result which takes its place afterwards."""
@@ -103,6 +117,29 @@ class RuleOp(Op):
         of_result = {result: operands[place] for place, result in self.replaced(statics)}
         kept = [of_result.get(result) for result in range(len(shapes))]
         return [None if operand is None else operand[1] for operand in kept]
+
+    def refuse_misfits(self, inputs: Sequence[Any], statics: Sequence[Any]) -> None:
+        """Raise RuntimeError for a state in another shape than its parameter gives it: that of another model, say.
+
+        inputs: what is known of the arrays.
+        """
+        layout: Layout = statics[0]
+        count = sum(layout.cohorts)
+        params, states = inputs[:count], inputs[2 * count : (2 + len(layout.slots)) * count]
+        self.refuse_misfitting([x.shape for x in params], [x.shape for x in states], layout)
+
+    def refuse_misfitting(self, params: Sequence[Dims], states: Sequence[Dims], layout: Layout) -> None:
+        """Raise as `refuse_misfits` does. states: their shapes, a run per slot."""
+        for slot, start in zip(layout.slots, range(0, len(states), len(params)), strict=True):
+            for param, state in zip(params, states[start:], strict=False):
+                wanted = self._shape_of(slot, param)
+                if state == wanted:
+                    continue
+                stretched = broadcast_shape(*((state, wanted) if self._reads == "state" else (wanted, state)))
+                given = state if stretched != state else param
+                raise RuntimeError(
+                    f"output with shape {list(given)} doesn't match the broadcast shape {list(stretched)}"
+                )
 
     @staticmethod
     def _pairs(params: int, states: int) -> Iterator[tuple[int, int]]:

@@ -251,6 +251,16 @@ def test_pruning_masks_and_can_be_undone() -> None:
         prune.remove(layer, "weight")
 
 
+def test_what_is_no_parameter_any_more_is_not_pruned() -> None:
+    layer = nn.Linear(2, 2)
+    layer.weight.requires_grad_(False)
+    parametrizations.weight_norm(layer)
+    parametrize.remove_parametrizations(layer, "weight")  # leaves a tensor where nothing required a gradient
+    words = r"^cannot assign 'torch.FloatTensor' object to parameter 'weight_orig' \(torch.nn.Parameter or None"
+    with pytest.raises(TypeError, match=words):
+        prune.l1_unstructured(layer, "weight", 1)
+
+
 def test_lazy_layers_become_what_their_input_asks_for() -> None:
     net = nn.Sequential(nn.LazyConv2d(3, 2), nn.LazyBatchNorm2d(), nn.Flatten(), nn.LazyLinear(5))
     assert repr(net[0].weight) == "<UninitializedParameter>" and net[3].has_uninitialized_params()

@@ -67,8 +67,8 @@ class BasePruningMethod:
         chosen = method if present is None else _together(present, method, name)
         mask = chosen.compute_mask(scores, known.detach()).detach()  # raises before anything has changed
         if present is None:
+            module.register_parameter(name + "_orig", original)  # refuses what is no Parameter before one is deleted
             del module._parameters[name]
-            module.register_parameter(name + "_orig", original)
         module.register_buffer(name + "_mask", mask)
         setattr(module, name, chosen.apply_mask(module))
         if present is not None:
