@@ -340,6 +340,15 @@ def householder_product(input: Array, tau: Array) -> Array:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
+    if columns < tau.shape[-1]:
+        raise RuntimeError(
+            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+    if tau.dtype != input.dtype:
+        raise RuntimeError(
+            f"torch.linalg.householder_product: tau dtype {scalar_name(tau)} does not match input dtype "
+            f"{scalar_name(input)}"
+        )
     return _reflected(input, tau, jnp.broadcast_to(jnp.eye(rows, columns, dtype=input.dtype), input.shape))
 
 

@@ -97,7 +97,7 @@ def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tup
 
 
 def _rows(weight: Array, indices: Array) -> Array:
-    return weight.at[indices].get(mode="fill", fill_value=jnp.nan, wrap_negative_indices=False)
+    return weight.at[indices].get(mode="fill", wrap_negative_indices=False)
 
 
 def _divided_by_frequency(rows: Array, indices: Array, count: int) -> Array:

@@ -117,7 +117,9 @@ def _to_float(input: Array) -> Array:
 
 @op(grad="MvlgammaBackward0", promote="float", names="mvlgamma .mvlgamma .mvlgamma_ special.multigammaln")
 def mvlgamma(input: Array, p: int) -> Array:
-    """The logarithm of the gamma function of `p` dimensions."""
+    """The logarithm of the gamma function of `p` dimensions. RuntimeError for p below 1."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
     constant = p * (p - 1) / 4 * math.log(math.pi)
     halves = np.arange(p, dtype=input.dtype) / 2
     return jnp.sum(lax.lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)

@@ -404,11 +404,17 @@ def eye(
     return made if out is None else write_out(out, made)
 
 
+def _triangle_indices(name: str, sizes: tuple[Any, Any, Any], dtype: Any, device: Any) -> Tensor:
+    labels = ("'row' (position 1)", "'col' (position 2)", "'offset'")
+    ints = tuple(as_int(size, f"{name}(): argument {label}") for size, label in zip(sizes, labels, strict=True))
+    return _made_by(name, (*ints, dtypes.int64 if dtype is None else as_dtype(dtype)), device, False)
+
+
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None) -> Tensor:
     """Return the places on and below a diagonal of a (row, col) matrix. Shape: result (2, n), int64."""
-    return _made_by("tril_indices", (int(row), int(col), int(offset), as_dtype(dtype)), device, False)
+    return _triangle_indices("tril_indices", (row, col, offset), dtype, device)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None) -> Tensor:
     """Return the places on and above a diagonal of a (row, col) matrix. Shape: result (2, n), int64."""
-    return _made_by("triu_indices", (int(row), int(col), int(offset), as_dtype(dtype)), device, False)
+    return _triangle_indices("triu_indices", (row, col, offset), dtype, device)

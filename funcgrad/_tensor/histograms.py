@@ -69,6 +69,23 @@ def _check_counts(counts: Sequence[int], range: Any) -> None:
             )
 
 
+def _check_weight(points: Tensor, weight: Tensor | None) -> None:
+    """RuntimeError for weights that are not one number of the input's dtype for each point."""
+    if weight is None:
+        return
+    if weight.dtype is not points.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+            f"dtype, but got input({c_type_name(points.dtype)}), and weight({c_type_name(weight.dtype)})"
+        )
+    if weight.shape != points.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
+
+
 def _counted(points: Tensor, bins: Any, range: Any, weight: Any, density: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
     edges = tuple(bins)
     if all(isinstance(edge, Tensor) for edge in edges):
@@ -95,6 +112,7 @@ def histogram(
     Returns hist and bin_edges.
     """
     given = (bins,) if isinstance(bins, Tensor) else (int(bins),)
+    _check_weight(input.unsqueeze(-1), weight)
     hist, edges = _counted(input.reshape(-1, 1), given, range, weight, density)
     result = HISTOGRAM(hist, edges[0])
     return result if out is None else HISTOGRAM(*write_out(tuple(out), tuple(result)))
@@ -112,10 +130,5 @@ def histogramdd(
     given = [bins] * size if isinstance(bins, int) else list(bins)
     if len(given) != size:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    if weight is not None and weight.shape != input.shape[:-1]:
-        raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-            f"excluding its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
-            f"{list(weight.shape)}"
-        )
+    _check_weight(input, weight)
     return HISTOGRAMDD(*_counted(input.reshape(-1, size), given, range, weight, density))

@@ -43,6 +43,14 @@ def test_embedding_limits_the_norm_of_what_it_looks_up() -> None:
     assert weight.grad.tolist() == [[1, 1], [1, 1], [0, 0]]
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.uint8, torch.bool])
+def test_embedding_looks_up_whole_numbers(dtype: torch.dtype) -> None:
+    table = torch.tensor([[0, 1], [1, 0], [1, 1]]).to(dtype)
+    found = nn.Embedding.from_pretrained(table)(torch.tensor([2, 0]))
+    assert found.dtype is dtype and found.tolist() == table[[2, 0]].tolist()
+    assert F.embedding(torch.tensor([[1]]), table, padding_idx=1).tolist() == [[table[1].tolist()]]
+
+
 def test_attention_is_softmax_of_scaled_products() -> None:
     q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
     expected = (q @ k.transpose(-2, -1) / math.sqrt(4)).softmax(-1) @ v

@@ -157,6 +157,16 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
      "tensor to a number"),
     (lambda: ones(1).to("float32"), RuntimeError, "Invalid device string: 'float32'"),
     (lambda: torch.device("cpu:00"), RuntimeError, "Invalid device string: 'cpu:00'"),
+    (lambda: torch.mvlgamma(ones(1), 0), RuntimeError, "p has to be greater than or equal to 1"),
+    (lambda: torch.linalg.householder_product(ones(3, 2), ones(3)), RuntimeError,
+     "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"),
+    (lambda: torch.linalg.householder_product(ones(3, 2), ones(2).double()), RuntimeError,
+     "torch.linalg.householder_product: tau dtype Double does not match input dtype Float"),
+    (lambda: torch.histogram(ones(3), 2, weight=ones(3).double()), RuntimeError,
+     "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but "
+     "got input(float), and weight(double)"),
+    (lambda: torch.triu_indices(3, 2.0), TypeError,
+     "triu_indices(): argument 'col' (position 2) must be int, not float"),
 ]  # fmt: skip
 
 
