@@ -9,9 +9,9 @@ from jax import lax
 from funcgrad._ops.arithmetic import magnitude, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import require_scalar_type, scalar_name
-from funcgrad._ops.dims import dim_of, is_above
+from funcgrad._ops.dims import dim_of, dims_of, is_above
 from funcgrad._ops.norms import vector_size
-from funcgrad._ops.table import Array, op
+from funcgrad._ops.table import Array, Dims, op
 
 _LENGTH = ("LinalgVectorNormBackward0", "input")
 
@@ -20,13 +20,13 @@ _LENGTH = ("LinalgVectorNormBackward0", "input")
     grad=("DivBackward0", "input", ("ExpandBackward0", ("ClampMinBackward0", _LENGTH))),
     names="nn.functional.normalize",
 )
-def normalize(input: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Array:
-    """input / max(its p-norm along `dim`, eps). Shape: input (*), result the same."""
+def normalize(input: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12) -> Array:
+    """input / max(its p-norm over `dim`, one or several, eps). Shape: input (*), result the same."""
     if input.dtype.kind in "biu":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(input)}"
         )
-    length = vector_size(input, p, (dim_of(input.ndim, dim),) if input.ndim else (), True)
+    length = vector_size(input, p, dims_of(input, dim), True)
     return input / jnp.where(length >= eps, length, jnp.full_like(length, eps))
 
 

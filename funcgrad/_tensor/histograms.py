@@ -112,8 +112,9 @@ def histogram(
     Returns hist and bin_edges.
     """
     given = (bins,) if isinstance(bins, Tensor) else (int(bins),)
-    _check_weight(input.unsqueeze(-1), weight)
-    hist, edges = _counted(input.reshape(-1, 1), given, range, weight, density)
+    points, weight = input.reshape(-1, 1), None if weight is None else weight.reshape(-1)
+    _check_weight(points, weight)
+    hist, edges = _counted(points, given, range, weight, density)
     result = HISTOGRAM(hist, edges[0])
     return result if out is None else HISTOGRAM(*write_out(tuple(out), tuple(result)))
 

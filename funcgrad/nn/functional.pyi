@@ -676,7 +676,14 @@ def nll_loss(
     *,
     out: Any = None,
 ) -> Tensor: ...
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, out: Any = None) -> Tensor: ...
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int | Sequence[int] = 1,
+    eps: float = 1e-12,
+    *,
+    out: Any = None,
+) -> Tensor: ...
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor: ...
 def pad(
     input: Tensor,

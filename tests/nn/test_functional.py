@@ -51,6 +51,14 @@ def test_embedding_looks_up_whole_numbers(dtype: torch.dtype) -> None:
     assert F.embedding(torch.tensor([[1]]), table, padding_idx=1).tolist() == [[table[1].tolist()]]
 
 
+def test_normalize_takes_several_dims() -> None:
+    x = torch.arange(1.0, 13.0).reshape(2, 2, 3)
+    assert torch.allclose(F.normalize(x, dim=(1, 2)), x / (x * x).sum((1, 2), keepdim=True).sqrt())
+    assert torch.allclose(F.normalize(x, dim=[0]), F.normalize(x, dim=0))
+    with pytest.raises(RuntimeError, match="^dim 0 appears multiple times in the list of dims$"):
+        F.normalize(x, dim=(0, 0))
+
+
 def test_attention_is_softmax_of_scaled_products() -> None:
     q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
     expected = (q @ k.transpose(-2, -1) / math.sqrt(4)).softmax(-1) @ v
