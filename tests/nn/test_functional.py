@@ -55,7 +55,7 @@ def test_normalize_takes_several_dims() -> None:
     x = torch.arange(1.0, 13.0).reshape(2, 2, 3)
     assert torch.allclose(F.normalize(x, dim=(1, 2)), x / (x * x).sum((1, 2), keepdim=True).sqrt())
     assert torch.allclose(F.normalize(x, dim=[0]), F.normalize(x, dim=0))
-    with pytest.raises(RuntimeError, match="^dim 0 appears multiple times in the list of dims$"):
+    with pytest.raises(RuntimeError, match=r"^dim 0 appears multiple times in the list of dims$"):
         F.normalize(x, dim=(0, 0))
 
 
