@@ -223,7 +223,10 @@ class Pass:
             return
         if node.pre_hooks:
             _call_hooks_of_node(node, cotangents)
-        gradients = node.pull(cotangents, self.apply)
+        if self.history and needed is not None and isinstance(node, GradNode):
+            gradients = node.pull_to([edge[0] in needed for edge in node.edges], cotangents, self.apply)
+        else:
+            gradients = node.pull(cotangents, self.apply)
         if self.search is not None:
             self.search.look_at(node, gradients)
             if node.hooks:

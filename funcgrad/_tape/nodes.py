@@ -206,14 +206,23 @@ class GradNode(Node):
 
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
         """Record the pull-back of this node's op."""
+        return self.pullback.pull(self._given_back(cotangents, apply), cotangents, apply)
+
+    def pull_to(self, needed: list[bool], cotangents: Sequence[Variable | None], apply: Any) -> Sequence[Any]:
+        """Record the pull-back to the edges that are needed only, so that its history is what they depend on."""
+        if all(needed):
+            return self.pull(cotangents, apply)
+        saved = self._given_back(cotangents, apply)
+        gradients = iter(self.pullback.pull_to(needed, saved, cotangents, apply))
+        return [next(gradients) if is_needed else None for is_needed in needed]
+
+    def _given_back(self, cotangents: Sequence[Variable | None], apply: Any) -> tuple[Any, ...]:
         if self.saved is None:
             raise RuntimeError(SECOND_TIME)
         if settings.strict and "guard" in self.metadata:
             self.metadata["guard"]()
         saved = self.saved
-        if type(saved) is not tuple:
-            saved = saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways say it
-        return self.pullback.pull(saved, cotangents, apply)
+        return saved if type(saved) is tuple else saved.tensors(cotangents, apply.keeps_history)
 
     def release(self) -> None:
         """Let go of what was saved; a node that saved nothing can be passed again, as in torch."""

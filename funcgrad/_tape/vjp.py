@@ -90,6 +90,14 @@ class Pullback:
         pullback = self if given == self.given else self._for(given)
         return apply(pullback, (*saved, *[c for c in cotangents if c is not None]), ())
 
+    def pull_to(
+        self, needed: Sequence[bool], saved: tuple[Any, ...], cotangents: Sequence[Any], apply: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Record the gradients of some of the wanted inputs, which may read less than those of all."""
+        some = pullback_of(self.signature, sum(1 << i for i, one in zip(self.wanted, needed, strict=True) if one))
+        by_place = dict(zip(self.used, saved, strict=True))
+        return some.pull(tuple([by_place[i] for i in some.used]), cotangents, apply)
+
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the gradients from the used inputs and the given cotangents."""
         saved, cotangents = inputs[: len(self.used)], inputs[len(self.used) :]
@@ -187,6 +195,13 @@ class ResidualPullback(Pullback):
         given = tuple([c is not None for c in cotangents])
         half = BackwardHalf(self.forward, given)
         return apply(half.known(), (*residuals, *[c for c in cotangents if c is not None]), ())
+
+    def pull_to(
+        self, needed: Sequence[bool], saved: tuple[Any, ...], cotangents: Sequence[Any], apply: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Record the gradients of some of the wanted inputs, which are to be differentiated again."""
+        some = pullback_of(self.signature, sum(1 << i for i, one in zip(self.wanted, needed, strict=True) if one))
+        return some.pull(saved, cotangents, apply)
 
     def save(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """Return all inputs; the residuals join them once they are recorded."""

@@ -579,3 +579,25 @@ def test_a_fourier_transform_of_real_numbers_is_named_as_torch_names_it() -> Non
     assert torch.fft.fft(x + 0j).grad_fn.name() == "FftC2CBackward0"
     (gradient,) = torch.autograd.grad(torch.fft.ifft(x).real.sum(), x)
     assert gradient.tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("targets", ["x", "w"])
+def test_a_gradient_has_the_history_of_what_it_depends_on_alone(targets: str) -> None:
+    x, w = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor([5.0, 7.0], requires_grad=True)
+    wanted, other = (x, w) if targets == "x" else (w, x)
+    for product in (lambda: x * w, lambda: x @ w, lambda: torch.einsum("i,i->i", x, w)):
+        (gradient,) = torch.autograd.grad(product().sum(), wanted, create_graph=True)
+        gradient.sum().backward()
+        assert wanted.grad is None and other.grad.tolist() == [1.0, 1.0]
+        other.grad = None
+    for mixed in (lambda: torch.where(x > 2, x, w), lambda: torch.lerp(x, w, 0.5), lambda: x - w):
+        (gradient,) = torch.autograd.grad(mixed().sum(), wanted, create_graph=True)
+        assert not gradient.requires_grad
+
+
+def test_the_gradient_of_an_input_alone_passes_a_layer_of_which_all_was_saved() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Tanh(), nn.Linear(3, 1))
+    x = torch.ones(2, 2, requires_grad=True)
+    (gradient,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    gradient.square().sum().backward()
+    assert net[3].bias.grad is None and all(p.grad is not None for p in list(net.parameters())[:-1])
