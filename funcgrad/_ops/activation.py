@@ -41,6 +41,8 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
         raise ValueError("min_val cannot be greater than max_val")
     if input.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
+    if input.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     require_bounds(input)
     low, high = (jnp.full_like(input, bound) for bound in (min_val, max_val))
     return jnp.where(input <= low, low, jnp.where(input >= high, high, input))

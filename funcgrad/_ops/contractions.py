@@ -12,6 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import promotion
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.dtypes import int64, of_numpy
 from funcgrad._base.promotion import promote_types
 from funcgrad._ops.broadcasting import broadcast_shape
@@ -171,7 +173,11 @@ def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
     return lax.dot_general(a, b, ((lefts, rights), ((), ())))
 
 
-@op(grad="UnsafeViewBackward0", promote="common")
+def _as_dimensioned(ranked: Sequence[tuple[int, DType]]) -> DType:
+    return promotion.result_type([(promotion.DIMENSIONED, dtype) for _, dtype in ranked])
+
+
+@op(grad="UnsafeViewBackward0", promote=_as_dimensioned)
 def kron(input: Array, other: Array) -> Array:
     """Return the Kronecker product: each element of `input` times the whole of `other`.
 

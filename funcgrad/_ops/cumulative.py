@@ -128,7 +128,9 @@ def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
         return heights * jnp.asarray(dx).astype(heights.dtype) / 2
     points = x.reshape((-1,) + (1,) * (y.ndim - 1 - dim)) if x.ndim == 1 else x
     first, second = _ends(points, points.ndim - (y.ndim - dim) if x.ndim > 1 else 0)
-    return jnp.multiply(*broadcast(heights, (second - first).astype(heights.dtype))) / 2
+    widths = second - first
+    common = jnp.promote_types(heights.dtype, widths.dtype)
+    return jnp.multiply(*broadcast(heights.astype(common), widths.astype(common))) / 2
 
 
 @op(

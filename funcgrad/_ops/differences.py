@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
@@ -35,6 +36,8 @@ def gradient_along(
 
     The samples lie `spacing` apart, or at `coordinates` (n,). Shape: result as the input.
     """
+    if input.dtype == np.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if is_integer(input):
         input = input.astype(dtypes.get_default_dtype().numpy)
     length = input.shape[dim]

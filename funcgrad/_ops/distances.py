@@ -20,7 +20,12 @@ _LENGTH = ("LinalgVectorNormBackward0", "input")
     grad=("DivBackward0", "input", ("ExpandBackward0", ("ClampMinBackward0", _LENGTH))),
     names="nn.functional.normalize",
 )
-def normalize(input: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12) -> Array:
+def normalize(
+    input: Array,
+    p: float = 2.0,
+    dim: Dims = 1,  # type: ignore[assignment]  # torch's default, which graphs of `fx` show
+    eps: float = 1e-12,
+) -> Array:
     """input / max(its p-norm over `dim`, one or several, eps). Shape: input (*), result the same."""
     if input.dtype.kind in "biu":
         raise RuntimeError(
@@ -35,7 +40,7 @@ def _shown(name: str) -> tuple:
 
 
 @op(
-    grad=("SumBackward1", ("MulBackward0", _shown("x1"), _shown("x2"))), promote="float",
+    grad=("SumBackward1", ("MulBackward0", _shown("x1"), _shown("x2"))), promote="common",
     names="cosine_similarity nn.functional.cosine_similarity",
 )  # fmt: skip
 def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from funcgrad._base import promotion
+from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name, require_scalar_type, scalar_name
 from funcgrad._ops.table import Array, Scalar, op
@@ -216,13 +218,18 @@ def _inner_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
     return ("ViewBackward0", ("MmBackward0", ("ViewBackward0", left), (flat, right)))
 
 
-@op(grad=_inner_node)
+def _one_dtype(ranked: Sequence[tuple[int, DType]]) -> DType:
+    """Return the common dtype of factors, one of which has no dimension; others are to have one dtype."""
+    if all(rank == promotion.DIMENSIONED for rank, _ in ranked) and len({dtype for _, dtype in ranked}) > 1:
+        raise RuntimeError("both inputs should have same dtype")
+    return promotion.result_type(ranked)
+
+
+@op(grad=_inner_node, promote=_one_dtype)
 def inner(input: Array, other: Array) -> Array:
     """Multiply and sum over the last dimensions. Shape: (*a, n), (*b, n) -> (*a, *b); a 0-d tensor is a factor."""
     if input.ndim == 0 or other.ndim == 0:
         return input * other
-    if input.dtype != other.dtype:
-        raise RuntimeError("both inputs should have same dtype")
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
