@@ -77,6 +77,11 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     output, aux = _pair(ran.output, "vjp") if has_aux else (ran.output, None)
     for leaf in leaves_of(output):
         _require_tensor(leaf, "vjp")
+        if not leaf.dtype.is_differentiable:
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{leaf.dtype}"
+            )
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given = leaves_of(cotangents)

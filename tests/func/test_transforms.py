@@ -354,3 +354,11 @@ def test_only_real_scalars_and_floating_arguments_have_derivatives() -> None:
         func.grad(lambda x: (x * 1j).sum())(torch.ones(2))
     with pytest.raises(ValueError, match=r"Expected primal to be floating point or complex, but got: torch\.int32"):
         func.jacfwd(lambda x: x)(torch.ones(2, dtype=torch.int32))
+
+
+@pytest.mark.parametrize("function", [lambda x: x > 1, lambda x: (x, x > 1)])
+def test_what_has_no_derivative_is_refused_as_a_result(function: Callable[..., Any]) -> None:
+    words = r"All outputs of f must be floating-point or complex Tensors, got Tensor with dtype torch\.bool"
+    for derivative in (lambda x: func.vjp(function, x), func.jacrev(function)):
+        with pytest.raises(RuntimeError, match=words):
+            derivative(torch.ones(2))
