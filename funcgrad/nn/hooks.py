@@ -273,12 +273,11 @@ class _Around:
         known = self.grad_outputs
         if self.places is None:  # no input needs a gradient, so this is the last that backward hears of the module
             self.grad_outputs = None
-            if self.hooks:
-                warn(
-                    "Full backward hook is firing when gradients are computed with respect to module outputs since no "
-                    "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
-                    "#torch.nn.Module.register_full_backward_hook for more details."
-                )
+            warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                "#torch.nn.Module.register_full_backward_hook for more details."
+            )
             for hook in self.hooks:
                 given = hook(self.module, (None,) * self.inputs, known)
                 if given is not None and not (isinstance(given, tuple) and all(x is None for x in given)):

@@ -23,9 +23,9 @@ def _bytes() -> torch.Tensor:
     return torch.tensor([1, 0], dtype=torch.uint8)
 
 
-def _backward_of_hooked() -> None:
+def _backward_of_hooked(register: str) -> None:
     layer = nn.Linear(2, 2)
-    layer.register_full_backward_hook(lambda module, inputs, outputs: None)
+    getattr(layer, register)(lambda module, *grads: None)
     layer(torch.ones(1, 2)).sum().backward()
 
 
@@ -53,7 +53,8 @@ WARNED: dict[str, Callable[[], object]] = {
     "different to the input size": lambda: F.mse_loss(torch.ones(3, 1), torch.ones(3)),
     r"std\(\): degrees of freedom is <= 0": lambda: torch.ones(1).std(),
     r"var\(\): degrees of freedom is <= 0": lambda: torch.var(torch.ones(2, 1), dim=1),
-    "Full backward hook is firing": _backward_of_hooked,
+    "Full backward hook is firing": lambda: _backward_of_hooked("register_full_backward_hook"),
+    "Full backward hook is firing when gradients": lambda: _backward_of_hooked("register_full_backward_pre_hook"),
     "Implicit dimension choice for softmax": lambda: nn.Softmax()(torch.ones(2, 2)),
     "Implicit dimension choice for log_softmax": lambda: F.log_softmax(torch.ones(2, 2)),
     "please use reduction='sum' instead": lambda: nn.CrossEntropyLoss(size_average=False),
