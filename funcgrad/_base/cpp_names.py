@@ -21,6 +21,14 @@ _C_NAMES = {
     **{kind: f"c10::{kind.name.capitalize()}" for kind in dtypes.ALL if kind.name.startswith("float8")},
 }  # fmt: skip
 
+_LEGACY = frozenset(("Float", "Double", "Half", "Long", "Int", "Short", "Char", "Byte"))
+
+
+def tensor_type_name(dtype: DType) -> str:
+    """Return what messages call the type of tensors on the CPU: torch.LongTensor; CPUBoolType, as for later dtypes."""
+    name = scalar_type_name(dtype)
+    return f"torch.{name}Tensor" if name in _LEGACY else f"CPU{name}Type"
+
 
 def scalar_type_name(dtype: DType) -> str:
     """Return the name of the scalar type: Long, Float, ..."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from funcgrad._base import dtypes
-from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._base.cpp_names import scalar_type_name, tensor_type_name
 from funcgrad._ops.broadcasting import stretched
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.table import Array, Dims, DType, op
@@ -262,13 +262,13 @@ def movedim(input: Array, source: Dims, destination: Dims) -> Array:
     return lax.transpose(input, _moved_order(input, source, destination))
 
 
-def expanded_size(shape: Sequence[int], size: Dims) -> Dims:
-    """Return the sizes that `expand` makes of a shape. Raises RuntimeError where it cannot."""
+def expanded_size(shape: Sequence[int], size: Dims, dtype: DType) -> Dims:
+    """Return the sizes that `expand` makes of a shape. Raises RuntimeError where it cannot, which names the dtype."""
     new = len(size) - len(shape)
     if new < 0:
         raise RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand({tensor_type_name(dtype)}{{{list(shape)}}}, size={list(size)}): the number of sizes "
+            f"provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
     for d, wanted in reversed(list(enumerate(size))):  # as torch goes, which tells of the last that does not fit
@@ -305,7 +305,7 @@ def _expand_back(base: Array, new: Array, *_: Any) -> Array:
 
 def expanded(input: Array, size: Dims) -> Array:
     """Broadcast `input` to `size` by torch's rules of `expand`."""
-    return stretched(input, expanded_size(input.shape, size))
+    return stretched(input, expanded_size(input.shape, size, dtypes.of_numpy(input.dtype)))
 
 
 @op(grad="ExpandBackward0", names=".expand", write_back=_expand_back)

@@ -154,7 +154,7 @@ def _copied(target: Tensor, source: Tensor) -> Variable:
         (variable,) = apply(TABLE["reshape"], (variable,), (tuple(given[1:]),))
         given = given[1:]
     if given != shape:
-        expanded_size(given, shape)  # refuses what does not fit
+        expanded_size(given, shape, variable.aval.dtype)  # refuses what does not fit
     warn_of_discarded(variable.aval.dtype, target.dtype)
     return apply(TABLE["copy_over"], (target._current(), variable))[0]
 
@@ -238,7 +238,7 @@ def _select(part: Tensor, dim: int, index: Any, position: int) -> Tensor:
     shape = variable.value.aval.shape
     if not shape:
         raise IndexError(_NO_DIMENSION)
-    size = shape[dim]
+    size = shape[dim] if dim < len(shape) else 0  # beyond the last where `...` stands twice
     if isinstance(index, Tensor):
         require_integers(index)
         require(are_indices, index, part, dim, position)

@@ -98,6 +98,7 @@ def test_one_number_is_not_written_by_a_mask_of_bytes_but_several_are() -> None:
 @pytest.mark.parametrize(
     ("index", "words"),
     [
+        ("..., ..., 0", "index 0 is out of bounds for dimension 2 with size 0"),
         ("..., 7", "index 7 is out of bounds for dimension 1 with size 4"),
         ("0, None, 9", "index 9 is out of bounds for dimension 2 with size 3"),
         (":, [5]", "index 5 is out of bounds for dimension 0 with size 3"),

@@ -54,6 +54,24 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
         "The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 0.  "
         "Target sizes: [3].  Tensor sizes: [4]",
     ),
+    (
+        lambda: torch.ones(2, 3, dtype=torch.int64).expand(3),
+        RuntimeError,
+        "expand(torch.LongTensor{[2, 3]}, size=[3]): the number of sizes provided (1) must be greater or equal to the "
+        "number of dimensions in the tensor (2)",
+    ),
+    (
+        lambda: torch.broadcast_to(torch.ones(2, 3, dtype=torch.bool), (1,)),
+        RuntimeError,
+        "expand(CPUBoolType{[2, 3]}, size=[1]): the number of sizes provided (1) must be greater or equal to the "
+        "number of dimensions in the tensor (2)",
+    ),
+    (
+        lambda: torch.zeros(2).__setitem__(0, _wide(2, 2)),
+        RuntimeError,
+        "expand(torch.DoubleTensor{[2, 2]}, size=[]): the number of sizes provided (0) must be greater or equal to the "
+        "number of dimensions in the tensor (2)",
+    ),
     (lambda: torch.ones(3)[::-1], ValueError, "step must be greater than zero"),
     (
         lambda: torch.ones(3).normal_(generator=1),
