@@ -459,7 +459,7 @@ def test_what_needs_a_gpu_is_called_where_there_is_one() -> None:
 def test_torch_paths_of_libraries_are_found() -> None:
     views = ("_VF", "_dynamo.exc", "_functorch.apis", "_functorch.eager_transforms", "_lowrank", "_vmap_internals")
     views += ("cuda.amp.common", "distributed._tensor.experimental", "jit._script", "jit._trace")
-    views += ("utils._foreach_utils",)
+    views += ("cuda.graphs", "optim._functional", "utils._foreach_utils")
     assert all(importlib.import_module(room) for view in views for room in places.VIEWS[f"torch.{view}"])
     assert callable(distributed.tensor.experimental.implicit_replication)
 

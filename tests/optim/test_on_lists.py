@@ -1,0 +1,79 @@
+"""Steps on lists of tensors (torch.optim._functional) are those of the optimizers; torch 2.13 gave the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import funcgrad as torch
+from funcgrad.optim import on_lists
+
+DTYPES = (torch.float32, torch.complex64)
+
+
+def _numbers(dtype: torch.dtype) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(3, dtype=dtype, generator=generator) for _ in range(4)]
+
+
+def _stepped(optimizer: Any, param: torch.Tensor, grads: list[torch.Tensor]) -> torch.Tensor:
+    for grad in grads:
+        param.grad = grad.clone()
+        optimizer.step()
+    return param.detach()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("amsgrad", [False, True])
+@pytest.mark.parametrize("kind", ["Adam", "AdamW"])
+def test_adam_on_lists_is_adam(kind: str, amsgrad: bool, dtype: torch.dtype) -> None:
+    start, *grads = _numbers(dtype)
+    leaf = start.clone().requires_grad_()
+    optimizer = getattr(torch.optim, kind)([leaf], 0.1, weight_decay=0.1, amsgrad=amsgrad, maximize=amsgrad)
+    expected = _stepped(optimizer, leaf, grads)
+    params, means, squares, largest = ([x] for x in (start, *torch.zeros(3, 3, dtype=dtype).unbind()))
+    steps = [torch.tensor(0.0)]
+    for grad in grads:
+        getattr(on_lists, kind.lower())(
+            params, [grad], means, squares, largest, steps, amsgrad=amsgrad, maximize=amsgrad, beta1=0.9, beta2=0.999,
+            lr=0.1, weight_decay=0.1, eps=1e-8,
+        )  # fmt: skip
+    torch.testing.assert_close(params[0], expected)
+    torch.testing.assert_close(means[0], optimizer.state[leaf]["exp_avg"])
+    assert steps[0].item() == 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("momentum", "dampening", "nesterov"), [(0, 0, False), (0.9, 0.1, False), (0.9, 0, True)])
+def test_sgd_on_lists_is_sgd(momentum: float, dampening: float, nesterov: bool, dtype: torch.dtype) -> None:
+    start, *grads = _numbers(dtype)
+    leaf = start.clone().requires_grad_()
+    options = {
+        "momentum": momentum,
+        "dampening": dampening,
+        "nesterov": nesterov,
+        "weight_decay": 0.1,
+        "maximize": True,
+    }
+    expected = _stepped(torch.optim.SGD([leaf], 0.1, **options), leaf, grads)
+    buffers: list[torch.Tensor | None] = [None]
+    for grad in grads:
+        on_lists.sgd([start], [grad], buffers, lr=0.1, **options)
+    torch.testing.assert_close(start, expected)
+    assert (buffers[0] is None) == (momentum == 0)
+
+
+def test_the_numbers_are_torchs() -> None:
+    params, means, squares = [torch.tensor([1.0, -2.0])], [torch.zeros(2)], [torch.zeros(2)]
+    on_lists.adam(
+        params, [torch.tensor([0.5, 3.0])], means, squares, [], [torch.tensor(1.0)], amsgrad=False, beta1=0.9,
+        beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8, maximize=False,
+    )  # fmt: skip
+    assert params[0].tolist() == pytest.approx([0.9257540106773376, -2.0742459297180176])
+
+
+def test_counts_that_are_numbers_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="`state_steps` argument must contain a list of singleton tensors"):
+        options = {"beta1": 0, "beta2": 0, "lr": 1, "weight_decay": 0, "eps": 0}
+        on_lists.adam([], [], [], [], [], [1], amsgrad=False, maximize=False, **options)  # type: ignore[list-item]
