@@ -13,6 +13,7 @@ from funcgrad.nn.modules.transformer import (  # type: ignore[attr-defined]
     _generate_square_subsequent_mask,
     _get_seq_len,
 )
+from funcgrad.nn.modules.utils import _list_with_default  # type: ignore[attr-defined]
 
 import funcgrad as torch
 from funcgrad.nn import functional as F
@@ -51,6 +52,9 @@ def test_causal_masks_are_recognised() -> None:
 
 def test_small_helpers() -> None:
     assert _reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
+    assert _list_with_default([None, 3], [1, 2, 5, 6]) == [5, 3] and _list_with_default(3, [1]) == 3
+    with pytest.raises(ValueError, match="Input dimension should be at least 3"):
+        _list_with_default([1, 2], [1, 2])
     assert int in get_args(_shape_t) and torch.Size in get_args(_shape_t)
     with pytest.warns(FutureWarning, match="`apply_permutation` is deprecated"):
         assert apply_permutation(torch.arange(3).view(1, 3), torch.tensor([2, 0, 1])).tolist() == [[2, 0, 1]]

@@ -12,6 +12,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad.func import functional_call
 from funcgrad.nn.utils import parametrizations, parametrize, prune
+from funcgrad.nn.utils.convert_parameters import _check_param_device
 from funcgrad.nn.utils.rnn import (
     PackedSequence,
     pack_padded_sequence,
@@ -74,6 +75,12 @@ def test_parameters_as_one_vector_and_back() -> None:
     nn.utils.vector_to_parameters(torch.arange(9.0), layer.parameters())
     assert layer.weight.tolist() == [[0, 1], [2, 3], [4, 5]] and layer.bias.tolist() == [6, 7, 8]
     assert layer.weight.is_leaf and layer.weight.requires_grad
+
+
+def test_the_parameters_of_one_vector_are_on_one_device() -> None:
+    assert _check_param_device(torch.ones(1), None) == _check_param_device(torch.ones(1), -1) == -1
+    with pytest.raises(TypeError, match="Found two parameters on different devices"):
+        _check_param_device(torch.ones(1), 0)
 
 
 @pytest.mark.parametrize("batch_first", [True, False])

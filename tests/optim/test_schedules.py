@@ -131,6 +131,15 @@ def test_get_lr_outside_of_step_warns() -> None:
         scheduler.get_lr()
 
 
+def test_a_step_of_ones_own_may_ask_for_rates_without_a_warning() -> None:
+    scheduler = lr_scheduler.StepLR(two_groups(), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with lr_scheduler._enable_get_lr_call(scheduler) as same:
+            assert same is scheduler and scheduler.get_lr() == scheduler.get_last_lr()
+    assert not scheduler._get_lr_called_within_step
+
+
 def test_a_rate_that_is_a_tensor_is_changed_in_place() -> None:
     rate = torch.tensor(0.5)
     optimizer = torch.optim.SGD([parameter([1.0])], lr=rate)

@@ -7,7 +7,8 @@ where it can `_get_closed_form_lr`, the same in terms of `base_lrs`. Gift: stepp
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from funcgrad._tensor.tensor import Tensor
@@ -110,11 +111,8 @@ class LRScheduler:
 
     def _set(self, rule: Callable[[], list[Rate]]) -> None:
         """Set what a rule says; inside, it can tell that it is `step` that asks."""
-        self._get_lr_called_within_step = True
-        try:
+        with _enable_get_lr_call(self):
             rates = rule()
-        finally:
-            self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_value(group, "lr", rate)
         self._last_lr = values_of(self.optimizer, "lr")
@@ -132,6 +130,16 @@ class LRScheduler:
                 UserWarning,
                 stacklevel=3,
             )
+
+
+@contextmanager
+def _enable_get_lr_call(o: LRScheduler) -> Iterator[LRScheduler]:
+    """Let `get_lr` of a schedule know that it is asked by a step: it does not warn inside."""
+    o._get_lr_called_within_step = True
+    try:
+        yield o
+    finally:
+        o._get_lr_called_within_step = False
 
 
 class _LRScheduler(LRScheduler):
