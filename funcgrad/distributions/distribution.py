@@ -73,12 +73,13 @@ class Distribution:
                 stacklevel=3,
             )
             return
-        waits = False
+        waits, as_made = False, object.__new__(type(self))
+        vars(as_made).update(vars(self))  # an error that comes later does not tell what was derived since
         for name, constraint in wanted.items():
             is_derived = name not in vars(self) and isinstance(getattr(type(self), name), lazy_property)
             if not constraints.is_dependent(constraint) and not is_derived:
                 value = getattr(self, name)
-                waits |= _require(constraint, value, functools.partial(self._wrong, name, constraint, value))
+                waits |= _require(constraint, value, functools.partial(as_made._wrong, name, constraint, value))
         if waits:
             look()
 

@@ -360,3 +360,10 @@ def test_numbers_beside_the_simplex_are_refused_without_a_warning_of_numpys(recw
 def test_a_list_is_no_tensor_of_probabilities() -> None:
     with pytest.raises(AttributeError, match=r"^'list' object has no attribute 'dim'$"):
         D.Categorical([0.5, 0.5])  # type: ignore[arg-type]  # what is refused
+
+
+def test_a_late_error_shows_the_distribution_as_it_was_made() -> None:
+    logits = torch.zeros(2, requires_grad=True).exp() * float("nan")
+    choice = D.Categorical(logits=logits)
+    with pytest.raises(ValueError, match=r"of distribution Categorical\(logits: torch\.Size\(\[2\]\)\) to satisfy"):
+        choice.probs.tolist()
