@@ -12,6 +12,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad.func import functional_call
 from funcgrad.nn.utils import parametrizations, parametrize, prune
+from funcgrad.nn.utils._named_member_accessor import set_tensor, swap_submodule, swap_tensor
 from funcgrad.nn.utils.convert_parameters import _check_param_device
 from funcgrad.nn.utils.rnn import (
     PackedSequence,
@@ -340,3 +341,36 @@ def test_a_pruning_that_is_refused_leaves_the_layer_as_it_was() -> None:
     with pytest.raises(ValueError, match="Structured pruning can only be applied to multidimensional tensors"):
         prune.ln_structured(layer, "bias", amount=1, n=2, dim=0)
     assert list(layer.state_dict()) == ["weight", "bias"] and not prune.is_pruned(layer)
+
+
+def test_members_are_exchanged_by_name_as_what_they_are() -> None:
+    layer = nn.Linear(2, 2)
+    weight, zeros = layer.weight, torch.zeros(2, 2)
+    assert swap_tensor(layer, "weight", zeros) is weight
+    assert layer._parameters["weight"] is zeros
+    set_tensor(layer, "weight", weight)
+    assert layer.weight is weight
+    missing = swap_tensor(layer, "extra", zeros, allow_missing=True)
+    assert swap_tensor(layer, "extra", missing) is zeros
+    assert not hasattr(layer, "extra")
+    assert swap_tensor(layer, "bias", missing) is not None
+    assert "bias" not in layer._parameters
+    model = nn.Sequential(layer)
+    assert swap_submodule(model, "0", other := nn.ReLU()) is layer
+    assert model[0] is other
+
+
+@pytest.mark.parametrize(
+    ("exchange", "error", "words"),
+    [
+        (lambda layer: swap_tensor(layer, "none", torch.ones(1)), AttributeError, "Linear has no attribute `none`"),
+        (lambda layer: swap_tensor(layer, "training", torch.ones(1)), TypeError, "attribute `training`: True is not"),
+        (lambda layer: swap_tensor(layer, "a.b", torch.ones(1)), KeyError, "t contain"),
+        (lambda layer: set_tensor(layer, "", torch.ones(1)), KeyError, "t be empty string"),
+        (lambda layer: set_tensor(layer, "weight", 3), TypeError, r"3 is not an instance of torch\.Tensor"),
+        (lambda layer: swap_submodule(layer, "none", layer), KeyError, "submodule none does not exist"),
+    ],
+)
+def test_what_is_no_member_is_not_exchanged(exchange: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        exchange(nn.Linear(2, 2))
