@@ -420,6 +420,7 @@ HalfStorage: Any
 IntStorage: Any
 LongStorage: Any
 ShortStorage: Any
+StorageBase: Any
 SymBool: Any
 SymFloat: Any
 SymInt: Any

@@ -69,7 +69,8 @@ from funcgrad._tensor.creation import (
     zeros,
     zeros_like,
 )
-from funcgrad._tensor.interop import from_dlpack, from_file
+from funcgrad._tensor.interop import from_dlpack
+from funcgrad._tensor.mirrors import from_file
 from funcgrad._tensor.overriding import all_ask, asks
 from funcgrad._tensor.registry import FUNCTIONS
 from funcgrad._tensor.tensor import Tensor

@@ -177,15 +177,6 @@ def to_jax(tensor: Tensor) -> jax.Array:
     return array
 
 
-def from_file(
-    filename: str, shared: bool | None = None, size: int = 0, *, dtype: Any = None,
-    requires_grad: bool = False, **_: Any,
-) -> Tensor:  # fmt: skip
-    """Return the first `size` numbers of a binary file as a tensor; the file itself is not kept open or written."""
-    kind = dtypes.get_default_dtype() if dtype is None else dtype
-    return from_host(np.fromfile(filename, kind.numpy, size), requires_grad=requires_grad)
-
-
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return a tensor that reads another library's array (anything with `__dlpack__`), without a copy where JAX can.
 

@@ -8,11 +8,13 @@ nobody holds the array any longer (`t.numpy()[0] = 1`); then it costs nothing.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import numpy as np
 
+from funcgrad._base import dtypes
 from funcgrad._ops.table import Op
 from funcgrad._program.record import numbers_of
 from funcgrad._program.value import Value
@@ -142,6 +144,35 @@ def tensor_of(array: Numbers, device: Any = None) -> Tensor:
     refuse_backwards(array)
     made = lying_as(from_host(array, device=device), array)
     if array.flags.writeable and array.dtype.kind != "V" and _can_share(made):  # V: numpy knows them by name only
+        _share(made, array, ())
+    return made
+
+
+def from_file(
+    filename: str | os.PathLike[str], shared: bool | None = None, size: int = 0, *, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False, **_: Any,
+) -> Tensor:  # fmt: skip
+    """Return the first `size` numbers of a binary file as a tensor.
+
+    shared: the file is made, or made longer, where need be, and has what is written to the tensor; what others write to
+    it is found as with arrays of numpy's. Otherwise it is read once. RuntimeError: it is not there, or too short.
+    """
+    kind = (dtypes.get_default_dtype() if dtype is None else dtype).numpy
+    needed = size * kind.itemsize
+    if shared:
+        with open(filename, "ab") as made:
+            made.truncate(max(needed, made.tell()))
+    try:
+        found = os.stat(filename).st_size
+    except FileNotFoundError as error:
+        raise RuntimeError(f"unable to open file <{filename}> in read-only mode: {error.strerror} (2)") from None
+    if found < needed:
+        raise RuntimeError(f"file <{filename}> size <{found}> is smaller than the required mapping size <{needed}>")
+    if not shared or not size:
+        return from_host(np.fromfile(filename, kind, size), device=device, requires_grad=requires_grad)
+    array = np.memmap(filename, kind, "r+", shape=(size,))
+    made = from_host(array.copy(), device=device, requires_grad=requires_grad)
+    if _can_share(made):
         _share(made, array, ())
     return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from abc import ABC
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -236,6 +237,17 @@ def _storage_of(dtype: Any, name: str) -> type[TypedStorage]:
 
 FUNCTIONS.update((f"{name}Storage", _storage_of(dtype, name)) for dtype, name in TYPE_NAMES.items())
 FUNCTIONS["TypedStorage"], FUNCTIONS["UntypedStorage"] = TypedStorage, UntypedStorage
+
+
+class StorageBase(ABC):  # noqa: B024  # asked about, never derived from
+    """What storages of bytes are instances of, and typed ones are not."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        return issubclass(subclass, UntypedStorage) and not issubclass(subclass, TypedStorage)
+
+
+FUNCTIONS["StorageBase"] = StorageBase
 
 
 @method()

@@ -154,3 +154,30 @@ def test_a_storage_shows_its_bytes_and_reads_a_file_by_parts(tmp_path: Path) -> 
     assert (len(mapped), mapped[7], torch.asarray(mapped[2:4]).tolist()) == (8, 7, [2, 3])
     with pytest.raises(RuntimeError, match="shared=False"):
         torch.UntypedStorage.from_file(file, shared=True, nbytes=8)
+
+
+def test_a_storage_of_bytes_is_one_and_a_typed_one_is_not() -> None:
+    x = torch.ones(2)
+    assert isinstance(x.untyped_storage(), torch.StorageBase)
+    assert not issubclass(torch.TypedStorage, torch.StorageBase)
+
+
+def test_a_file_that_is_shared_has_what_is_written_to_the_tensor(tmp_path: Path) -> None:
+    file = tmp_path / "numbers"
+    x = torch.from_file(file, shared=True, size=3)
+    assert (x.tolist(), file.stat().st_size) == ([0, 0, 0], 12)
+    x[1] = 7
+    x.add_(1)
+    assert np.fromfile(file, np.float32).tolist() == [1, 8, 1]
+    np.memmap(file, np.float32, "r+")[0] = 5
+    assert x.tolist() == [5, 8, 1]
+    assert torch.from_file(file, size=2).tolist() == [5, 8]
+    torch.from_file(file, size=2).zero_()
+    assert np.fromfile(file, np.float32).tolist() == [5, 8, 1]
+    assert torch.from_file(file, shared=True, size=4).tolist() == [5, 8, 1, 0]
+    half = torch.from_file(tmp_path / "half", shared=True, size=1, dtype=torch.bfloat16).fill_(1.5)
+    assert torch.from_file(tmp_path / "half", size=1, dtype=half.dtype).tolist() == [1.5]
+    with pytest.raises(RuntimeError, match="size <16> is smaller than the required mapping size <32>"):
+        torch.from_file(file, size=8)
+    with pytest.raises(RuntimeError, match="unable to open file"):
+        torch.from_file(tmp_path / "none", size=1)
