@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,13 +64,17 @@ _age = itertools.count(1).__next__
 
 
 class Lifted(LiftedValue):
-    """A value at a level: `below` is the Variable that it stands for; `tangent`, at a jvp level, its derivative."""
+    """A value at a level: `below` is the Variable that it stands for; `tangent`, at a jvp level, its derivative.
 
-    __slots__ = ("below", "level", "tangent")
+    again: what makes it anew at a later run of vmap, for one that is kept from run to run.
+    """
+
+    __slots__ = ("again", "below", "level", "tangent")
 
     def __init__(self, level: Level, below: Variable, shown: Aval, tangent: Variable | None = None) -> None:
         super().__init__(None, None, 0, shown)
         self.level, self.below, self.tangent = level, below, tangent
+        self.again: Callable[[BatchLevel], Variable] | None = None
 
     def read(self) -> Any:
         """Return the array that Python may look at."""
@@ -141,12 +145,19 @@ class Level:
 class BatchLevel(Level):
     """The level of vmap: a value is one entry of the batch, which is the first dimension of what it stands for."""
 
-    __slots__ = ("randomness", "size")
+    __slots__ = ("entered", "number", "randomness", "revived", "size")
     printed_as = "BatchedTensor(lvl={}, bdim=0, value="
 
     def __init__(self, size: int, randomness: str) -> None:
+        """Begin inside of the levels that run.
+
+        entered: the inputs, what stands for each inside, and the Variable that this began with. revived: what stands
+        for those of an earlier run.
+        """
         super().__init__()
-        self.size, self.randomness = size, randomness
+        self.size, self.randomness, self.number = size, randomness, len(thread.running) + 1
+        self.entered: list[tuple[Any, Any, Variable]] = []
+        self.revived: dict[Lifted, Variable] = {}
 
     def lift(self, below: Variable) -> Variable:
         """Return a Variable at this level that stands for a batch."""
@@ -315,11 +326,20 @@ def still_lifted(variable: Variable) -> Variable:
     """Return the Variable; what it stands for, where the run of its level is over."""
     value = variable.value
     while type(value) is Lifted and value.level.finished:
-        if type(value.level) is BatchLevel:
-            raise RuntimeError(_ESCAPED)
-        variable = value.below
+        variable = _revived(value) if type(value.level) is BatchLevel else value.below
         value = variable.value
     return variable
+
+
+def _revived(entry: Lifted) -> Variable:
+    """Return what stands for an entry that an earlier run of vmap was given in the one that now runs in its place."""
+    ended: Any = entry.level
+    running = thread.running[ended.number - 1] if ended.number <= len(thread.running) else None
+    if entry.again is None or not isinstance(running, BatchLevel) or running.size != ended.size:
+        raise RuntimeError(_ESCAPED)
+    if entry not in running.revived:
+        running.revived[entry] = entry.again(running)
+    return running.revived[entry]
 
 
 def is_batched(variable: Variable) -> bool:

@@ -15,7 +15,8 @@ from funcgrad._tensor.aliases import write
 from funcgrad._tensor.pytree import leaves_of, spread, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.plain import is_plain, plain
-from funcgrad.utils._pytree import tree_structure
+from funcgrad.func.wrapped import _remove_batch_dim, batch_of, enter, level_at
+from funcgrad.utils._pytree import TreeSpec, tree_flatten, tree_structure, tree_unflatten
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -44,44 +45,49 @@ def vmap(
         if is_plain(args) and chunk_size is None:
             axes = list(in_dims) if isinstance(in_dims, tuple) else in_dims
             return jax.vmap(functools.partial(plain(func), **kwargs), axes, out_dims)(*args)
-        label = getattr(func, "__name__", repr(func))
-        given = leaves_of(args)
-        dims, size = _checked(f"vmap({label}, in_dims={in_dims}, ...)(<inputs>)", in_dims, args, given)
+        size, dims, given, structure = _process_batched_inputs(in_dims, args, func)
+        if chunk_size is None:
+            return _run(func, kwargs, size, (dims, given, structure), out_dims, randomness)
         parts = []
-        for start in range(0, max(size, 1), chunk_size or max(size, 1)):
-            part = given
-            if chunk_size is not None:
-                part = [_part(x, dim, start, min(chunk_size, size - start)) for x, dim in zip(given, dims, strict=True)]
-            length = min(chunk_size or size, size - start)
-            parts.append(_run(label, func, with_leaves(args, part), kwargs, dims, length, out_dims, randomness))
-        return parts[0] if len(parts) == 1 else _joined(label, parts, out_dims)
+        for start in range(0, max(size, 1), chunk_size):
+            length = min(chunk_size, size - start)
+            part = [_part(x, dim, start, length) for x, dim in zip(given, dims, strict=True)]
+            parts.append(_run(func, kwargs, length, (dims, part, structure), out_dims, randomness))
+        return parts[0] if len(parts) == 1 else _joined(func, parts, out_dims)
 
     return mapped
 
 
 def _run(
-    label: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any], dims: Sequence[Any], size: int,
+    func: Callable[..., Any], kwargs: dict[str, Any], size: int, inputs: tuple[list[Any], list[Any], TreeSpec],
     out_dims: Any, randomness: str,
 ) -> Any:  # fmt: skip
     level = BatchLevel(size, randomness)
-    given = [x if not dim else fg.movedim(x, dim, 0) for x, dim in zip(leaves_of(args), dims, strict=True)]
-    entries = [x if dim is None else Tensor._of(level.lift(x._current())) for x, dim in zip(given, dims, strict=True)]
-    before = [x._current() if isinstance(x, Tensor) else None for x in entries]
+    dims, given, structure = inputs
+    alike = [x for x, dim in zip(given, dims, strict=True) if dim is None and isinstance(x, Tensor)]
+    level.entered = [(x, x, x._current()) for x in alike]
     thread.batches.append(level)
     try:
         with level.running():
-            result = func(*with_leaves(args, entries), **kwargs)
-            for written in zip(given, entries, before, strict=True):
+            nesting = len(thread.running)
+            result = func(*_create_batched_inputs(dims, given, nesting, structure), **kwargs)
+            for written in level.entered:
                 _write_back(level, *written)
+            return _unwrap_batched(result, out_dims, nesting, size, func)
     finally:
+        level.entered.clear()
+        level.revived.clear()
         thread.batches.pop()
-    places = _places(label, out_dims, result)
-    leaves = leaves_of(result)
-    return with_leaves(result, [_whole(label, level, *pair) for pair in zip(leaves, places, strict=True)])
 
 
-def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return the dimension that is mapped of each leaf, and the size of the batch."""
+# Three steps by torch's names, with its parameters: libraries with containers of tensors put their own in these places.
+
+
+def _process_batched_inputs(
+    in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
+) -> tuple[int, list[int | None], list[Any], TreeSpec]:
+    """Return the size of the batch; of each leaf the dimension that is mapped; the leaves and their structure."""
+    label = f"vmap({_get_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"{label}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
@@ -93,10 +99,11 @@ def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[An
             "to vmap over a function with no inputs. The latter is unsupported."
         )
     try:
-        dims = spread(in_dims, args, "in_dims")
+        spread_dims = spread(in_dims, args, "in_dims")
     except ValueError:
         raise ValueError(f"{label}: {_incompatible('in_dims', in_dims, 'inputs', args)}") from None
-    dims = [_dim(label, *pair) for pair in zip(dims, given, strict=True)]
+    given, structure = tree_flatten(args)
+    dims = [_dim(label, *pair) for pair in zip(spread_dims, given, strict=True)]
     sizes = [x.shape[dim] for x, dim in zip(given, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -105,7 +112,33 @@ def _checked(label: str, in_dims: Any, args: tuple[Any, ...], given: Sequence[An
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    return dims, sizes[0]
+    return sizes[0], dims, given, structure
+
+
+def _create_batched_inputs(
+    flat_in_dims: Sequence[int | None], flat_args: Sequence[Any], vmap_level: int, args_spec: TreeSpec
+) -> Any:
+    """Return the arguments as each entry of the batch has them."""
+    level, pairs = level_at(vmap_level), zip(flat_in_dims, flat_args, strict=True)
+    return tree_unflatten([x if dim is None else enter(level, x, dim) for dim, x in pairs], args_spec)
+
+
+def _unwrap_batched(
+    batched_outputs: Any, out_dims: Any, vmap_level: int, batch_size: int, func: Callable[..., Any]
+) -> Any:
+    """Return the results with the batch as one of their dimensions."""
+    name = _get_name(func)
+    leaves, structure = tree_flatten(batched_outputs)
+    places = zip(leaves, _places(name, out_dims, batched_outputs), strict=True)
+    whole = [_maybe_remove_batch_dim(name, leaf, vmap_level, batch_size, dim) for leaf, dim in places]
+    return tree_unflatten(whole, structure)
+
+
+def _get_name(func: Callable[..., Any]) -> str:
+    """Return what errors call a function."""
+    if isinstance(func, functools.partial):
+        return f"functools.partial({_get_name(func.func)}, ...)"
+    return getattr(func, "__name__", repr(func))
 
 
 def _dim(label: str, dim: Any, given: Any) -> int | None:
@@ -129,9 +162,10 @@ def _dim(label: str, dim: Any, given: Any) -> int | None:
     return dim % rank
 
 
-def _write_back(level: BatchLevel, given: Any, entry: Any, before: Variable | None) -> None:
+def _write_back(level: BatchLevel, given: Tensor, entry: Tensor, before: Variable) -> None:
     """Let an input have what the function wrote to it in place, for all entries."""
-    if before is None or (now := entry._current()).value is before.value:
+    now = entry._current()
+    if now.value is before.value:
         return
     if entry is given:
         if level.is_own(now):
@@ -139,7 +173,7 @@ def _write_back(level: BatchLevel, given: Any, entry: Any, before: Variable | No
             raise RuntimeError(_UNMAPPED)
     elif now.aval.shape == before.aval.shape:  # not so: it took another shape, which is the name's alone
         given._check_writable()
-        given._write(_batch_of(level, entry)._current())
+        given._write(batch_of(level, entry)._current())
 
 
 _UNMAPPED = (
@@ -174,36 +208,24 @@ def _places(label: str, out_dims: Any, result: Any) -> list[Any]:
         raise ValueError(f"vmap({label}, ..., out_dims={out_dims})(<inputs>): {words}") from None
 
 
-def _whole(label: str, level: BatchLevel, result: Any, dim: int | None) -> Any:
-    """Return a result with the batch as its dimension `dim`."""
-    is_entry = isinstance(result, Tensor) and level.is_own(result._current())
-    if dim is None:
-        if is_entry:
-            raise ValueError(f"vmap({label}, ...): `{label}` can not return a BatchedTensor when out_dim is None")
-        return result
-    if not isinstance(result, Tensor):
+def _maybe_remove_batch_dim(
+    name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: int | None
+) -> Any:
+    """Return a result with the batch as its dimension `out_dim`; None: nothing of the batch may be in it."""
+    if out_dim is None:
+        if isinstance(batched_output, Tensor) and level_at(vmap_level).is_own(batched_output._current()):
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return batched_output
+    if not isinstance(batched_output, Tensor):
         raise ValueError(
-            f"vmap({label}, ...): `{label}` must only return Tensors, got type {type(result)}. Did you mean to set "
-            "out_dims= to None for output?"
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(batched_output)}. Did you mean to "
+            "set out_dims= to None for output?"
         )
-    batch = _batch_of(level, result)
-    if not -batch.ndim <= dim < batch.ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-batch.ndim}, {batch.ndim - 1}], but got {dim})"
-        )
-    return batch if dim == 0 else fg.movedim(batch, 0, dim)
+    return _remove_batch_dim(batched_output, vmap_level, batch_size, out_dim)
 
 
-def _batch_of(level: BatchLevel, entry: Tensor) -> Tensor:
-    """Return all entries, the batch as the first dimension: alike where nothing of the batch is in them."""
-    variable = entry._current()
-    if level.is_own(variable):
-        return Tensor._of(level.lower(variable))
-    return entry.unsqueeze(0).expand(level.size, *entry.shape)
-
-
-def _joined(label: str, parts: list[Any], out_dims: Any) -> Any:
-    places = _places(label, out_dims, parts[0])
+def _joined(func: Callable[..., Any], parts: list[Any], out_dims: Any) -> Any:
+    places = _places(_get_name(func), out_dims, parts[0])
     columns = zip(*map(leaves_of, parts), strict=True)
     joined = [
         column[0] if dim is None else fg.cat(list(column), dim) for column, dim in zip(columns, places, strict=True)
