@@ -27,6 +27,13 @@ _levels = _Levels()
 _GIVEN = "_tangent_given"  # where a dual tensor keeps the tensor that it was made with
 
 
+def __getattr__(name: str) -> int:
+    """Answer for `_current_level`, the number of the level that is open; -1 for none."""
+    if name == "_current_level":
+        return len(_levels.open) - 1
+    raise AttributeError(f"module 'torch.autograd.forward_ad' has no attribute '{name}'")
+
+
 class UnpackedDualTensor(NamedTuple):
     """What `unpack_dual` returns; the tangent is None where the tensor does not move in the direction."""
 

@@ -11,9 +11,9 @@ from funcgrad._tensor.functions import typename
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn.parameter import Buffer, Parameter
 
-everywhere_parameter: OrderedDict[int, Callable[..., Any]] = OrderedDict()
-everywhere_buffer: OrderedDict[int, Callable[..., Any]] = OrderedDict()
-everywhere_module: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_parameter_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_buffer_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_module_registration_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 
 
 class Members:
@@ -33,7 +33,7 @@ class Members:
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = _registered(everywhere_buffer, self, name, tensor)
+        self._buffers[name] = _registered(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -56,14 +56,14 @@ class Members:
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = _registered(everywhere_parameter, self, name, param)
+        self._parameters[name] = _registered(_global_parameter_registration_hooks, self, name, param)
 
     def add_module(self, name: str, module: Any) -> None:
         """Enter a submodule, or None."""
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules, f'module name can\'t contain ".", got: {name}')
-        self._modules[name] = _registered(everywhere_module, self, name, module)
+        self._modules[name] = _registered(_global_module_registration_hooks, self, name, module)
 
     def register_module(self, name: str, module: Any) -> None:
         """Do what `add_module` does."""
@@ -133,13 +133,13 @@ class Members:
             self.register_parameter(name, value)
         elif isinstance(value, Members):
             self._make_room("module", name, ("_parameters", "_buffers"))
-            self._modules[name] = _registered(everywhere_module, self, name, value)
+            self._modules[name] = _registered(_global_module_registration_hooks, self, name, value)
         elif name in self.__dict__.get("_modules", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
-            self._modules[name] = _registered(everywhere_module, self, name, value)
+            self._modules[name] = _registered(_global_module_registration_hooks, self, name, value)
         elif name in self.__dict__.get("_buffers", ()) or isinstance(value, Buffer):
             self._set_buffer(name, value)
         else:
@@ -190,17 +190,17 @@ class Members:
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, parameter)` whenever a parameter is registered; it may return another one."""
-    return RemovableHandle(everywhere_parameter, hook)
+    return RemovableHandle(_global_parameter_registration_hooks, hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, buffer)` whenever a buffer is registered; it may return another one."""
-    return RemovableHandle(everywhere_buffer, hook)
+    return RemovableHandle(_global_buffer_registration_hooks, hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, name, submodule)` whenever a submodule is registered; it may return another one."""
-    return RemovableHandle(everywhere_module, hook)
+    return RemovableHandle(_global_module_registration_hooks, hook)
 
 
 def _member(module: Any, name: str) -> Any:

@@ -28,7 +28,7 @@ _ANSWERED = {  # what a tensor without a shape answers all the same
 }  # fmt: skip
 
 
-class _MarkedToo(type(Tensor)):
+class _ParameterMeta(type(Tensor)):
     """Makes instances of a class also those of the user's own kinds of tensors that carry its mark."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -38,7 +38,7 @@ class _MarkedToo(type(Tensor)):
         return super().__instancecheck__(instance)
 
 
-class Parameter(Tensor, metaclass=_MarkedToo):
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf that wants gradients, and that a module registers when it is assigned to an attribute."""
 
     __slots__ = ()
@@ -76,7 +76,7 @@ def _marked(found: Any, data: Tensor) -> Any:
     return found
 
 
-class Buffer(Tensor, metaclass=_MarkedToo):
+class Buffer(Tensor, metaclass=_ParameterMeta):
     """What a module registers as a buffer when it is assigned to an attribute: a tensor that is marked."""
 
     persistent: bool

@@ -25,8 +25,17 @@ class View(ModuleType):
         super().__init__(name, f"{name}: see {', '.join(rooms)}.")
         self.__path__ = []
         self.__file__ = importlib.import_module("funcgrad").__file__
-        self._rooms = tuple(rooms)
-        vars(self).update(own or {})
+        vars(self).update(own or {}, _rooms=tuple(rooms))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a name in the room whose it is, for the functions there; what is no room's is the view's own."""
+        own = name.startswith("__") or isinstance(value, ModuleType)
+        rooms = [] if own else [imported(room) for room in self._rooms if room.partition(".")[0] == "funcgrad"]
+        for room in rooms:
+            if name in vars(room):
+                vars(self).pop(name, None)
+                return setattr(room, name, value)
+        return super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         for room in self._rooms:

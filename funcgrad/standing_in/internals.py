@@ -6,6 +6,7 @@ from typing import Any
 
 from funcgrad._base.errors import LinAlgError
 from funcgrad._tape import levels
+from funcgrad._tensor import overriding
 from funcgrad._tensor.overriding import DisableTorchFunction as DisableTorchFunction
 from funcgrad._tensor.overriding import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from funcgrad._tensor.overriding import disabled
@@ -31,6 +32,16 @@ class Value:
 def _are_functorch_transforms_active() -> bool:
     """Tell whether a function that is transformed (grad, vmap, jvp) runs."""
     return bool(levels.thread.running)
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Tell whether a mode (`torch.overrides.TorchFunctionMode`) is asked first."""
+    return bool(overriding.state.modes)
+
+
+def _is_alias_of(tensor: Tensor, other: Tensor) -> bool:
+    """Tell whether two tensors show the same storage."""
+    return tensor.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
 
 
 _log_api_usage_once = _jit_set_profiling_executor = _jit_set_profiling_mode = _accepted

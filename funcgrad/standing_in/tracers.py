@@ -17,8 +17,16 @@ def is_fake(x: object) -> bool:
     return isinstance(x, FakeTensor)
 
 
+def active_fake_mode() -> None:
+    """Return the mode in which new tensors are fake: none."""
+
+
+def detect_fake_mode(inputs: Any = None) -> None:
+    """Return the mode that made these tensors, or is active: none."""
+
+
 def get_proxy_mode() -> None:
     """Return the mode in which proxies are traced: none."""
 
 
-__all__ = ["FakeTensor", "get_proxy_mode", "is_fake"]
+__all__ = ["FakeTensor", "active_fake_mode", "detect_fake_mode", "get_proxy_mode", "is_fake"]

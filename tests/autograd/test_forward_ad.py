@@ -32,3 +32,10 @@ def test_a_dual_tensor_prints_with_its_tangent() -> None:
         assert repr(dual) == "tensor([1., 1.], tangent=tensor([1., 2.]))"
         assert repr(dual.sum()) == "tensor(2., tangent=3.0)"
     assert repr(dual) == "tensor([1., 1.])"
+
+
+def test_the_open_level_has_a_number() -> None:
+    assert forward_ad._current_level == -1
+    with forward_ad.dual_level():
+        assert forward_ad._current_level == 0
+    assert not hasattr(forward_ad, "_current_depth")

@@ -324,3 +324,7 @@ def test_on_an_accelerator_large_batches_are_sent_there_ahead(context: Any, monk
     batches = [[(type(x._current().value.array) is np.ndarray, x.sum().item()) for x in batch] for batch in loader]
     sums = [(x.sum().item(), y.sum().item()) for x, y in DataLoader(data, batch_size=2)]
     assert batches == [[(False, x), (True, y)] for x, y in sums]
+
+
+def test_a_worker_begins_with_torchs_words() -> None:
+    assert workers._generate_state(12345678901234, 3) == [2677634501, 810098766, 226270600, 4115140591]

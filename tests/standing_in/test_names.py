@@ -121,3 +121,49 @@ def test_rooms_speak_of_themselves_by_torchs_names_where_one_is_misspelt(tmp_pat
         "module 'torch.distributions' has no attribute 'Gauss'",
         "True False",
     ]
+
+
+def test_what_is_set_in_torchs_module_is_what_the_functions_there_find(tmp_path: Path) -> None:
+    source = """\
+import torch._functorch.vmap as steps
+import torch._utils as own
+import torch
+unwrap = steps._unwrap_batched
+steps._unwrap_batched = lambda *given: ["ours", unwrap(*given).tolist()]
+print(torch.vmap(lambda x: x + 1)(torch.zeros(2)), steps._unwrap_batched is unwrap)
+own.number = 3
+print(own.number, hasattr(torch, "number"))
+"""
+    assert output_of(tmp_path, source) == ["['ours', [1.0, 1.0]] False", "3 False"]
+
+
+def test_torchs_machinery_answers_libraries(tmp_path: Path) -> None:
+    source = """\
+import torch
+from torch._guards import active_fake_mode, detect_fake_mode
+from torch._utils import _get_available_device_type, _get_device_module
+from torch.nn.modules import module
+hooks = module._global_parameter_registration_hooks
+from torch.nn.parameter import _ParameterMeta
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+x = torch.zeros(4)
+print(torch._C._is_alias_of(x, x[1:]), torch._C._is_alias_of(x, x.clone()), active_fake_mode(), detect_fake_mode([x]))
+print(_get_device_module("cpu") is torch.cpu, _get_available_device_type(), type(torch.nn.Parameter) is _ParameterMeta)
+with torch.overrides.BaseTorchFunctionMode():
+    print(torch._C._is_torch_function_mode_enabled())
+print(torch._C._is_torch_function_mode_enabled(), len(hooks))
+module.register_module_parameter_registration_hook(lambda *_: None)
+print(len(hooks))
+class Whole(torch.Tensor):
+    def __tensor_flatten__(self): return [], None
+    @staticmethod
+    def __tensor_unflatten__(inner, meta, size, stride): return Whole(0)
+print(is_traceable_wrapper_subclass(Whole(2)), is_traceable_wrapper_subclass(x))
+try: _get_device_module("toaster")
+except RuntimeError as error: print(error)
+"""
+    assert output_of(tmp_path, source) == [
+        "True False None None", "True None True", "True", "False 0", "1", "True False",
+        "Device 'toaster' does not have a corresponding module registered as 'torch.toaster'.",
+    ]  # fmt: skip

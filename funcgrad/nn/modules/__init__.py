@@ -44,7 +44,10 @@ from funcgrad.nn.parallel import DataParallel
 from funcgrad.nn.parameter import Parameter
 from funcgrad.serialization.names import register_globals, register_parameter
 
-_CONSTANTS = ("_EXTRA_STATE_KEY_SUFFIX", "_shape_t")
+_CONSTANTS = (
+    "_EXTRA_STATE_KEY_SUFFIX", "_global_buffer_registration_hooks", "_global_module_registration_hooks",
+    "_global_parameter_registration_hooks", "_shape_t",
+)  # fmt: skip
 _INSTANCE_NORMS = {name for name in vars(batchnorm) if "InstanceNorm" in name}
 _FILES: dict[str, tuple[ModuleType, ...]] = {
     "activation": (activation, multihead_attention), "adaptive": (adaptive,), "batchnorm": (batchnorm,),

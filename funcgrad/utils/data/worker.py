@@ -96,10 +96,15 @@ def work_in_process(sent: bytes, tasks: Any, results: Any) -> None:
     job: Job = pickle.loads(sent)
     random.seed(job.seed)
     draws.seed_default(job.seed)
-    low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
-    np.random.seed(np.random.SeedSequence([job.id, low, high, 0]).generate_state(4))
+    np.random.seed(_generate_state(job.base_seed, job.id))
     here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, worker_method="multiprocessing")
     _work(job, lambda: _get_while_parent_lives(tasks), lambda reply: results.put(_packed_reply(reply)))
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Return the four words with which numpy's generator begins in a worker."""
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(entropy).generate_state(4).tolist()
 
 
 def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
