@@ -170,3 +170,14 @@ def test_a_precision_recall_curve_counts_what_lies_above_each_threshold(tmp_path
         writer.add_pr_curve("cats", torch.tensor([0, 1, 1]), torch.tensor([0.2, 0.7, 1.0]), 0, num_thresholds=5)
     (file,) = tmp_path.iterdir()
     assert b"pr_curves" in file.read_bytes()
+
+
+def test_lists_and_several_numbers_are_refused_as_scalars(tmp_path: Path) -> None:
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(
+            NotImplementedError, match="Got <class 'list'>, but numpy array or torch tensor are expected"
+        ):
+            writer.add_scalar("loss", [0.5])
+        with pytest.raises(AssertionError, match="Was given size: 2 and 1 dimensions"):
+            writer.add_scalar("loss", torch.ones(2))
+        writer.add_scalar("loss", torch.ones(1, 1))

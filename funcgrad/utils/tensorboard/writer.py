@@ -38,7 +38,21 @@ def _joined(counts: Any, edges: Any, together: int) -> tuple[NDArray[Any], NDArr
 
 
 def _host(given: Any) -> NDArray[Any]:
-    return to_host(given.detach()) if isinstance(given, Tensor) else np.asarray(given)
+    if isinstance(given, Tensor):
+        return to_host(given.detach())
+    if not isinstance(given, np.ndarray) and not np.isscalar(given):
+        raise NotImplementedError(f"Got {type(given)}, but numpy array or torch tensor are expected.")
+    return np.asarray(given)
+
+
+def _number(given: Any) -> float:
+    numbers = _host(given).squeeze()
+    if numbers.ndim:
+        raise AssertionError(
+            "Tensor should contain one element (0 dimensions). Was given size: "
+            f"{numbers.size} and {numbers.ndim} dimensions."
+        )
+    return float(numbers)
 
 
 class SummaryWriter:
@@ -80,7 +94,7 @@ class SummaryWriter:
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
         """Write one number; a tensor of one element is computed now."""
-        self._add(tag, single(2, float(_host(scalar_value).reshape(()))), global_step, walltime)
+        self._add(tag, single(2, _number(scalar_value)), global_step, walltime)
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None,
@@ -89,7 +103,7 @@ class SummaryWriter:
         """Write several numbers that one plot shows, each into a folder of its own."""
         for tag, value in tag_scalar_dict.items():
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
-            self._add(main_tag, single(2, float(_host(value).reshape(()))), global_step, walltime, folder)
+            self._add(main_tag, single(2, _number(value)), global_step, walltime, folder)
 
     def add_histogram(
         self, tag: str, values: Any, global_step: int | None = None, bins: Any = "tensorflow",
@@ -179,7 +193,7 @@ class SummaryWriter:
         for value in hparam_values(hparam_dict, metric_dict):
             self._file(folder).add(value)
         for tag, metric in metric_dict.items():
-            self._add(tag, single(2, float(_host(metric).reshape(()))), global_step, None, folder)
+            self._add(tag, single(2, _number(metric)), global_step, None, folder)
 
     def add_embedding(
         self, mat: Any, metadata: Sequence[Any] | None = None, label_img: Any = None,
