@@ -136,3 +136,11 @@ def of_number(number: complex) -> dtype:
     if isinstance(number, int):
         return int64
     return _Default.dtype.to_complex() if isinstance(number, complex) else _Default.dtype
+
+
+PYTHON_TYPES: dict[type, dtype] = {
+    float: float64,
+    int: int64,
+    bool: bool_,
+    complex: complex128,
+}  # what each is as a dtype

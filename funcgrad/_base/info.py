@@ -71,6 +71,8 @@ class iinfo(_Limits, metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
 
 
 def _checked(name: str, given: Any) -> dtypes.dtype:
+    if isinstance(given, type) and given in dtypes.PYTHON_TYPES:
+        return dtypes.PYTHON_TYPES[given]
     if not isinstance(given, dtypes.dtype):
         raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {c_class_name(given)}")
     return given

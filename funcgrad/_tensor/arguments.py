@@ -213,12 +213,9 @@ def as_dtype(given: Any, label: str = "argument 'dtype'") -> Any:
     """Return funcgrad's dtype for a dtype, or Python's own float, int, bool or complex."""
     if given is None or isinstance(given, dtypes.dtype):
         return given
-    if isinstance(given, type) and given in _PYTHON_TYPES:
-        return _PYTHON_TYPES[given]
+    if isinstance(given, type) and given in dtypes.PYTHON_TYPES:
+        return dtypes.PYTHON_TYPES[given]
     raise TypeError(f"{label} must be torch.dtype, not {type(given).__name__}")
-
-
-_PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 
 class _Missing:

@@ -132,3 +132,10 @@ def test_the_limits_of_a_dtype_are_written_as_torch_writes_them(name: str, resol
     assert repr(iinfo(dtypes.int32)) == "iinfo(min=-2.14748e+09, max=2.14748e+09, dtype=int32)"
     assert finfo(dtypes.float8_e5m2fnuz).eps == 0.125 and finfo(dtypes.float8_e5m2).eps == 0.25
     assert repr(iinfo(dtypes.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
+
+
+def test_pythons_own_types_have_limits() -> None:
+    assert finfo(float).dtype == finfo(complex).dtype == "float64"
+    assert iinfo(int).max == 2**63 - 1
+    with pytest.raises(TypeError, match=r"torch\.bool is not supported by torch\.iinfo"):
+        iinfo(bool)
