@@ -9,6 +9,10 @@ from funcgrad._tape.modes import enable_grad
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.backwards import grad
+from funcgrad.autograd.functional_parts import _as_tuple as _as_tuple
+from funcgrad.autograd.functional_parts import _construct_standard_basis_for as _construct_standard_basis_for
+from funcgrad.autograd.functional_parts import _grad_postprocess as _grad_postprocess
+from funcgrad.autograd.functional_parts import _tuple_postprocess as _tuple_postprocess
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -121,11 +125,11 @@ class _Call:
     ) -> None:
         self.name, self.create_graph, self.strict = name, create_graph, strict
         self.many_inputs = isinstance(inputs, tuple)
-        given = _tensors(inputs, "inputs", name)
+        given = _as_tuple(inputs, "inputs", name)[1]
         self.inputs = tuple(_required(x, create_graph) for x in given) if fresh else given
         outputs = func(*self.inputs)
         self.many_outputs = isinstance(outputs, tuple)
-        self.outputs = _tensors(outputs, "outputs of the user-provided function", name)
+        self.outputs = _as_tuple(outputs, "outputs of the user-provided function", name)[1]
         if strict:
             for place, output in enumerate(self.outputs):
                 if not output.requires_grad:
@@ -140,7 +144,7 @@ class _Call:
             if len(like) != 1 or like[0].numel() != 1:
                 raise RuntimeError(f"The vector v can only be None if {single} with a single element.")
             return [fg.ones_like(like[0])]
-        given = _tensors(v, "v", self.name)
+        given = _as_tuple(v, "v", self.name)[1]
         if len(given) != len(like):
             raise RuntimeError(
                 f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}."
@@ -237,15 +241,3 @@ def _require_scalar(call: _Call, name: str) -> None:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if call.outputs[0].numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
-
-
-def _tensors(given: Any, what: str, name: str) -> Tensors:
-    listed = given if isinstance(given, tuple) else (given,)
-    for place, tensor in enumerate(listed):
-        if not isinstance(tensor, Tensor):
-            where = f"the value at index {place}" if isinstance(given, tuple) else f"the given {what}"
-            raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {where} has type "
-                f"{type(tensor)}."
-            )
-    return listed

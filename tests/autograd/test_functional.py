@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as torch
+from funcgrad.autograd import functional_parts as parts
 from tests.autograd import derivatives
 
 RECORDED = json.loads((Path(__file__).parent / "derivatives.json").read_text())
@@ -63,3 +64,19 @@ def test_a_backward_inside_a_dual_level_gives_gradients_that_move() -> None:
         assert [[n.item() for n in forward_ad.unpack_dual(g)] for g in both] == [[36.0, 36.0], [8.0, 12.0]]
         result.backward()
     assert (x.grad.item(), w.grad.item()) == (36.0, 8.0)
+
+
+def test_the_parts_of_a_jacobian_are_there_for_libraries() -> None:
+    pair = torch.ones(1, dtype=torch.float64), torch.ones(2)
+    basis = parts._construct_standard_basis_for(pair, (1, 2))
+    assert [(part.tolist(), part.dtype) for part in basis] == [
+        ([[1.0], [0.0], [0.0]], torch.float64), ([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], torch.float32),
+    ]  # fmt: skip
+    assert parts._as_tuple(pair)[0] and not parts._as_tuple(pair[0])[0]
+    with pytest.raises(TypeError, match="The inputs given to f must be either a Tensor or a tuple of Tensors"):
+        parts._as_tuple(3, "inputs", "f")
+    found = parts._grad_postprocess((pair[1].clone().requires_grad_(), (pair[0],)), create_graph=False)
+    assert not found[0].requires_grad and len(found[1]) == 1
+    assert parts._tuple_postprocess(((pair[0],), (pair[1],)), (True, False)) == pair
+    assert parts._tuple_postprocess((pair,), (False, True)) == pair
+    assert parts._tuple_postprocess(pair, False) is pair[0]
