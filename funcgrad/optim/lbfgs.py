@@ -18,7 +18,7 @@ from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import dense_gradients, require, require_lr
-from funcgrad.optim.line_search import Point, StrongWolfe, Vector
+from funcgrad.optim.line_search import Point, StrongWolfe, Vector, cubic_minimum
 from funcgrad.optim.optimizer import Group, Optimizer, ParamsT, StateDict
 from funcgrad.optim.recorded import evaluated
 from funcgrad.optim.rule import number
@@ -201,3 +201,44 @@ def _as_tensors(kept: Any) -> Any:
     if isinstance(kept, dict):
         return {name: _as_tensors(inner) for name, inner in kept.items()}
     return [_as_tensors(inner) for inner in kept] if isinstance(kept, list) else kept
+
+
+# The line search by torch's names, for optimizers of others
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Any, float, Any], tuple[Any, Tensor]], x: Any, t: float, d: Tensor, f: Any, g: Tensor, gtd: Any,
+    c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9, max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
+    """Return loss, gradient and size of a step along `d` that fulfils the strong Wolfe conditions, and the evaluations.
+
+    obj_func(x, t, d): the loss and the gradient after a step of size t. f, g, gtd: those before it, and the slope.
+    """
+    tried: dict[float, tuple[Any, Tensor]] = {0.0: (f, g)}
+
+    def evaluate(step: float) -> tuple[float, Vector]:
+        loss, gradient = obj_func(x, step, d)
+        tried[step] = loss, gradient.clone()
+        return float(loss), to_host(gradient)
+
+    search = StrongWolfe(
+        evaluate, to_host(d), Point(0.0, float(f), to_host(g), float(gtd)), most=max_ls,
+        tolerance_change=tolerance_change, enough_descent=c1, enough_flatter=c2,
+    )  # fmt: skip
+    found = search.search(float(t))
+    size = t if found.step == float(t) else g.new_tensor(found.step) if found.step else 0
+    return *tried[found.step], size, search.evaluations
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
+) -> Any:
+    """Return where the cubic through two points with these slopes is smallest within bounds; else their middle."""
+    first, second = (Point(float(x), float(f), np.empty(0), float(g)) for x, f, g in ((x1, f1, g1), (x2, f2, g2)))
+    low, high = sorted((x1, x2), key=float) if bounds is None else bounds
+    found = cubic_minimum(first, second, (float(low), float(high)))
+    for bound in (low, high):
+        if found == float(bound):
+            return bound
+    computed = [given for given in (x1, f1, g1, x2, f2, g2) if isinstance(given, Tensor)]
+    return computed[0].new_tensor(found) if computed else found

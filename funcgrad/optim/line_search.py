@@ -11,8 +11,6 @@ import numpy as np
 Vector = np.ndarray
 Evaluate = Callable[[float], tuple[float, Vector]]
 
-_ENOUGH_DESCENT, _ENOUGH_FLATTER = 1e-4, 0.9
-
 
 class Point(NamedTuple):
     """A step size that was tried: the loss there, its gradient, and its slope along the direction."""
@@ -26,15 +24,18 @@ class Point(NamedTuple):
 class StrongWolfe:
     """Search along `direction` from `start` (step 0). `evaluate(step)` gives loss and gradient; `evaluations` counts.
 
+    enough_descent, enough_flatter: the c1 and c2 of the conditions, shares of the slope at the start.
     Source: Nocedal and Wright, Numerical Optimization (2006), algorithms 3.5 and 3.6, with minFunc's bounds on trials,
     https://www.cs.ubc.ca/~schmidtm/Software/minFunc.html, which torch follows too.
     """
 
     def __init__(
-        self, evaluate: Evaluate, direction: Vector, start: Point, *, most: int, tolerance_change: float = 1e-9
-    ) -> None:
+        self, evaluate: Evaluate, direction: Vector, start: Point, *, most: int, tolerance_change: float = 1e-9,
+        enough_descent: float = 1e-4, enough_flatter: float = 0.9,
+    ) -> None:  # fmt: skip
         self._evaluate, self._direction, self._start = evaluate, direction, start
         self._most, self._tolerance = most, tolerance_change
+        self._enough_descent, self._enough_flatter = enough_descent, enough_flatter
         self._trials = 0
         self.evaluations = 0
 
@@ -49,10 +50,10 @@ class StrongWolfe:
         return Point(step, loss, gradient, float(gradient @ self._direction))
 
     def _descends_too_little(self, point: Point) -> bool:
-        return point.loss > self._start.loss + _ENOUGH_DESCENT * point.step * self._start.slope
+        return point.loss > self._start.loss + self._enough_descent * point.step * self._start.slope
 
     def _is_flat(self, point: Point) -> bool:
-        return abs(point.slope) <= -_ENOUGH_FLATTER * self._start.slope
+        return abs(point.slope) <= -self._enough_flatter * self._start.slope
 
     def _bracket(self, step: float) -> tuple[Point, Point, bool]:
         """Go on until a minimum lies between two points. Result: both, the lower first, and whether it will do."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import funcgrad as torch
 from funcgrad._program.counters import counted
+from funcgrad.optim.lbfgs import _cubic_interpolate, _strong_wolfe
 from tests.optim import cases
 from tests.optim.running import parameter, recorded
 
@@ -89,3 +92,39 @@ def test_an_unknown_line_search_is_refused() -> None:
     _, optimizer, closure = quadratic(line_search_fn="golden")
     with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
         optimizer.step(closure)
+
+
+def _valley(x: Any, t: Any, d: Any) -> tuple[float, Any]:
+    moved = (x + t * d).detach().requires_grad_()
+    loss = 100 * (moved[1] - moved[0] ** 2) ** 2 + (1 - moved[0]) ** 2
+    loss.backward()
+    return loss.item(), moved.grad
+
+
+@pytest.mark.parametrize(
+    ("start", "first", "options", "loss", "size", "evaluations"),  # torch's
+    [
+        ([-1.2, 1.0], 1.0, {}, 4.128138340789158, 0.0007892073839786151, 8),
+        ([-1.2, 1.0], 1e-4, {}, 19.179584813931886, 1e-4, 1),
+        ([0.5, -0.3], 0.01, {"c1": 0.1, "c2": 0.2}, 1.1915602451171672, 0.0034565049629211855, 2),
+        ([3.0, 2.0], 5.0, {"max_ls": 4}, 4904.0, 0.0, 5),
+    ],
+)
+def test_the_line_search_is_there_by_torchs_name(
+    start: list[float], first: float, options: dict[str, Any], loss: float, size: float, evaluations: int
+) -> None:
+    x = torch.tensor(start, dtype=torch.float64)
+    before, gradient = _valley(x, 0, torch.zeros(2))
+    direction = -gradient
+    found = _strong_wolfe(_valley, x, first, direction, before, gradient, gradient.dot(direction), **options)
+    assert found[0] == pytest.approx(loss, rel=1e-9)
+    assert float(found[2]) == pytest.approx(size, rel=1e-9)
+    assert found[3] == evaluations
+    assert torch.allclose(found[1], _valley(x, found[2], direction)[1])
+
+
+def test_a_cubic_is_smallest_within_its_bounds() -> None:
+    slopes = torch.tensor([-1.0, 0.3])
+    assert _cubic_interpolate(0.0, 1.0, -1.0, 2.0, 0.5, 0.3) == pytest.approx(4 / 3)
+    assert _cubic_interpolate(0.0, 1.0, slopes[0], 2.0, 0.5, slopes[1]).item() == pytest.approx(4 / 3)
+    assert _cubic_interpolate(0.0, 1.0, slopes[0], 2.0, 0.5, slopes[1], bounds=(1.5, 3)) == 1.5
