@@ -33,7 +33,7 @@ def is_gradtrackingtensor(tensor: Tensor) -> bool:
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """Return the number of a tensor's innermost level, 1 the outermost of all; -1: it is at none; -2: its ended."""
+    """Return the number of a tensor's innermost level, the outermost being 1; -1: it is at none; -2: that has ended."""
     level = _level_of(tensor)
     if level is None or level.finished:
         return -1 if level is None else -2
