@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import pickle
+import random
 import threading
 import time
 from typing import Any
@@ -237,6 +239,60 @@ def test_a_thread_has_random_sources_of_its_own() -> None:
     first = drawn()
     assert first == drawn()
     assert len({str(one) for sample in first for one in sample}) == 3 * 6  # no two sources or samples draw alike
+
+
+class GlobalDraws(Squares):
+    """What a dataset gets that draws from the global generators, as augmentations do."""
+
+    def __getitem__(self, index):
+        drawn = (
+            random.random(),
+            random.gauss(0, 1),
+            random.choice("abcdef"),
+            float(np.random.rand()),
+            np.random.randint(9),
+        )
+        return get_worker_info().id, drawn
+
+
+def expected_of(worker: int, base: int, count: int) -> list[Any]:
+    python = random.Random(base + worker)
+    numpy = np.random.RandomState(workers._generate_state(base, worker))
+    return [
+        (python.random(), python.gauss(0, 1), python.choice("abcdef"), numpy.rand(), numpy.randint(9))
+        for _ in range(count)
+    ]
+
+
+def test_threads_draw_from_pythons_and_numpys_global_generators_as_processes_do() -> None:
+    torch.manual_seed(3)
+    base = int(torch.empty((), dtype=torch.int64).random_().item())
+    torch.manual_seed(3)
+    random.seed(5)
+    np.random.seed(5)
+    found: dict[int, list[Any]] = {0: [], 1: []}
+    for worker, drawn in DataLoader(GlobalDraws(6), batch_size=None, num_workers=2):
+        found[worker].append(tuple(drawn))
+    assert found == {worker: expected_of(worker, base, 3) for worker in (0, 1)}
+    assert random.random() == random.Random(5).random()  # the loop's own are where they were
+    assert np.random.rand() == np.random.RandomState(5).rand()
+    state = random.getstate()
+    first = random.gauss(0, 1), random.gauss(0, 1)
+    random.setstate(state)
+    assert (random.gauss(0, 1), random.gauss(0, 1)) == first and len(set(first)) == 2
+    assert pickle.loads(pickle.dumps(np.random.rand)) is np.random.rand
+
+
+def seeded(worker: int) -> None:
+    random.seed(worker)
+    np.random.seed(worker)
+
+
+def test_a_worker_may_seed_its_global_generators() -> None:
+    drawn = dict(DataLoader(GlobalDraws(2), batch_size=None, num_workers=2, worker_init_fn=seeded))
+    for worker in (0, 1):
+        python, numpy = random.Random(worker), np.random.RandomState(worker)
+        assert drawn[worker][:2] == [python.random(), python.gauss(0, 1)] and drawn[worker][3] == numpy.rand()
 
 
 def test_tensors_may_be_made_in_threads() -> None:

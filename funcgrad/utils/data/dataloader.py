@@ -42,8 +42,7 @@ class DataLoader(Generic[Sample]):
     is "spawn" or "forkserver"; they arrive in order, and an exception in a worker is raised in the loop. A forked child
     cannot use XLA, so "fork" is refused. On an accelerator a worker's batches are sent to the device as they are made,
     ahead of their use. `pin_memory` changes nothing.
-    Threads share Python's and numpy's own generators with the loop: a dataset that draws from `random` or `np.random`
-    gives torch's numbers with no workers or with multiprocessing_context="spawn", whose workers are seeded one by one.
+    Each worker draws torch's, Python's and numpy's random numbers from generators of its own, seeded as torch's are.
     """
 
     __initialized = False  # by torch's name: loaders that exchange their sampler set it

@@ -19,7 +19,7 @@ from funcgrad._tensor.names import flush
 from funcgrad._tensor.pytree import leaves_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.generator import seed_this_thread
-from funcgrad.utils.data import draws
+from funcgrad.utils.data import draws, global_sources
 from funcgrad.utils.data.fetch import Fetch
 from funcgrad.utils.data.worker_info import RandomState, WorkerInfo, here
 
@@ -77,6 +77,7 @@ class _Plain(str):
 def work_in_thread(job: Job, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]) -> None:
     """Make batches until told to stop."""
     seed_this_thread(job.seed)
+    global_sources.begin(job.seed, _generate_state(job.base_seed, job.id))
     sources = RandomState(random.Random(job.seed), draws.seeded(job.seed), np.random.default_rng(job.seed))
     here.info = WorkerInfo(job.id, job.num_workers, job.seed, job.fetch.dataset, rng=sources)
     _work(job, tasks.get, results.put if runs_on_host() else lambda reply: results.put(moved_ahead(reply)))
