@@ -163,9 +163,20 @@ def _shared(input: Array, ignore_nan: bool) -> Array:
     result = _median(flat, 0, False, ignore_nan)[0] if flat.size else jnp.asarray(np.nan, input.dtype)
     if is_integer(input):
         return result
+    if not input.size:
+        return result
     same = (fixed == result) | (jnp.isnan(fixed) & jnp.isnan(result))
     share = jnp.where(same, 1 / jnp.maximum(jnp.sum(same), 1).astype(input.dtype), 0)
-    return result + jnp.sum(jnp.where(same, (input - fixed) * share, 0)) if input.size else result
+    return result + jnp.sum(jnp.where(same, _gradient_alone(input) * share, 0))
+
+
+@jax.custom_jvp
+def _gradient_alone(input: Array) -> Array:
+    """Zeros, of infinities too, which have the gradient of the input."""
+    return jnp.zeros_like(input)
+
+
+_gradient_alone.defjvp(lambda inputs, tangents: (jnp.zeros_like(inputs[0]), tangents[0]))
 
 
 @op(grad="MedianBackward0", names="")
