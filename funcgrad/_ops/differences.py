@@ -48,9 +48,11 @@ def gradient_along(
     steps = steps.reshape(-1, *(1,) * (input.ndim - 1 - dim))
     before, after = steps[:-1], steps[1:]
     left, middle, right = _parts(input, dim, (0, length - 2), (1, length - 1), (2, length))
-    inside = (right - middle) / after * (before / (before + after)) + (middle - left) / before * (
-        after / (before + after)
-    )
+    if coordinates is None:  # the middle has no part in it, be it infinite
+        inside = (right - left) / (before + after)
+    else:
+        shares = -after / (before * (before + after)), (after - before) / (before * after)
+        inside = shares[0] * left + shares[1] * middle + before / (after * (before + after)) * right
     ends = ((steps[0], steps[min(1, length - 2)]), (steps[-1], steps[max(-2, 1 - length)]))
     first, last = (_one_sided(input, dim, ends[i], edge_order, bool(i)) for i in (0, 1))
     return jnp.concatenate([first, inside, last], dim).astype(input.dtype)
