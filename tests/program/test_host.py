@@ -980,6 +980,14 @@ def test_sums_begin_with_zero(function: Any) -> None:
     assert not np.signbit(found).any()
 
 
+def test_a_loop_of_which_nothing_is_wanted_is_left_out() -> None:
+    def function(x: Any) -> Any:
+        lax.scan(lambda carry, _: (carry, None), (), None, length=3)
+        return x + 1
+
+    assert OnHost(traced(function, np.ones(2)))([np.ones(2)], [], np.zeros(1))[0].tolist() == [2.0, 2.0]
+
+
 def test_what_nobody_reads_is_not_computed() -> None:
     host = OnHost(traced(lambda x: (jnp.sin(x), x + 1)[1], np.ones(3, np.float32)))
     assert [name for name in host.computed.__globals__ if name.startswith("f")] == ["f0"]

@@ -129,6 +129,8 @@ class _Found:
         known: dict[Any, int] = dict(zip(jaxpr.invars, inputs, strict=True))
         known.update((variable, self._constant(x)) for variable, x in zip(jaxpr.constvars, constants, strict=True))
         for equation in jaxpr.eqns:
+            if not equation.outvars:  # a loop of which nothing is wanted
+                continue
             read = [self._place(x, known) for x in equation.invars]
             name = equation.primitive.name
             if name in CALLS + REMADE:
