@@ -283,7 +283,7 @@ def count_nonzero(input: Array, dim: Dims | None = None) -> Array:
 
 @op(names="histc .histc")
 def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
-    """How many elements fall into each of `bins` equal parts of [min, max]; of the input's own range if both are 0.
+    """How many elements fall into each of `bins` equal parts of [min, max]; of the input's own range if both are equal.
 
     Shape: result (bins,).
     """
@@ -293,7 +293,7 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
     flat = input.reshape(-1)
     low, high = jnp.asarray(min, input.dtype), jnp.asarray(max, input.dtype)
     if min == max:
-        low, high = (jnp.min(flat), jnp.max(flat)) if min == 0 and flat.size else (low, high)
+        low, high = (jnp.min(flat), jnp.max(flat)) if flat.size else (low, high)
         low, high = jnp.where(low == high, low - 1, low), jnp.where(low == high, high + 1, high)
     place = jnp.minimum(jnp.floor((flat - low) / (high - low) * bins), bins - 1)
     inside = (flat >= low) & (flat <= high)

@@ -250,7 +250,7 @@ def check_variance(var: Any) -> None:
 def check_range(input: Any, low: Any, high: Any) -> None:
     """RuntimeError for a histogram from or to what is no number, where it is known."""
     ends: Any = (low, high)
-    if low == high == 0 and isinstance(input, Tensor):
+    if low == high and isinstance(input, Tensor):
         array = input._current().value.array
         ends = (array.min(), array.max()) if type(array) is np.ndarray and array.size else ends
     if not np.isfinite(ends).all():

@@ -117,11 +117,11 @@ def warn_of_freedom(name: str, input: Any, dim: Any, unbiased: bool | None, corr
 def _count(input: Tensor, dim: Any) -> int | None:
     """Return how many numbers go into one, 0 where there is none; None where the row is to refuse `dim`."""
     shape = input.shape or (1,)
-    if dim is None or dim == () or dim == []:
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return input.shape.numel()
     count = 1
     for d in dim if isinstance(dim, (tuple, list)) else (dim,):
-        if type(d) is not int or not -len(shape) <= d < len(shape):
+        if not isinstance(d, (int, np.integer)) or not -len(shape) <= d < len(shape):
             return None
         count *= shape[d]
     return count if input.shape.numel() else 0

@@ -135,9 +135,14 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     """
     if is_plain(primals):
         return jax.linearize(plain(func), *primals)
-    output, pull = vjp(func, *primals)
-    cotangents = map_leaves(lambda leaf: Tensor._of(_zeros(leaf)), output)
-    transposed = vjp(pull, cotangents)[1]
+    _refuse_whole_primals(primals)
+
+    def moving(*given: Any) -> Any:
+        output = func(*given)
+        return tuple(leaf for leaf in leaves_of(output) if _is_moving(leaf)), output
+
+    moved, pull, output = vjp(moving, *primals, has_aux=True)
+    transposed = vjp(pull, tuple(Tensor._of(_zeros(leaf)) for leaf in moved))[1] if moved else None
 
     def push(*tangents: Any) -> Any:
         pairs = zip(leaves_of(primals), leaves_of(tangents), strict=False)  # of others the pull-back tells
@@ -149,9 +154,25 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                         f"tangent:{place} with {what} {given} in flattened pytree doesn't match the {what} {known} of "
                         "the corresponding primal."
                     )
-        return transposed(tangents)[0]
+        columns = iter(transposed(tangents)[0] if transposed is not None else ())
+        return map_leaves(lambda leaf: next(columns) if _is_moving(leaf) else _standing(leaf), output)
 
     return output, push
+
+
+def _refuse_whole_primals(primals: tuple[Any, ...]) -> None:
+    for primal in leaves_of(primals):
+        if isinstance(primal, Tensor) and not primal.dtype.is_differentiable:
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
+
+
+def _is_moving(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf.dtype.is_differentiable
+
+
+def _standing(leaf: Any) -> Any:
+    """Return the derivative of what does not follow the primals: zeros for whole numbers, else the thing itself."""
+    return Tensor._of(_zeros(leaf)) if isinstance(leaf, Tensor) else leaf
 
 
 def chosen_arguments(args: tuple[Any, ...], argnums: ArgNums) -> tuple[Any, ...]:

@@ -32,7 +32,9 @@ def jacrev(
         chosen = chosen_arguments(args, argnums)
         if is_plain((args, kwargs)):
             return jax.jacrev(plain(func), argnums, has_aux)(*args, **kwargs)
+        _refuse_complex(chosen, "jacrev", "inputs")
         output, pull, *aux = vjp(replaced(func, args, kwargs, argnums), *chosen, has_aux=has_aux)
+        _refuse_complex(output, "jacrev", "outputs")
         leaves = leaves_of(output)
         rows = [_rows(leaves, i, output, chosen, pull, chunk_size) for i in range(len(leaves))]
         found = with_leaves(output, [row if isinstance(argnums, tuple) else row[0] for row in rows])
@@ -52,12 +54,14 @@ def jacfwd(func: Function, argnums: ArgNums = 0, has_aux: bool = False, *, rando
         chosen = chosen_arguments(args, argnums)
         if is_plain((args, kwargs)):
             return jax.jacfwd(plain(func), argnums, has_aux)(*args, **kwargs)
+        _refuse_complex(chosen, "jacfwd", "inputs")
         inner = replaced(func, args, kwargs, argnums)
         leaves = leaves_of(chosen)
         columns, output, aux = [], None, None
         for i in range(len(leaves)):
             output, column, aux = _columns(inner, chosen, leaves, i, has_aux, randomness)
             columns.append(column)
+        _refuse_complex(output, "jacfwd", "outputs")
         rows = [with_leaves(chosen, row) for row in zip(*columns, strict=True)]
         found = with_leaves(output, [row if isinstance(argnums, tuple) else row[0] for row in rows])
         return (found, aux) if has_aux else found
@@ -73,6 +77,15 @@ def hessian(func: Function, argnums: ArgNums = 0) -> Function:
             [ 0., 12.]])
     """
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _refuse_complex(given: Any, name: str, what: str) -> None:
+    """RuntimeError for complex numbers, whose Jacobians have no one meaning."""
+    for place, leaf in enumerate(leaves_of(given)):
+        if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {place}"
+            )
 
 
 def _rows(
@@ -110,4 +123,4 @@ def _columns(
 
 def _basis(leaf: Tensor) -> Tensor:
     """Return a batch of the unit vectors of a tensor's shape. Shape: (number of elements, *leaf.shape)."""
-    return fg.eye(leaf.shape.numel(), dtype=leaf.dtype, device=leaf.device).reshape(-1, *leaf.shape)
+    return fg.eye(leaf.shape.numel(), dtype=leaf.dtype, device=leaf.device).reshape(leaf.shape.numel(), *leaf.shape)
