@@ -309,12 +309,16 @@ def cond(A: Array, p: Any = None) -> Array:
     Shape: A (*, m, n), result (*).
     """
     needs_matrix(A, "linalg.cond")
+    if p not in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if isinstance(p, str):
+        needs_matrix(A, f"linalg.cond(ord={p})", square=True)
+    if A.size == 0:
+        return jnp.zeros(A.shape[:-2], _real_kind(A))
     if p in (None, 2, -2):
         singular = jnp.linalg.svd(A, compute_uv=False)
         ends = (singular[..., -1], singular[..., 0]) if p == -2 else (singular[..., 0], singular[..., -1])
         return ends[0] / ends[1]
-    if p not in ("fro", "nuc", 1, -1, np.inf, -np.inf):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     needs_matrix(A, f"linalg.cond(ord={p})", square=True)
     inverse = jnp.linalg.inv(A)
     return matrix_size(A, p, (-2, -1), False) * matrix_size(inverse, p, (-2, -1), False)

@@ -85,14 +85,14 @@ def _gathered(input: Array, dim: int, index: Array) -> Array:
 @op(grad="GatherBackward0", names="")
 def gather(input: Array, dim: int, index: Indices, *, sparse_grad: bool = False) -> Array:
     """Return input[i][index[i][j]] for dim = 1, and so on. Shape: that of `index`."""
+    dim = dim_of(input.ndim, dim)
     integers(index, "gather")
     if index.size == 0:
         return jnp.zeros(index.shape, input.dtype)
+    if max(input.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     if input.ndim == 0 or index.ndim == 0:
         return _gathered(input.reshape(-1), 0, index.reshape(-1)).reshape(index.shape)
-    if input.ndim != index.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    dim = dim_of(input.ndim, dim)
     for d, (n, m) in enumerate(zip(input.shape, index.shape, strict=True)):
         if d != dim and m > n and index.size:
             raise RuntimeError(

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._base import dtypes
-from funcgrad._ops.arithmetic import is_integer, magnitude
+from funcgrad._base import dtypes, promotion
+from funcgrad._base.cpp_names import scalar_type_name
+from funcgrad._ops.arithmetic import magnitude
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
@@ -50,12 +51,12 @@ def vector_norm_of(input: Array, p: float, dims: tuple[int, ...], keepdim: bool)
     """(sum |x|^p)^(1/p) over `dims`, with torch's gradients: 0 where the norm is 0, shared among equal largest."""
     if p == 0:
         return jnp.sum((input != 0).astype(real_like(input)), dims, keepdims=keepdim)
+    if (math.isinf(p) or p < 0) and element_count(input, dims) == 0:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation does not have "
+            "an identity"
+        )
     if math.isinf(p):
-        if element_count(input, dims) == 0:
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not "
-                "have an identity"
-            )
         extreme = _extreme_length if input.dtype.kind == "c" else _extreme
         return extreme(magnitude(input), dims, keepdim, p > 0)
     if p == 1:
@@ -78,11 +79,6 @@ def needs_float(array: Array, name: str) -> None:
 
 def vector_size(x: Array, p: float, dims: Dims, keepdim: bool) -> Array:
     """Return (sum |x|^p)^(1/p) over `dims`, or its limits for p = 0 and ±inf, in the dtype of |x|."""
-    if math.isinf(p) and any(x.shape[d] == 0 for d in dims):
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have an "
-            "identity"
-        )
     kind = dtypes.of_numpy(x.dtype).to_real().numpy
     return lax.convert_element_type(vector_norm_of(wide(x), p, dims, keepdim), kind)
 
@@ -139,8 +135,22 @@ def _end_of(sizes: Array, dim: int, largest: bool, keepdims: bool = False) -> Ar
     return jnp.min(sizes, dim, keepdims=keepdims)
 
 
-def _cast(input: Array, dtype: DType | None) -> Array:
-    return input if dtype is None else lax.convert_element_type(input, dtype.numpy)
+def _cast(input: Array, dtype: DType | None, name: str) -> Array:
+    """Return the input in `dtype`, which is to hold all its numbers."""
+    if dtype is None:
+        return input
+    needs_float(input, name)
+    wanted = "complex" if input.dtype.kind == "c" else "real"
+    if not dtype.is_differentiable:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {scalar_type_name(dtype)}")
+    if dtype.is_complex != (wanted == "complex"):
+        raise RuntimeError(f"{name}: dtype should be {wanted} for {wanted} inputs, but got {scalar_type_name(dtype)}")
+    if promotion.promote_types(dtypes.of_numpy(input.dtype), dtype) != dtype:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({scalar_name(input)}) should be convertible without narrowing to the "
+            f"specified dtype ({scalar_type_name(dtype)})"
+        )
+    return lax.convert_element_type(input, dtype.numpy)
 
 
 def _dims_from(dim: Dims | None) -> Dims | None:
@@ -167,13 +177,14 @@ def linalg_norm(
     input: Array, ord: Any = None, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
     """Return a vector norm (one dimension, or all without `ord`) or a matrix norm (two dimensions and an `ord`)."""
-    input, dim = _cast(input, dtype), _dims_from(dim)
+    dim = _dims_from(dim)
     if ord is not None and dim is None and input.ndim not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."
         )
     if ord is not None and (len(dim) == 2 if dim is not None else input.ndim == 2):
-        return matrix_size(input, ord, (-2, -1) if dim is None else dim, keepdim)
+        return matrix_size(_cast(input, dtype, "linalg.matrix_norm"), ord, (-2, -1) if dim is None else dim, keepdim)
+    input = _cast(input, dtype, "linalg.vector_norm")
     if isinstance(ord, str):
         _refuse_vectors(input, dims_of(input, dim), ord)
     assert not isinstance(ord, str), "a norm with a name is one of a matrix"
@@ -186,8 +197,8 @@ def vector_norm(
     x: Array, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
     """Return (sum |x|^ord)^(1/ord) over `dim`, or over everything; ±inf gives the largest or smallest |x|."""
-    x = _cast(x, dtype)
     needs_float(x, "linalg.vector_norm")
+    x = _cast(x, dtype, "linalg.vector_norm")
     if isinstance(ord, str):
         raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
     return vector_size(x, ord, dims_of(x, _dims_from(dim)), keepdim)
@@ -202,7 +213,7 @@ def matrix_norm(
     input: Array, ord: Any = "fro", dim: Dims = (-2, -1), keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
     """Return a norm of matrices: "fro", "nuc" (sum of singular values), ±2 (largest, smallest), ±1 and ±inf (sums)."""
-    return matrix_size(_cast(input, dtype), ord, dim, keepdim)
+    return matrix_size(_cast(input, dtype, "linalg.matrix_norm"), ord, dim, keepdim)
 
 
 @op(grad="LinalgVectorNormBackward0")
@@ -214,11 +225,8 @@ def norm(
     dtype: DType | None = None,
 ) -> Array:
     """The p-norm of all elements or along `dim`; "fro" is the 2-norm, "nuc" the sum of a matrix's singular values."""
-    if is_integer(input) and dtype is None:
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(input)}"
-        )
-    given = lax.convert_element_type(input, dtype.numpy) if dtype is not None else input
+    needs_float(input, "linalg.vector_norm")
+    given = _cast(input, dtype, "linalg.vector_norm")
     dims, used = dims_of(input, dim), wide(given)
     if isinstance(p, str) and p != "fro":
         _refuse_vectors(input, dims, p)

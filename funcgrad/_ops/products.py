@@ -14,6 +14,7 @@ from funcgrad._base import promotion
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import c_name, require_scalar_type, scalar_name
+from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Scalar, op
 from funcgrad._ops.views import expanded
 
@@ -198,12 +199,17 @@ def _vecdot_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
     return ("SumBackward1", ("MulBackward0", "x", "y"))
 
 
-@op(grad=_vecdot_node, promote="common", names="linalg.vecdot")
+@op(grad=_vecdot_node, names="linalg.vecdot")
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
     """Return the sum over `dim` of conj(x) * y. Shape: x and y (*, n, *), broadcast, result without `dim`."""
+    if x.dtype != y.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {scalar_name(x)} and y of "
+            f"type {scalar_name(y)} instead"
+        )
     if x.ndim == y.ndim == 1:
         return vdot(x, y)
-    broadcast_shape(x.shape, y.shape)
+    dim = dim_of(len(broadcast_shape(x.shape, y.shape)), dim)
     return jnp.sum(jnp.conj(x) * y, axis=dim, dtype=x.dtype)
 
 

@@ -10,6 +10,7 @@ from jax import lax
 
 from funcgrad._base import dtypes
 from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, Dims, op
 
@@ -229,6 +230,10 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
 def linalg_vander(x: Array, *, N: int | None = None) -> Array:
     """Return the powers 0 to N - 1 of each element, in a new last dimension."""
     row = x if x.ndim else x[None]
+    if row.dtype == bool or (row.dtype.itemsize == 2 and row.dtype.kind not in "iu"):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {scalar_name(row)}"
+        )
     if (row.shape[-1] if N is None else N) <= 1:
         raise RuntimeError("N must be greater than 1.")
     return _powers(row, N)

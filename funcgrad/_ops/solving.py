@@ -80,6 +80,8 @@ def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:
             f"{name}: Expected A and B to have the same dtype, but found A of type {scalar_name(A)} and B of type "
             f"{scalar_name(B)} instead"
         )
+    if B.ndim == 0:
+        _needs_right_matrix(B, name)
     is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     size = B.shape[-1] if is_vector else B.shape[-2 if left else -1]
     if size != A.shape[-1]:
@@ -91,6 +93,11 @@ def _right_side(A: Array, B: Array, left: bool, name: str) -> bool:
     if is_vector and not left:
         raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False.")
     return is_vector
+
+
+def _needs_right_matrix(B: Array, name: str) -> None:
+    if B.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
 
 
 def _broadcast_batches(A: Array, B: Array) -> tuple[Array, Array]:
@@ -130,6 +137,7 @@ def solve_triangular(
 
     Shape: A (*, n, n), B (*, n, k), result as B; with left=False B (*, k, n).
     """
+    _needs_right_matrix(B, "linalg.solve_triangular")
     _right_side(A, B, left, "linalg.solve_triangular")
     A, B = _broadcast_batches(A, B)
     return lax.linalg.triangular_solve(A, B, left_side=left, lower=not upper, unit_diagonal=unitriangular)
@@ -338,6 +346,11 @@ def lstsq(
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     is_vector = A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]
     right = B[..., None] if is_vector else B
+    if not 0 <= A.ndim - B.ndim <= 1:
+        raise RuntimeError(
+            "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
+            "<= 1"
+        )
     if B.ndim < 2 and not is_vector:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")
     if A.shape[-2] != right.shape[-2]:
