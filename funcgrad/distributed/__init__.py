@@ -57,7 +57,16 @@ from funcgrad.distributed.groups import (
     new_subgroups,
     reduce_op,
 )
-from funcgrad.distributed.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from funcgrad.distributed.point_to_point import (
+    P2POp,
+    batch_isend_irecv,
+    irecv,
+    isend,
+    recv,
+    recv_object_list,
+    send,
+    send_object_list,
+)
 from funcgrad.distributed.stores import (
     DistBackendError,
     DistError,
@@ -82,8 +91,9 @@ __all__ = [
     "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_device_mesh", "init_process_group", "irecv",
     "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available",
     "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "isend",
-    "monitored_barrier", "new_group", "new_subgroups", "nn", "optim", "recv", "reduce", "reduce_op", "reduce_scatter",
-    "reduce_scatter_tensor", "rpc", "scatter", "scatter_object_list", "send", "tensor",
+    "monitored_barrier", "new_group", "new_subgroups", "nn", "optim", "recv", "recv_object_list", "reduce", "reduce_op",
+    "reduce_scatter", "reduce_scatter_tensor", "rpc", "scatter", "scatter_object_list", "send", "send_object_list",
+    "tensor",
 ]  # fmt: skip
 
 _get_global_rank = get_global_rank

@@ -24,6 +24,25 @@ def send(tensor: Any, dst: int | None = None, *_: Any, group_dst: int | None = N
 recv = send
 
 
+def send_object_list(
+    object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
+    group_dst: int | None = None, **_: Any,
+) -> None:  # fmt: skip
+    """Raise as `send` does: ValueError where this process is named, else RuntimeError."""
+    send(object_list, dst, group_dst=group_dst)
+
+
+def recv_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    group_src: int | None = None, **_: Any,
+) -> int:  # fmt: skip
+    """Raise as `recv` does: ValueError where this process is named, else RuntimeError."""
+    need()
+    if World.rank in (src, group_src):
+        raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
+    raise RuntimeError(_ALONE)
+
+
 def isend(tensor: Any, *_: Any, **__: Any) -> Work:
     """Raise RuntimeError: there is no other process."""
     need()

@@ -64,6 +64,10 @@ def test_collectives_of_one_keep_or_copy() -> None:
         dist.send(x, 1)
     with pytest.raises(ValueError, match="should not be the same as the rank of the current process"):
         dist.send(x, 0)
+    with pytest.raises(RuntimeError, match="no other process"):
+        dist.send_object_list([1], 1)
+    with pytest.raises(ValueError, match="source rank should not be the same as the rank of the current process"):
+        dist.recv_object_list([None], src=0)
     with pytest.raises(TypeError, match="but got <class 'list'> instead"):
         dist.all_reduce([1])
     with pytest.raises(TypeError, match="incompatible function arguments"):
