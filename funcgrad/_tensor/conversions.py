@@ -38,11 +38,13 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
 
     to(dtype), to(device), to(device, dtype), to(other): each also with non_blocking and copy.
     """
-    for given in args if other is None else (other, *args):
+    for place, given in enumerate(args if other is None else (other, *args)):
         if isinstance(given, Tensor):
             dtype, device = given.dtype, given.device
         elif isinstance(given, DType) or (isinstance(given, type) and given in (float, int, complex, bool)):
             dtype = given
+        elif place == 0 and isinstance(given, (bool, float, complex)):
+            dtype = type(given)  # as torch, which takes a number for its type
         elif isinstance(given, bool):
             copy = given and len(args) > 2 and given is args[-1]
         elif isinstance(given, (str, Device, int)):
