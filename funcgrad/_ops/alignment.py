@@ -123,3 +123,8 @@ def _check(scores: Array, targets: Array, inputs: Array, wanted: Array, blank: i
             raise RuntimeError(f"{name} must be integral")
         if lengths.size != count:
             raise RuntimeError(f"{name} must be of size batch_size")
+    if targets.ndim == 2 and targets.shape[0] != count:
+        raise RuntimeError(
+            f"Expected tensor to have size {count} at dimension 0, but got size {targets.shape[0]} for argument #2 "
+            "'targets' (while checking arguments for ctc_loss_allocate_outputs)"
+        )

@@ -319,6 +319,13 @@ def are_padded_lengths(numbers: Any, shape: Dims, most: int) -> Any:
     return numbers > most
 
 
+@_condition(RuntimeError, "Expected tensor to have the sum of target_lengths as its size at dimension 0, but got size "
+            "{labels} for argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")  # fmt: skip
+def are_joined_lengths(numbers: Any, shape: Dims, labels: int) -> Any:
+    """Lengths of targets of `ctc_loss` that are given end to end, `labels` in all."""
+    return numbers.sum() != labels
+
+
 @_condition(RuntimeError, "Number of elements of source < number of ones in mask", of_floats=None)
 def is_small_mask(numbers: Any, shape: Dims, times: int) -> Any:
     """A mask, which broadcasting repeats `times`, that is true in no more places than a tensor has elements."""

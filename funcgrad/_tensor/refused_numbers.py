@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -182,11 +182,13 @@ def check_exponent(input: Any, exponent: Any) -> None:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
-def check_lengths(times: int, width: int | None, inputs: Any, targets: Any) -> None:
-    """RuntimeError for lengths of `ctc_loss` beyond those of the input, or of padded targets (None: unpadded)."""
+def check_lengths(times: int, sizes: Sequence[int], inputs: Any, targets: Any) -> None:
+    """RuntimeError for lengths of `ctc_loss` beyond the input's, or which do not go with the sizes of the targets."""
     require(conditions.are_lengths, inputs, None, times)
-    if width is not None:
-        require(conditions.are_padded_lengths, targets, None, width)
+    if len(sizes) == 2:
+        require(conditions.are_padded_lengths, targets, None, sizes[1])
+    elif len(sizes) == 1:
+        require(conditions.are_joined_lengths, targets, None, sizes[0])
 
 
 def check_scattered(input: Any, mask: Any, source: Any) -> None:

@@ -288,7 +288,7 @@ def ctc_loss(
     Shape: log_probs (T, N, C), targets (N, S) or all in a row, lengths (N), result () or (N).
     """
     lengths = [x if isinstance(x, Tensor) else tensor(x) for x in (input_lengths, target_lengths)]
-    check_lengths(log_probs.shape[0], targets.shape[1] if targets.ndim == 2 else None, *lengths)
+    check_lengths(log_probs.shape[0], targets.shape, *lengths)
     return _of_table("ctc_loss")(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 
 
