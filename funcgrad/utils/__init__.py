@@ -11,7 +11,7 @@ from funcgrad.utils import data
 __all__ = ["data", "swap_tensors"]
 _ROOMS = (
     "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "deterministic", "dlpack",
-    "flop_counter", "hooks", "module_tracker", "tensorboard",
+    "flop_counter", "hooks", "module_tracker", "tensorboard", "weak",
 )  # fmt: skip
 
 
