@@ -363,8 +363,9 @@ def test_several_lengths_share_an_executable_and_train_as_under_torch(name: str,
 @pytest.mark.parametrize("name", TRAININGS)
 def test_the_losses_are_those_of_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
-    # Losses that have fallen to 1e-6 are sums of roundings, which are others on another kind of processor.
-    np.testing.assert_allclose(recorded(name), losses_of(torch, name), rtol=1e-5, atol=1e-9)
+    # The losses of trees fall to 1e-6: sums of roundings, which PyTorch makes otherwise on another kind of processor.
+    atol = 1e-9 if name == "trees" else 0
+    np.testing.assert_allclose(recorded(name), losses_of(torch, name), rtol=1e-5, atol=atol)
 
 
 def test_experts_that_get_equally_many_rows_are_no_turns_of_a_loop() -> None:
