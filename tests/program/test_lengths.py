@@ -363,9 +363,7 @@ def test_several_lengths_share_an_executable_and_train_as_under_torch(name: str,
 @pytest.mark.parametrize("name", TRAININGS)
 def test_the_losses_are_those_of_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
-    # The losses of trees fall to 1e-6: sums of roundings, which PyTorch makes otherwise on another kind of processor.
-    atol = 1e-9 if name == "trees" else 0
-    np.testing.assert_allclose(recorded(name), losses_of(torch, name), rtol=1e-5, atol=atol)
+    np.testing.assert_allclose(recorded(name), losses_of(torch, name), rtol=1e-5)
 
 
 def test_experts_that_get_equally_many_rows_are_no_turns_of_a_loop() -> None:

@@ -30,7 +30,7 @@ class RecursiveNet:
         nn = torch.nn
         self.torch, self.leaf, self.joint, self.head = torch, nn.Embedding(5, 4), nn.Linear(8, 4), nn.Linear(4, 1)
         layers = (self.leaf, self.joint, self.head)
-        self.optimizer = torch.optim.SGD([p for layer in layers for p in layer.parameters()], lr=0.1)
+        self.optimizer = torch.optim.SGD([p for layer in layers for p in layer.parameters()], lr=0.01)
 
     def step(self, tree: Tree) -> float:
         """Train on a tree; return the loss."""
