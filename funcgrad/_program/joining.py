@@ -20,7 +20,11 @@ def _joined(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -
 
 
 def _stacked(arrays: Sequence[Numbers], statics: tuple[Any, ...], result: Aval) -> Numbers:
-    return np.stack(arrays, statics[0] if statics else 0, dtype=result.dtype.numpy, casting="unsafe")
+    """Join along a new dimension: by joining along the one before which it comes, as long as there is one."""
+    axis = range(len(result.shape))[statics[0] if statics else 0]
+    if axis == arrays[0].ndim:
+        return np.stack(arrays, axis, dtype=result.dtype.numpy, casting="unsafe")
+    return np.concatenate(arrays, axis, dtype=result.dtype.numpy, casting="unsafe").reshape(result.shape)
 
 
 SMALL = 1 << 16  # bytes; a larger array had better be on the device, once, than travel in each new shape

@@ -23,6 +23,7 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import View
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import host_numbers, in_dtype, is_on_host, is_short_text
+from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.selected_later import Selection
 from funcgrad._tensor.tensor import Tensor
 
@@ -57,26 +58,66 @@ _JOINING = frozenset(TABLE[name] for name in BY_NUMPY)
 
 def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> Any:
     """Do what `call` does: by numpy where the host has all inputs, they are small, and none has a history."""
-    if len(inputs) == 1 and type(inputs[0]) is Tensor and inputs[0]._current().value.program is thread.program:
+    if settings.eager or (
+        len(inputs) == 1 and type(inputs[0]) is Tensor and inputs[0]._current().value.program is thread.program
+    ):
         return call(op, inputs, statics)
+    if op in _JOINING and len(inputs) >= _MANY:
+        return _joined(op, inputs, statics)
     variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
-    if op in _JOINING and len(inputs) >= _MANY and not settings.eager:
-        _run_last(variables)
-    if settings.eager or not _are_near(op, variables):
-        if op not in _JOINING:
-            return call(op, inputs, statics)
-        return call(op, _apart(variables, inputs), statics) if len(inputs) >= _MANY else _grown(op, inputs, statics)
-    values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
-    (result,) = signature_of(op, tuple([value.aval for value in values]), statics).avals
-    if any(_is_cut(value.aval, result) for value in values):
+    if not _are_near(op, variables):
+        return _grown(op, inputs, statics) if op in _JOINING else call(op, inputs, statics)
+    made = _by_numpy(op, [variable.value for variable in variables], statics)  # type: ignore[union-attr]  # as just seen
+    if made is None:
         return call(op, inputs, statics)
-    arrays = [value.array if type(value.array) is np.ndarray else host_numbers(value) for value in values]
-    value = of_array(ON_HOST[op](arrays, statics, result))  # type: ignore[arg-type]  # nor here
-    value.aval = value.aval.in_order(result.order)
-    made = Tensor._of(Variable(value))
     if op.write_back is not None:
         made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
+
+
+def _by_numpy(op: Op, values: Sequence[Value], statics: tuple[Any, ...]) -> Tensor | None:
+    """Return what numpy makes of numbers that the host has; None where XLA would make others of them."""
+    avals = [value.aval for value in values]
+    (result,) = signature_of(op, tuple(avals), statics).avals
+    if any(_is_cut(known, result) for known in set(avals)):
+        return None
+    arrays = [host_numbers(value) if value.array is None else np.asarray(value.array) for value in values]
+    value = of_array(ON_HOST[op](arrays, statics, result))  # type: ignore[arg-type]  # none is None: they are near
+    value.aval = value.aval.in_order(result.order)
+    return Tensor._of(Variable(value))
+
+
+def _joined(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+    """Join many pieces, as of a batch put together of samples; the last of them may have to run first."""
+    values = _here(inputs)
+    if values is None:
+        variables = [x._current() if isinstance(x, Tensor) else None for x in inputs]
+        _run_last(variables)
+        if not _are_near(op, variables):
+            return call(op, _apart(variables, inputs), statics)
+        values = [variable.value for variable in variables]  # type: ignore[union-attr]  # none is None, as just seen
+    made = _by_numpy(op, values, statics)
+    return call(op, inputs, statics) if made is None else made
+
+
+def _here(inputs: Sequence[Any]) -> list[Value] | None:
+    """Return what small tensors without a history stand for, if the host has all of them; else None. In one pass."""
+    values: list[Value] = []
+    for x in inputs:
+        if type(x) is not Tensor:
+            return None
+        if x._alias is not None:
+            x._alias.refresh(x)
+        variable = x._variable
+        value = variable.value
+        if variable.node is not None or type(value) is not Value or value.array is None:
+            return None
+        values.append(value)
+    known = {value.aval for value in values}
+    if any(aval.nbytes > SMALL for aval in known):
+        return None
+    is_cpu = device_of(None).type == "cpu" and all(aval.placement is None for aval in known)
+    return values if is_cpu or all(type(value.array) is np.ndarray for value in values) else None
 
 
 def _grown(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Any:

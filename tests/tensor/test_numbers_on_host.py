@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import funcgrad as torch
@@ -65,6 +66,22 @@ def test_samples_that_are_rows_are_stacked_on_the_host() -> None:
     assert seen.runs == 0
     assert torch.cat([x for x, _ in batches]).equal(Rows.x)
     assert torch.cat([y for _, y in batches]).tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, -1, -2])
+@pytest.mark.parametrize("are_computed", [False, True])
+def test_many_samples_are_joined_on_the_host_along_any_dimension(dim: int, are_computed: bool) -> None:
+    table = np.arange(60.0, dtype=np.float32).reshape(10, 2, 3)
+    samples = [torch.from_numpy(part) for part in table]
+    if are_computed:
+        samples = [-part for part in samples]
+        torch.explain.flush()
+        table = -table
+    with torch.explain.counted() as seen:
+        stacked, joined = torch.stack(samples, dim), torch.cat(samples, min(dim, 1))
+        assert stacked.tolist() == np.stack(list(table), dim).tolist()
+        assert joined.tolist() == np.concatenate(list(table), min(dim, 1)).tolist()
+    assert seen.runs == 0
 
 
 @pytest.mark.parametrize("before", range(8))
