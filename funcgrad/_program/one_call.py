@@ -116,6 +116,8 @@ def done(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], *, only_small
 
     inputs: as for `record`. only_small: whether to do only what numpy would run as a program too.
     """
+    if op in _DIRECTLY:
+        return _done_directly(op, inputs, statics, _MOST if only_small else math.inf)
     key: list[Any] = [op, statics, get_default_dtype()]
     arrays: list[Any] = []
     given: list[Any] = []  # numbers too
@@ -138,8 +140,6 @@ def done(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], *, only_small
             numbers.append(x or repr(x))  # as in `record`
         else:
             key.append((type(x), x or repr(x)))
-    if op in _DIRECTLY:
-        return _done_directly(op, inputs, arrays, statics)
     wanted = tuple(key)
     found = _FUNCTIONS.get(wanted) or _FUNCTIONS.found(wanted, lambda: _functions(op, inputs, statics))
     function = found.of(numbers, op, inputs, statics) if isinstance(found, _WithNumbers) else found
@@ -159,23 +159,28 @@ def _is_new(array: Any, lent: Sequence[Any]) -> bool:
     return not any(array is other for other in lent)
 
 
-def _done_directly(
-    op: Any, inputs: Sequence[Any], given: Sequence[Numbers], statics: tuple[Any, ...]
-) -> list[Value] | None:
-    """Return the one result of a call; None where it is not as simple as numpy has it."""
-    if any(map(_is_not_plain, inputs)) or not given[0].ndim:
+def _done_directly(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], most: float) -> list[Value] | None:
+    """Return the one result of a call; None where it is not as simple as numpy has it, or an array is of over `most`."""
+    given: list[Any] = []
+    for x in inputs:
+        if not isinstance(x, Value):
+            given.append(x)
+            continue
+        known = x.aval
+        if type(x) is not Value or known.order is not None or known.placement is not None:
+            return None
+        array = x.array if type(x.array) is np.ndarray else _numbers(x)
+        if array is None or array.size > most:
+            return None
+        given.append(array)
+    if not given[0].ndim:
         return None
-    arrays = iter(given)
     try:
-        part = _DIRECTLY[op](*[next(arrays) if type(x) is Value else x for x in inputs], *statics)
+        part = _DIRECTLY[op](*given, *statics)
     except (IndexError, ValueError, NotForHost):  # recorded, it raises torch's error
         return None
     array = np.array(part, order="C")
     return [Value(array, None, 0, aval(array.shape, array.dtype))]
-
-
-def _is_not_plain(x: Any) -> bool:
-    return type(x) is Value and not (x.aval.order is None and x.aval.placement is None)
 
 
 def _functions(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> _Function | _WithNumbers:

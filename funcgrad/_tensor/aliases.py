@@ -92,10 +92,13 @@ class View:
     def refresh(self, tensor: Tensor) -> None:
         """Read the base again if it was bound anew."""
         base = self.holder
-        if base._alias is not None:
-            base = self.base
-            if base._alias is not None:
-                base._alias.refresh(base)
+        alias = base._alias
+        if alias is not None:
+            if type(alias) is View and alias.is_renaming:
+                base = self.base
+                alias = base._alias
+            if alias is not None:
+                alias.refresh(base)
         seen, now = self.seen, base._variable
         if now is seen:
             return

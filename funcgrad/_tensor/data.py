@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 import jax
@@ -70,13 +71,17 @@ def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
 
 
 def _types_of_leaves(data: Any) -> set[type]:
-    """Return the types of what is no sequence in nested lists and tuples."""
-    if not isinstance(data, (list, tuple)):
-        return {type(data)}
-    found = set(map(type, data))
-    if found.isdisjoint((list, tuple)) and not any(issubclass(kind, (list, tuple)) for kind in found):
-        return found
-    return set().union(*map(_types_of_leaves, data))
+    """Return the types of what is no sequence in nested lists and tuples, gone through level by level."""
+    leaves: set[type] = set()
+    level = [data]
+    while level:
+        found = set(map(type, level))
+        rows = {kind for kind in found if issubclass(kind, (list, tuple))}
+        leaves |= found - rows
+        if not rows:
+            break
+        level = list(chain.from_iterable(level if found == rows else [x for x in level if type(x) in rows]))
+    return leaves
 
 
 def _inferred(data: Any, leaves: set[type], array: np.ndarray[Any, Any]) -> DType:

@@ -44,6 +44,8 @@ _NO_DIMENSION = (
 )
 _NUMBERS = (int, float, bool, complex)
 _LONG = 32  # numpy's old bound on dimensions: a list of so many is no tuple of indices
+_PLAIN = {int, slice}  # what is between the brackets most often, and means what it says
+_BOUNDS = {int, type(None)}  # likewise of a slice
 _PARTS = (slice, Tensor, list, tuple, range, np.ndarray, type(None), type(...))
 
 
@@ -54,7 +56,7 @@ def get_item(self: Tensor, index: Any) -> Tensor:
     """
     if type(index) is int:
         return _select(self, 0, index, 0)
-    part, selectors = _walk(self, index)
+    part, selectors = _walk(self, index) if type(index) is not slice else (part_of(self, 0, index), [])
     if not selectors:
         return call(TABLE["whole" if type(index) is slice else "alias"], (part,)) if part is self else part
     if len(selectors) == 1 and is_mask(selectors[0][1]):
@@ -161,10 +163,12 @@ def _copied(target: Tensor, source: Tensor) -> Variable:
 
 def _walk(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Tensor]]]:
     """Apply what makes views; return the view and the tensors that select, each with the dimension where it stands."""
-    items = _items(index)
-    consumed = sum(_consumes(item) for item in items)
-    if type(index) is slice and not self.ndim:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    items = index if type(index) is tuple else (index,)
+    if {type(item) for item in items} <= _PLAIN:
+        consumed = len(items)
+    else:
+        items = _items(index)
+        consumed = sum(_consumes(item) for item in items)
     if type(index) is int and not self.ndim:
         raise IndexError(_NO_DIMENSION)
     if consumed > self.ndim:
@@ -274,13 +278,19 @@ def _without(known: Aval, dim: int) -> Aval:
 
 def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
     """Return the view of a slice of one dimension. ValueError for a step that is not positive."""
+    variable = part._current()
+    shape = variable.value.aval.shape
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if item == _ALL:
         return part
-    size = part.shape[dim]
-    try:
-        first, last, step = (None if x is None else index_of(x) for x in (item.start, item.stop, item.step))
-    except TypeError:
-        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+    size = shape[dim]
+    first, last, step = item.start, item.stop, item.step
+    if not {type(first), type(last), type(step)} <= _BOUNDS:
+        try:
+            first, last, step = (None if x is None else index_of(x) for x in (first, last, step))
+        except TypeError:
+            raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     step = 1 if step is None else step
     if step <= 0:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
@@ -288,7 +298,6 @@ def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
     length = max(0, -(-(stop - start) // step))
     if length == size and step == 1:
         return part
-    variable = part._current()
     if first is not None and first < 0 and last is None and is_short_text(variable):
         return _end_on_host(part, variable, dim, start, step)
     return call(TABLE["slice"], (part, start), (dim, length, step))

@@ -180,8 +180,13 @@ class Tensor(metaclass=_Methods):
         """Whether gradients are computed with respect to it; a view without history says what its base says."""
         if self._current().node is not None:
             return True
-        view = self._alias
-        return type(view) is View and bool(view.op.grad) and self.dtype.is_differentiable and view.base.requires_grad
+        whole, view = self, self._alias
+        while type(view) is View and view.op.grad and whole._variable.value.aval.differentiable:
+            whole = view.base  # as it is now, as is what it is a view of
+            if whole._variable.node is not None:
+                return True
+            view = whole._alias
+        return False
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

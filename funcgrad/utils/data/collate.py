@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad._tensor import functions as fg
-from funcgrad._tensor.interop import from_host, numbers_on_host, rows_on_host
+from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, rows_on_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.data.dataset import Rows
 from funcgrad.utils.data.worker_info import get_worker_info
@@ -112,16 +112,15 @@ def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: CollateMap | N
     """Stack tensors: on the host where their numbers are here already, else as an op; subclasses are asked by it."""
     if get_worker_info() is not None:
         _check_shareable(batch)
-    if any(type(tensor) is not Tensor for tensor in batch):
+    if any(type(tensor) is not Tensor or tensor.requires_grad for tensor in batch):
         return fg.stack(tuple(batch))
-    if not any(tensor.requires_grad for tensor in batch):
-        rows = rows_on_host([tensor._current().value for tensor in batch])
-        if rows is not None:
-            return from_host(rows)
-    arrays = [numbers_on_host(tensor) for tensor in batch]
-    if any(array is None for array in arrays):
+    values = [tensor._current().value for tensor in batch]
+    rows = rows_on_host(values)
+    if rows is not None:
+        return from_host(rows)
+    if not all(map(is_on_host, values)):
         return fg.stack(tuple(batch))
-    return collate_numpy_array_fn(arrays)  # type: ignore[arg-type]  # none is None
+    return collate_numpy_array_fn([host_numbers(value) for value in values])  # type: ignore[misc]  # the host has them
 
 
 def _check_shareable(batch: Sequence[Any]) -> None:
