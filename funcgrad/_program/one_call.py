@@ -160,7 +160,7 @@ def _is_new(array: Any, lent: Sequence[Any]) -> bool:
 
 
 def _done_directly(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...], most: float) -> list[Value] | None:
-    """Return the one result of a call; None where it is not as simple as numpy has it, or an array is of over `most`."""
+    """Return the one result of a call; None where it is not as simple as numpy has it. most: elements of an array."""
     given: list[Any] = []
     for x in inputs:
         if not isinstance(x, Value):

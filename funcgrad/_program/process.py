@@ -48,3 +48,8 @@ def computes_on_cpu() -> bool:
             # JAX's own default rounds what is multiplied: to TF32 on a GPU, which is off by 3e-4 and not by 3e-7
             jax.config.update("jax_default_matmul_precision", "highest")
     return is_on_cpu
+
+
+def has_own_cpu() -> bool:
+    """Tell whether programs run on a CPU, and in this process: not in one that was forked from XLA's."""
+    return not _Process.is_forked and computes_on_cpu()

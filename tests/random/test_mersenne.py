@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from funcgrad.random import counting, normal, sampling
+from funcgrad.random import box_muller, counting, normal, sampling
 from funcgrad.random.mersenne import STATE_BYTES, MersenneTwister
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -70,14 +71,43 @@ def test_words_drawn_ahead_are_given_back() -> None:
     np.testing.assert_array_equal(following, stream.words32(3))
 
 
-def test_many_normals_made_in_chunks_are_those_made_in_one() -> None:
-    count = 5 * normal._CHUNK + 32
-    stream = MersenneTwister(1)
-    chunked = normal.normal_float32(stream, count)
-    following = stream.words32(2)
-    stream.reseed(1)
-    np.testing.assert_array_equal(chunked, normal._blocks_float32(stream, count))
-    np.testing.assert_array_equal(following, stream.words32(2))
+@pytest.mark.parametrize("count", [16, 17, 31, 1000, 1024, 1025, 16384, 16385, 5 * 16384 + 40])
+@pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.3, 2.0)])
+def test_normals_by_a_compiled_kernel_are_those_by_numpy(
+    count: int, mean: float, std: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for seconds in (math.inf, 0.0):
+        monkeypatch.setattr(box_muller.Compiled, "seconds", seconds)
+        monkeypatch.setattr(normal, "COMPILED", box_muller.Compiled())
+        stream = MersenneTwister(1)
+        made.append((normal.normal_float32(stream, count, mean, std), stream.words32(2)))
+        assert (len(normal.COMPILED._kernels) > 0) == (seconds == 0.0)
+    (by_numpy, following), (compiled, also_following) = made
+    np.testing.assert_array_equal(by_numpy.view(np.int32), compiled.view(np.int32))
+    np.testing.assert_array_equal(following, also_following)
+
+
+def test_a_kernel_is_compiled_once_numpy_took_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(box_muller.Compiled, "seconds", 1e-3)
+    kernels = box_muller.Compiled()
+    words = MersenneTwister(1).words32(1024)
+    for _ in range(6):
+        assert not kernels._kernels
+        kernels.normals(words)
+    kernels.normals(words)
+    assert list(kernels._kernels) == [1024]
+
+
+@pytest.mark.optimised
+def test_the_kernel_has_numpys_bits_for_all_uniform_numbers() -> None:
+    kernel = box_muller._compiled(box_muller.MOST)
+    half = box_muller.MOST // 2
+    for start in range(0, 1 << 24, half):
+        uniform = np.arange(start, start + half, dtype=np.uint32).reshape(-1, 8)
+        words = np.stack([uniform, uniform[::-1]], 1).reshape(-1)
+        found = np.asarray(kernel(words)).view(np.int32)
+        np.testing.assert_array_equal(found, box_muller._normals(np, words).view(np.int32))
 
 
 def test_uniform_float64_is_rounded_once() -> None:
