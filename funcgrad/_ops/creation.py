@@ -65,11 +65,17 @@ def arange(start: float, end: float, step: float, dtype: DType) -> Array:
     """Return start, start + step, ... up to but without `end`. The numbers are static: Python ints or floats."""
     count = arange_count(start, end, step, dtype)
     if not dtype.is_differentiable:
-        places = lax.iota(np.int64, count)
+        places = _places(np.int64, count)
         return (places * int(step) + _whole(start)).astype(dtype.numpy)
     if isinstance(count, int) and count <= _LONGEST_CONSTANT:
         return _counted_up(count, start, step, dtype)
-    return (lax.iota(np.float64, count) * step + start).astype(dtype.numpy)
+    return (_places(np.float64, count) * step + start).astype(dtype.numpy)
+
+
+def _places(kind: Any, count: int) -> Array:
+    """Return 0, 1, ... Of many, XLA would find the sum or the largest while it compiles, in seconds for a million."""
+    places = lax.iota(kind, count)
+    return lax.optimization_barrier(places) if isinstance(count, int) and count > _LONGEST_CONSTANT else places
 
 
 @op(names="")

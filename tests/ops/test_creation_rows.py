@@ -43,6 +43,13 @@ def _made(name: str, *statics: Any) -> np.ndarray:
         return np.asarray(TABLE[name].call([], statics)[0])
 
 
+@pytest.mark.parametrize("dtype", [dtypes.int64, dtypes.float64])
+def test_the_sum_of_many_places_is_not_worked_out_while_compiling(dtype: dtypes.dtype) -> None:
+    with jax.enable_x64(True):
+        compiled = jax.jit(lambda: TABLE["arange"].call([], (0, 100_000, 1, dtype))[0].sum()).lower().compile()
+    assert " reduce(" in compiled.as_text()
+
+
 def test_integers_are_exact_beyond_what_a_float_holds() -> None:
     ours = _made("arange", 2**53, 2**53 + 3, 1, dtypes.int64)
     assert ours.tolist() == [9007199254740992, 9007199254740993, 9007199254740994]
