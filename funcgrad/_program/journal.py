@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections import deque
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import ClassVar, NamedTuple
@@ -50,11 +51,14 @@ def is_users_file(filename: str) -> bool:
     return not filename.startswith(_FOREIGN) and ("site-packages" in filename or not filename.startswith(_PYTHON))
 
 
+@lru_cache(maxsize=4096)
+def _is_own_file(filename: str) -> bool:
+    return filename.startswith((_PACKAGE, "<funcgrad"))
+
+
 def user_line() -> str:
     """Return "file:line" of the innermost frame that is not funcgrad's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (
-        frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_code.co_filename.startswith("<funcgrad")
-    ):
+    while frame is not None and _is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     return "(no Python frame)" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

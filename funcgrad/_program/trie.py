@@ -168,7 +168,7 @@ def are_joined(op: Any, arguments: tuple[Any, ...]) -> bool:
     return type(first) is Aval and all(a is first for a in arguments)
 
 
-def _end_to_end(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...] | None:
+def known_end_to_end(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> tuple[Aval, ...] | None:
     """Return what is known of tensors put together that differ in the length of one dimension only, end to end there.
 
     None for others: stacked ones have one shape, and what does not fit is refused where it is traced.
@@ -211,7 +211,7 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if are_joined(op, arguments):
         first = arguments[0]
         return (aval(op.joins(tuple(first.shape), len(arguments), *statics), first.dtype.numpy, first.placement),)
-    if (known := _end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
+    if (known := known_end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
     structs = [a.struct for a in arguments if type(a) is Aval]

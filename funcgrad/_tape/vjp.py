@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -134,9 +135,10 @@ class Pullback:
         key = (self.wanted, given)
         found = self.signature.pullbacks.get(key)
         if found is None:
-            found = Pullback(self.signature, self.wanted, given)
+            signature, derive = self.signature, partial(Pullback, wanted=self.wanted, given=given)
+            found = _known_with_length_open(signature, key, derive) or derive(signature)
             found.used, found.all_used = self.used, self.all_used  # it is called with what this one saved
-            self.signature.pullbacks[key] = found
+            signature.pullbacks[key] = found
         return found
 
     def _trace(self) -> tuple[tuple[int, ...], tuple[Aval, ...]]:
@@ -357,21 +359,26 @@ def pullback_of(signature: Signature, wanted: int) -> Pullback:
         if opened == signature.arguments:
             kind = ResidualPullback if signature.op.keep == "residuals" else Pullback
             places = tuple(i for i in range(len(opened)) if wanted >> i & 1)
-            found = (kind is Pullback and _known_with_length_open(signature, wanted)) or kind(signature, places)
+            derive = partial(pullback_of, wanted=wanted)
+            found = (kind is Pullback and _known_with_length_open(signature, wanted, derive)) or kind(signature, places)
         else:  # one for all numbers, which it reads like other inputs: the turns of a loop then differ in nothing else
             found = pullback_of(signature_of(signature.op, opened, signature.statics), wanted)
         signature.pullbacks[wanted] = found
     return found
 
 
-def _known_with_length_open(signature: Signature, wanted: int) -> Pullback | None:
-    """Return the pull-back as it was derived with a length open, for this length; None where it was not."""
+def _known_with_length_open(signature: Signature, key: Any, derive: Callable[[Signature], Pullback]) -> Pullback | None:
+    """Return the pull-back as `derive` makes it with a length open, for this length; None where it does not.
+
+    key: by which it is kept among those of the signature with that length open.
+    """
     general = signature.general
     if general is None:
         return None
-    if wanted not in general.pullbacks and isinstance(attempted(pullback_of, general, wanted), Refusal):
-        general.pullbacks[wanted] = None
-    known = general.pullbacks[wanted]
+    if key not in general.pullbacks:
+        found = attempted(derive, general)
+        general.pullbacks[key] = None if isinstance(found, Refusal) else found
+    known = general.pullbacks[key]
     return known and known.made_anew(signature, known.wanted, known.given)
 
 

@@ -16,7 +16,7 @@ from funcgrad._base.config import settings
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._program.joining import BY_NUMPY, SHAPING, SMALL, Numbers
 from funcgrad._program.record import array_of, ends_where_it_grows, note_growth, thread
-from funcgrad._program.trie import signature_of
+from funcgrad._program.trie import known_end_to_end, signature_of
 from funcgrad._program.value import CONSTANT, Aval, Recipe, Value, constant, of_array
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
@@ -77,9 +77,11 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
 
 def _by_numpy(op: Op, values: Sequence[Value], statics: tuple[Any, ...]) -> Tensor | None:
     """Return what numpy makes of numbers that the host has; None where XLA would make others of them."""
-    avals = [value.aval for value in values]
-    (result,) = signature_of(op, tuple(avals), statics).avals
-    if any(_is_cut(known, result) for known in set(avals)):
+    avals = tuple([value.aval for value in values])
+    kinds = set(avals)
+    vary = len(kinds) > 1 and all(kind.order is None for kind in kinds)  # lengths that may never come together again
+    (result,) = (known_end_to_end(op, avals, statics) if vary else None) or signature_of(op, avals, statics).avals
+    if any(_is_cut(kind, result) for kind in kinds):
         return None
     arrays = [host_numbers(value) if value.array is None else np.asarray(value.array) for value in values]
     value = of_array(ON_HOST[op](arrays, statics, result))  # type: ignore[arg-type]  # none is None: they are near

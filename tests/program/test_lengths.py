@@ -21,6 +21,7 @@ from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program, thread
 from funcgrad._program.trie import forest
+from funcgrad._tape import vjp
 from funcgrad._tape.vjp import OpenForwardHalf
 from funcgrad.nn import functional as F
 from tests.program.trainings import TRAININGS, losses_of, recorded, tagged, tagger
@@ -433,6 +434,24 @@ def test_a_batch_that_is_short_once_an_epoch_while_lengths_vary() -> None:
                 F.cross_entropy(model(x).reshape(-1, 3), fg.zeros(x.shape[0] * x.shape[1], dtype=fg.long)).backward()
                 optimizer.step()
     assert seen.compiles <= 7
+
+
+def test_a_pull_back_of_some_results_is_not_derived_for_each_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[str] = []
+    trace = vjp.Pullback._trace
+
+    def noted(self: vjp.Pullback) -> Any:
+        derived.append(self.name)
+        return trace(self)
+
+    monkeypatch.setattr(vjp.Pullback, "_trace", noted)
+    norm = nn.BatchNorm1d(5)  # whose running averages get no gradient
+    for length in (31, 34, 37, 41, 43, 46, 52, 58):
+        if length == 43:
+            derived.clear()
+        norm(fg.randn(length, 5)).square().mean().backward()
+        norm.weight.grad.tolist()
+    assert derived == []
 
 
 def test_many_lengths_of_an_mlp_are_a_few_compiles() -> None:

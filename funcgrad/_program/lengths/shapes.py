@@ -25,20 +25,26 @@ class _Pattern:
     The others are those of `like`. known: what an op does, by the rooms of the lengths.
     """
 
-    __slots__ = ("groups", "known", "like")
+    __slots__ = ("_fixed", "_like", "_others", "groups", "known")
 
     def __init__(self, groups: Groups, like: tuple[int, ...]) -> None:
         self.groups = groups
-        self.like = tuple([None if any(i in places for places in groups) else size for i, size in enumerate(like)])
         self.known: dict[tuple[int, ...], Any] = {}
+        varying = {i for places in groups for i in places}
+        self._fixed = [i for i in range(len(like)) if i not in varying]
+        self._like = [like[i] for i in self._fixed]
+        self._others = [(i, places[0]) for places in groups for i in places[1:]]
 
     def lengths_of(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lengths of a call of this pattern, each of which stands nowhere else in its sizes; else ()."""
+        if [sizes[i] for i in self._fixed] != self._like:
+            return ()
+        for i, first in self._others:
+            if sizes[i] != sizes[first]:
+                return ()
         lengths = tuple([sizes[places[0]] for places in self.groups])
-        together = all(sizes[i] == length for places, length in zip(self.groups, lengths, strict=True) for i in places)
-        fixed = all(other is None or (size == other and size not in lengths)
-                    for size, other in zip(sizes, self.like, strict=True))  # fmt: skip
-        return lengths if together and fixed and len(set(lengths)) == len(lengths) and min(lengths) > 1 else ()
+        own = set(lengths)
+        return lengths if len(own) == len(lengths) and min(lengths) > 1 and own.isdisjoint(self._like) else ()
 
 
 class _Kind:
