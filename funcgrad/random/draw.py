@@ -182,7 +182,7 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
     generator = chosen(generator, p.device)
     if levels.thread.batches and generator.stream is not None:
         uniform_each = draw(UNIFORM, generator, shape, p.dtype, (0.0, 1.0), p.device)
-        return Tensor._leaf(record(_LESS, (uniform_each, p), (dtype,))[0])
+        return call(_LESS, (uniform_each, p), (dtype,))
     if generator.stream is None:
         return by_key(_BERNOULLI_EACH, generator, (p,), (tuple(shape), dtype))
 
@@ -190,7 +190,7 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
         return sampling.uniforms_against(stream, math.prod(shape), p.dtype.numpy)
 
     uniform = from_stream(sample, generator, (), shape, p.dtype, p.device)
-    return Tensor._leaf(record(_LESS, (uniform, p), (dtype,))[0])
+    return call(_LESS, (uniform, p), (dtype,))
 
 
 def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
@@ -207,7 +207,7 @@ def multinomial(weights: Tensor, count: int, replacement: bool, generator: Gener
         return from_stream(places, generator, (weights,), shape, dtypes.int64, weights.device)
 
     noise = draw(EXPONENTIAL, generator, weights.shape, weights.dtype, (1.0,), weights.device)
-    return Tensor._leaf(record(_LARGEST, (weights, noise), (count,))[0])
+    return call(_LARGEST, (weights, noise), (count,))
 
 
 def _less(uniform: Array, p: Array, dtype: DType) -> Array:

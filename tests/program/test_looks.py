@@ -37,6 +37,22 @@ def test_no_program_is_run_for_each_look() -> None:
     assert found == pytest.approx([float(np.exp(1.7 * (0.1 + i))) for i in range(10)], rel=1e-5)
 
 
+def drawn(i: int) -> tuple[int, list[int], list[float]]:
+    weights = torch.tensor([0.2, 0.5, 0.3])
+    several = torch.multinomial(weights, 2).tolist()
+    return torch.multinomial(weights, 1).item(), several, torch.bernoulli(weights).tolist()
+
+
+def test_no_program_is_run_for_each_draw() -> None:
+    torch.manual_seed(0)
+    seen(drawn)
+    with explain.counted() as cost:
+        places = seen(drawn, 10)
+    assert cost.runs == cost.misses == 0
+    assert {place for place, _, _ in places} <= {0, 1, 2}
+    assert all(len(set(several)) == 2 for _, several, _ in places)
+
+
 def test_a_few_looks_are_programs_as_ever() -> None:
     with explain.counted() as cost:
         seen(largest, LOOKS)
