@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import chain
@@ -13,6 +15,7 @@ import numpy as np
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import c_type_name
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.naming import c_class_name
 from funcgrad._tape.modes import thread
 from funcgrad._tensor.interop import from_host, lying_as, refuse_backwards, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -50,6 +53,8 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     if any(issubclass(kind, Tensor) for kind in leaves):
         data = _without_tensors(data)
     array = _as_array(data, dtype)
+    if array.dtype.kind == "O" and dtype is not None and not isinstance(next(iter(_leaves(data))), str):
+        array = _of_objects(array, dtype)
     if array.dtype.kind in "OUSV":
         raise _no_number(data, dtype)
     kind = dtype or _inferred(data, leaves, array)
@@ -68,6 +73,31 @@ def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         raise _ragged(data, kind) from None
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
+
+
+def _of_objects(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    """Return what objects (a Decimal, a Fraction, what has `__float__` or `__index__`) are as numbers of this dtype."""
+    read = _READERS[dtype.category]
+    return np.array([read(x) for x in array.ravel()]).reshape(array.shape)
+
+
+def _float_of(given: Any) -> float:
+    return math.ldexp(given, 0)  # unlike `float` it takes no text, and its TypeError is the one that torch gives
+
+
+def _complex_of(given: Any) -> complex:
+    return complex(given) if hasattr(given, "__complex__") else _float_of(given)
+
+
+def _int_of(given: Any) -> int:
+    return int(given) if isinstance(given, float) else operator.index(given)
+
+
+def _bool_of(given: Any) -> bool:
+    return bool(given if isinstance(given, float) else operator.index(given))
+
+
+_READERS = {dtypes.BOOL: _bool_of, dtypes.INTEGER: _int_of, dtypes.FLOAT: _float_of, dtypes.COMPLEX: _complex_of}
 
 
 def _types_of_leaves(data: Any) -> set[type]:
@@ -138,7 +168,7 @@ def _common_dtype(data: Any) -> DType:
     if isinstance(data, (list, tuple)):
         return reduce(promotion.promote_types, map(_common_dtype, data)) if data else dtypes.get_default_dtype()
     if not isinstance(data, (int, float, complex, np.generic, np.ndarray)):
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+        raise RuntimeError(f"Could not infer dtype of {c_class_name(data)}")
     return _dtype_of(data)
 
 
@@ -182,7 +212,7 @@ def _no_number(data: Any, dtype: DType | None) -> Exception:
         return ValueError("Overflow when unpacking long long")
     if isinstance(next(iter(_leaves(data))), str):
         return ValueError("too many dimensions 'str'")
-    kind = type(found).__name__
+    kind = c_class_name(found)
     if dtype is not None:
         is_whole = dtype.category == dtypes.INTEGER
         return TypeError(

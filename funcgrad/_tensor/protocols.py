@@ -179,14 +179,17 @@ def represent(self: Tensor, *, tensor_contents: str | None = None) -> str:
         return f"{around}\n{textwrap.indent(repr(Names.wrap(below)), '    ')}\n)"
     fn = self.grad_fn
     where = device_of(variable.aval.placement)
+    is_plain = "_prints_plainly" in vars(type(self))
+    name = "tensor" if is_plain else type(self).__name__
     if isinstance(variable.value.array, jax.core.Tracer):
         return f"tensor(traced {variable.aval})"
     if where.type == "meta":
-        kind = "" if self.dtype is dtypes.get_default_dtype() else f", dtype={self.dtype}"
+        facts = ["device='meta'", f"size={tuple(self.shape)}"]
+        facts += [] if self.dtype is dtypes.get_default_dtype() else [f"dtype={self.dtype}"]
         maker = None if fn is None else type(fn).__name__
-        history = f", grad_fn=<{maker}>" if maker else ", requires_grad=True" if self.requires_grad else ""
-        return f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{history})"
-    tangent, is_plain = tangent_of(variable), "_prints_plainly" in vars(type(self))
+        facts += [f"grad_fn=<{maker}>"] if maker else ["requires_grad=True"] if self.requires_grad else []
+        return printing.with_suffixes(f"{name}(...", facts, len(name) + 1, 0)
+    tangent = tangent_of(variable)
     text = printing.format_tensor(
         to_host(self),
         dtype=variable.aval.dtype,
@@ -194,7 +197,7 @@ def represent(self: Tensor, *, tensor_contents: str | None = None) -> str:
         grad_fn_name=None if fn is None else type(fn).__name__,
         device=None if where.type == "cpu" else str(where),
         default_dtype=dtypes.get_default_dtype(),
-        name="tensor" if is_plain else type(self).__name__,
+        name=name,
         tangent=None if tangent is None else format(Names.wrap(tangent)),
         contents=tensor_contents,
     )
