@@ -10,14 +10,16 @@ import textwrap
 import time
 import timeit
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from funcgrad._tensor.names import flush, synchronize
 from funcgrad.utils.fuzzing import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
 
 __all__ = [
-    "Compare", "FuzzedParameter", "FuzzedTensor", "Fuzzer", "Measurement", "ParameterAlias", "Timer", "timer",
+    "Colorize", "Compare", "FuzzedParameter", "FuzzedTensor", "Fuzzer", "Measurement", "ParameterAlias", "TaskSpec",
+    "Timer", "timer",
 ]  # fmt: skip
 
 
@@ -27,18 +29,56 @@ def timer() -> float:
     return time.perf_counter()
 
 
+@dataclass(repr=False, frozen=True)
+class TaskSpec:
+    """What a `Timer` measures, and what it is called; all but the values of its names."""
+
+    stmt: str
+    setup: str
+    global_setup: str = ""
+    label: str | None = None
+    sub_label: str | None = None
+    description: str | None = None
+    env: str | None = None
+    num_threads: int = 1
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        if self.label is None and "\n" in self.stmt:
+            named = f" ({self.sub_label})" if self.sub_label else ""
+            return f"stmt:{named}\n{textwrap.indent(self.stmt, '  ')}"
+        named = f": {self.sub_label}" if self.sub_label else ""
+        return (self.stmt if self.label is None else self.label) + named
+
+    def setup_str(self) -> str:
+        """Return what runs before, as it is shown: nothing where nothing runs."""
+        if self.setup in ("", "pass"):
+            return ""
+        return f"setup:\n{textwrap.indent(self.setup, '  ')}" if "\n" in self.setup else f"setup: {self.setup}"
+
+    def summarize(self) -> str:
+        """Return title, description and setup, those of several lines with an empty one below."""
+        parts = filter(None, (self.title, self.description, self.setup_str()))
+        return "\n".join(f"{part}\n" if "\n" in part else part for part in parts)
+
+
 @dataclass(repr=False)
 class Measurement:
-    """Seconds that blocks of `number_per_run` runs took."""
+    """Seconds that blocks of `number_per_run` runs took. It has the fields of its `task_spec` too.
+
+    metadata: anything; for who measures.
+    """
 
     number_per_run: int
-    raw_times: Sequence[float]
-    label: str = ""
-    sub_label: str = ""
-    description: str = ""
-    num_threads: int = 1
-    stmt: str = ""
-    setup: str = ""
+    raw_times: list[float]
+    task_spec: TaskSpec
+    metadata: dict[Any, Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TaskSpec.__dataclass_fields__:
+            return getattr(self.task_spec, name)
+        return self.__getattribute__(name)
 
     @property
     def as_row_name(self) -> str:
@@ -48,7 +88,7 @@ class Measurement:
     @property
     def title(self) -> str:
         """What was measured, in words."""
-        return ": ".join(filter(None, (self.label or self.stmt, self.sub_label)))
+        return self.task_spec.title
 
     @property
     def significant_figures(self) -> int:
@@ -61,21 +101,19 @@ class Measurement:
     @property
     def has_warnings(self) -> bool:
         """Whether blocks differ too much (a tenth of the median between the quartiles) to say much."""
-        return self.iqr > self.median / 10
+        return not self.meets_confidence()
 
     def meets_confidence(self, threshold: float = 0.1) -> bool:
         """Whether the quartiles are less than this share of the median apart."""
-        return self.iqr <= threshold * self.median
+        return self.iqr / self.median < threshold
 
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
-        """Put together the blocks of what was measured under the same titles."""
-        found: dict[tuple[Any, ...], Measurement] = {}
+        """Put together the blocks of the same task, as seconds of one run. Metadata is not kept."""
+        found: dict[TaskSpec, list[float]] = {}
         for each in measurements:
-            key = (each.number_per_run, each.label, each.sub_label, each.description, each.num_threads)
-            before = found[key].raw_times if key in found else ()
-            found[key] = replace(each, raw_times=[*before, *each.raw_times])
-        return list(found.values())
+            found.setdefault(each.task_spec, []).extend(each.times)
+        return [Measurement(1, times, task) for task, times in found.items()]
 
     @property
     def times(self) -> list[float]:
@@ -107,10 +145,7 @@ class Measurement:
     def __repr__(self) -> str:
         count, (unit, scale) = len(self.raw_times), _unit(self.median)
         several, (first, third) = count > 1, self._quartiles()
-        setup = "" if self.setup in ("", "pass") else f"setup: {self.setup}"
-        if "\n" in setup:
-            setup = f"setup:\n{textwrap.indent(self.setup, '  ')}\n"
-        lines = [object.__repr__(self), self.title, self.description, setup]
+        lines = [object.__repr__(self), self.task_spec.summarize()]
         lines.append(f"  {'Median: ' * several}{self.median / scale:.2f} {unit}")
         if count >= 4:
             spread = f"({first / scale:.2f} to {third / scale:.2f})"
@@ -149,25 +184,59 @@ class Timer:
         names = {"torch": torch, **(globals or {}), "_statement": stmt, "_computed": _computed}
         self._timer = timeit.Timer(_computing(stmt), setup, timer, names)
         prepared = setup if isinstance(setup, str) else getattr(setup, "__name__", "")
-        self._titles = (label or "", sub_label or "", description or "", num_threads, shown, prepared)
+        self._task_spec = TaskSpec(shown, prepared, global_setup, label, sub_label, description, env, num_threads)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
         """Run the statement a few times to compile it, then `number` times in one block."""
         self._timer.timeit(max(number // 100, 2))
-        return Measurement(number, [self._timer.timeit(number)], *self._titles)
+        return Measurement(number, [self._timer.timeit(number)], self._task_spec)
 
-    def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """Measure blocks, each long enough for the clock, for `min_run_time` seconds."""
+    def blocked_autorange(
+        self, callback: Callable[[int, float], Any] | None = None, min_run_time: float = 0.2
+    ) -> Measurement:
+        """Measure blocks, each long enough for the clock, for `min_run_time` seconds.
+
+        callback: called after each block with the number of its runs and the seconds that it took.
+        """
+
+        def is_enough(measured: Measurement) -> bool:
+            return sum(measured.raw_times) >= min_run_time
+
+        return self._measure(self._block_size(min_run_time), is_enough, callback)
+
+    def adaptive_autorange(
+        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0,
+        callback: Callable[[int, float], Any] | None = None,
+    ) -> Measurement:  # fmt: skip
+        """Measure blocks until the quartiles of four or more are less than `threshold` of the median apart.
+
+        It takes `min_run_time` seconds at least, and ends with the block that passes `max_run_time` in any case.
+        """
+
+        def is_enough(measured: Measurement) -> bool:
+            seconds = sum(measured.raw_times)
+            is_steady = len(measured.raw_times) > 3 and measured.meets_confidence(threshold)
+            return seconds > max_run_time or (seconds >= min_run_time and is_steady)
+
+        return self._measure(self._block_size(0.05), is_enough, callback)
+
+    def _block_size(self, min_run_time: float) -> int:
+        """Return how many runs take a thousandth of this many seconds; the first ones compile."""
         self._timer.timeit(2)
         number = 1
-        while (taken := self._timer.timeit(number)) < min_run_time / 1000 and number < 10**9:
+        while self._timer.timeit(number) < min_run_time / 1000 and number < 10**9:
             number *= 10
-        blocks = [taken]
-        while sum(blocks) < min_run_time:
-            blocks.append(self._timer.timeit(number))
-        return Measurement(number, blocks, *self._titles)
+        return number
 
-    adaptive_autorange = blocked_autorange
+    def _measure(
+        self, number: int, is_enough: Callable[[Measurement], bool], callback: Callable[[int, float], Any] | None
+    ) -> Measurement:
+        measured = Measurement(number, [], self._task_spec)
+        while not measured.raw_times or not is_enough(measured):
+            measured.raw_times.append(self._timer.timeit(number))
+            if callback is not None:
+                callback(number, measured.raw_times[-1])
+        return measured
 
 
 def _computed(result: Any) -> None:
@@ -186,15 +255,28 @@ def _computing(statement: str | Callable[[], Any]) -> str:
     return f"_computed({statement})"
 
 
+class Colorize(Enum):
+    """Which measurements of a table are coloured by how far they are from the best of them."""
+
+    NONE = "none"
+    COLUMNWISE = "columnwise"
+    ROWWISE = "rowwise"
+
+
 class Compare:
     """A table for each label: rows of what was measured, after their numbers of threads, columns of descriptions."""
 
     def __init__(self, results: Sequence[Measurement]) -> None:
-        self._results = list(results)
-        self._trims = False
+        self._results: list[Measurement] = []
+        self.extend_results(results)
+        self._trims = self._warns = False
+        self._colorize = Colorize.NONE
 
     def extend_results(self, results: Sequence[Measurement]) -> None:
-        """Add measurements."""
+        """Add measurements. ValueError for what is none."""
+        for result in results:
+            if not isinstance(result, Measurement):
+                raise ValueError(f"Expected an instance of `Measurement`, got {type(result)} instead.")
         self._results.extend(results)
 
     def trim_significant_figures(self) -> None:
@@ -202,49 +284,93 @@ class Compare:
         self._trims = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Accepted: tables have no colours."""
+        """Colour what is near the best of its column, or row, and what is far from it."""
+        self._colorize = Colorize.ROWWISE if rowwise else Colorize.COLUMNWISE
 
     def highlight_warnings(self) -> None:
-        """Accepted: a measurement that is printed alone warns of its spread."""
+        """Write behind a measurement that says little how far its quartiles are apart."""
+        self._warns = True
 
     def __str__(self) -> str:
-        tables: dict[str, list[Measurement]] = {}
-        for result in self._results:
+        tables: dict[str | None, list[Measurement]] = {}
+        for result in Measurement.merge(self._results):
             tables.setdefault(result.label, []).append(result)
-        return "\n".join(_table(label, results, self._trims) for label, results in tables.items())
+        return "\n".join(map(self._table, tables.values()))
 
     def print(self) -> None:
-        """Print the table."""
+        """Print the tables."""
         print(self)
 
+    def _table(self, results: Sequence[Measurement]) -> str:
+        unit, scale = _unit(min(result.median for result in results))
+        rows = sorted(dict.fromkeys(map(_row_of, results)), key=lambda row: row[0])
+        titles = list(dict.fromkeys(result.description for result in results))
+        found = {(_row_of(result), result.description): result for result in results}
+        grid = [[found.get((row, title)) for title in titles] for row in rows]
+        names = ["", *(f"      {name}" for _, name in rows)]
+        columns = [[name.ljust(max(map(len, names))) for name in names]]
+        for title, column in zip(titles, zip(*grid, strict=True), strict=True):
+            cells = [title or "", *_column(column, scale, self._trims, self._warns)]
+            columns.append([cell.center(max(map(len, cells))) for cell in cells])
+        head = "  |  ".join(column[0] for column in columns)
+        for place, column in enumerate(columns[1:]):
+            column[1:] = [self._coloured(cell, grid, rows, row, place) for row, cell in enumerate(column[1:])]
+        _, *lines = ["  |  ".join(row) for row in zip(*columns, strict=True)]
+        label = results[0].label or ""
+        shown = [f"[{f' {label} '.center(len(head) - 2, '-')}]", head]
+        for (threads, _), (before, _), line in zip(rows, [(0, ""), *rows[:-1]], lines, strict=True):
+            if threads != before:
+                shown.append(f"{threads} threads: ".ljust(len(head), "-"))
+            shown.append(line)
+        has_warnings = self._warns and any(result.has_warnings for result in results)
+        return "\n".join([*shown, "", f"Times are in {_UNIT_NAMES[unit]} ({unit}).", *[_SPREAD] * has_warnings, ""])
 
-def _table(label: str, results: Sequence[Measurement], trims: bool) -> str:
-    unit, scale = _unit(min(result.median for result in results))
-    found = {(r.num_threads, r.as_row_name, r.description): r for r in results}
-    rows = sorted(dict.fromkeys((r.num_threads, r.as_row_name) for r in results), key=lambda row: row[0])
-    titles = list(dict.fromkeys(result.description for result in results))
-    names = ["", *(f"      {name}" for _, name in rows)]
-    columns = [[name.ljust(max(map(len, names))) for name in names]]
-    for title in titles:
-        cells = [title, *_column([found.get((*row, title)) for row in rows], scale, trims)]
-        columns.append([cell.center(max(map(len, cells))) for cell in cells])
-    head, *lines = ["  |  ".join(row) for row in zip(*columns, strict=True)]
-    shown = [f"[{f' {label} '.center(len(head) - 2, '-')}]", head]
-    for (threads, _), (before, _), line in zip(rows, [(0, ""), *rows[:-1]], lines, strict=True):
-        if threads != before:
-            shown.append(f"{threads} threads: ".ljust(len(head), "-"))
-        shown.append(line)
-    return "\n".join([*shown, "", f"Times are in {_UNIT_NAMES[unit]} ({unit}).", ""])
+    def _coloured(self, cell: str, grid: _Grid, rows: Sequence[_Row], row: int, place: int) -> str:
+        """Return a cell in the colour of its distance from the best one: of its row, or of those with its threads."""
+        result = grid[row][place]
+        if result is None or self._colorize is Colorize.NONE:
+            return cell
+        if self._colorize is Colorize.ROWWISE:
+            others = grid[row]
+        else:
+            others = [line[place] for line, (threads, _) in zip(grid, rows, strict=True) if threads == rows[row][0]]
+        best = min(other.median for other in others if other is not None)
+        colour = _colour(result.median, best)
+        return f"{colour}{cell}{_PLAIN}" if colour else cell
 
 
-def _column(results: Sequence[Measurement | None], scale: float, trims: bool) -> list[str]:
+def _colour(median: float, best: float) -> str:
+    if median <= max(best * 1.01, best + 100e-9):
+        return "\033[92m\033[1m"
+    if median <= best * 1.1:
+        return "\033[34m\033[1m"
+    if median >= best * 5:
+        return "\033[31m\033[1m"
+    return "\033[2m\033[91m" if median >= best * 2 else ""
+
+
+_PLAIN = "\033[0m" * 2
+_Row = tuple[int, str]
+_Grid = Sequence[Sequence[Measurement | None]]
+_SPREAD = "(! XX%) Measurement has high variance, where XX is the IQR / median * 100."
+
+
+def _row_of(result: Measurement) -> _Row:
+    return result.num_threads, result.as_row_name
+
+
+def _column(results: Sequence[Measurement | None], scale: float, trims: bool, warns: bool) -> list[str]:
     """Return the medians of a column as text, with as many digits as the surest of them has."""
     medians = [r and (r.median / scale, r.significant_figures) for r in results]
     leading = [math.ceil(math.log10(found[0])) for found in medians if found]
     decimals = min(max(f[1] - n, 0) for f, n in zip(filter(None, medians), leading, strict=True)) if trims else 1
     width = max(leading) + decimals + bool(decimals)
     shown = [found and (_trimmed(*found) if trims else found[0]) for found in medians]
-    return [" " * width if number is None else f"{number:>{width}.{decimals}f}" for number in shown]
+    texts = [" " * width if number is None else f"{number:>{width}.{decimals}f}" for number in shown]
+    if not warns or not any(r.has_warnings for r in results if r):
+        return texts
+    spreads = [f" (! {r.iqr / r.median * 100:.0f}%)" if r and r.has_warnings else "" for r in results]
+    return [f"{text}{spread:>7}" for text, spread in zip(texts, spreads, strict=True)]
 
 
 def _trimmed(number: float, figures: int) -> float:
