@@ -259,6 +259,24 @@ def test_pruning_masks_and_can_be_undone() -> None:
         prune.remove(layer, "weight")
 
 
+def test_a_pruning_of_ones_own_is_given_the_mask_by_its_name() -> None:
+    class EveryOther(prune.BasePruningMethod):
+        PRUNING_TYPE = "unstructured"
+
+        def compute_mask(self, *scores: torch.Tensor, default_mask: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+            mask = default_mask.clone()
+            mask.view(-1)[::2] = 0
+            return mask
+
+    layer = nn.Linear(4, 2)
+    EveryOther.apply(layer, "weight")
+    EveryOther.apply(layer, "weight")
+    assert layer.weight_mask.tolist() == [[0, 0, 0, 1]] * 2
+    prune.global_unstructured([(layer, "bias")], pruning_method=EveryOther)
+    assert layer.bias_mask.tolist() == [0, 1]
+    assert EveryOther().prune(torch.ones(3)).tolist() == [0, 1, 0]
+
+
 def test_what_is_no_parameter_any_more_is_not_pruned() -> None:
     layer = nn.Linear(2, 2)
     layer.weight.requires_grad_(False)

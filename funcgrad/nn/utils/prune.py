@@ -46,7 +46,7 @@ class BasePruningMethod:
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
         """Return `t` with zeros where this method prunes."""
         mask = fg.ones_like(t) if default_mask is None else default_mask
-        return t * self.compute_mask(t if importance_scores is None else importance_scores, mask)
+        return t * self.compute_mask(t if importance_scores is None else importance_scores, default_mask=mask)
 
     @classmethod
     def apply(
@@ -65,7 +65,7 @@ class BasePruningMethod:
             )
         known = fg.ones_like(original) if present is None else getattr(module, name + "_mask").clone()
         chosen = method if present is None else _together(present, method, name)
-        mask = chosen.compute_mask(scores, known.detach()).detach()  # raises before anything has changed
+        mask = chosen.compute_mask(scores, default_mask=known.detach()).detach()  # raises before anything has changed
         if present is None:
             module.register_parameter(name + "_orig", original)  # refuses what is no Parameter before one is deleted
             del module._parameters[name]
@@ -109,16 +109,16 @@ class PruningContainer(BasePruningMethod):
         """Return the mask of the last method, combined with the others' mask."""
         method, mask = self._pruning_methods[-1], default_mask.to(dtype=t.dtype)
         if method.PRUNING_TYPE == "global":
-            return method.compute_mask(t, mask)
+            return method.compute_mask(t, default_mask=mask)
         kept = mask.detach().bool()
         if method.PRUNING_TYPE == "unstructured":
             places = kept.reshape(-1).nonzero().squeeze(1)
-            partial = method.compute_mask(t.reshape(-1)[places], mask.reshape(-1)[places])
+            partial = method.compute_mask(t.reshape(-1)[places], default_mask=mask.reshape(-1)[places])
             return mask.reshape(-1).index_copy(0, places, partial.to(dtype=mask.dtype)).reshape(mask.shape)
         dim = method.dim % t.dim()  # type: ignore[attr-defined]  # a structured method has it
         others = [place for place in range(t.dim()) if place != dim]
         places = kept.any(others).nonzero().squeeze(1)
-        partial = method.compute_mask(t.index_select(dim, places), mask.index_select(dim, places))
+        partial = method.compute_mask(t.index_select(dim, places), default_mask=mask.index_select(dim, places))
         return mask.index_copy(dim, places, partial.to(dtype=mask.dtype))
 
 
