@@ -35,14 +35,14 @@ _before_every_step: Hooks = OrderedDict()
 _after_every_step: Hooks = OrderedDict()
 
 
-class _Required:
+class _RequiredParameter:
     """The default of an option that each parameter group must name."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
 
 
 def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:

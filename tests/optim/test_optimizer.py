@@ -166,6 +166,10 @@ def test_a_parameter_listed_twice_is_stepped_twice() -> None:
     assert w.tolist() == [0.5]
 
 
+def test_what_stands_for_a_required_option_has_its_class() -> None:
+    assert (repr(required), type(required).__name__) == ("<required parameter>", "_RequiredParameter")
+
+
 @pytest.mark.parametrize(
     ("build", "error", "words"),
     [
