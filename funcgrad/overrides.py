@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from types import FunctionType
@@ -29,6 +30,11 @@ overriding.arm()  # who imports this has a class that wants to be asked, of Tens
 _MODULES = {  # modules whose functions ask, and what torch's names for them start with
     torch: "torch", random: "torch", functional: "torch.nn.functional", init: "torch.nn.init", linalg: "torch.linalg",
     fft: "torch.fft", special: "torch.special",
+}  # fmt: skip
+_OF_FUNCTIONAL = {  # those that torch.functional has too, by which they are called
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist",
+    "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "pca_lowrank", "split", "stft", "svd_lowrank",
+    "tensordot", "unique", "unique_consecutive", "unravel_index",
 }  # fmt: skip
 
 
@@ -142,11 +148,18 @@ def get_ignored_functions() -> set[Any]:
 @functools.cache
 def get_overridable_functions() -> dict[Any, list[Any]]:
     """Return the functions that ask, by the module or class that they belong to."""
+    whole = sys.modules[__name__.partition(".")[0]]
     found: dict[Any, list[Any]] = {}
-    for (owner, _), function in _public():
+    for (owner, name), function in _public():
         if overriding.is_asking(function):
-            found.setdefault(owner, []).append(function)
+            found.setdefault(whole if _MODULES.get(owner) == "torch" else owner, []).append(function)
+            if _is_of_functional(owner, name):
+                found.setdefault(whole.functional, []).append(function)
     return found
+
+
+def _is_of_functional(owner: Any, name: str) -> bool:
+    return owner is torch and name in _OF_FUNCTIONAL
 
 
 @functools.cache
@@ -190,7 +203,8 @@ def _public() -> Iterator[tuple[tuple[Any, str], Any]]:
 def _names() -> dict[Any, str]:
     names: dict[Any, str] = {}
     for (owner, name), found in _public():
-        names.setdefault(found, f"{_MODULES.get(owner, 'torch.Tensor')}.{name}")
+        prefix = _MODULES.get(owner, "torch.Tensor")
+        names.setdefault(found, f"{prefix}.functional.{name}" if _is_of_functional(owner, name) else f"{prefix}.{name}")
     return names
 
 

@@ -76,7 +76,7 @@ def plain(*numbers: float) -> Any:
         (lambda t, p: torch.add(p, 1, out=t), "torch.add"),
         (lambda t, p: torch.cat([p, t]), "torch.cat"),
         (lambda t, p: torch.where(p > 0, t, p), "torch.where"),
-        (lambda t, p: torch.einsum("ij,jk", t, p), "torch.einsum"),
+        (lambda t, p: torch.einsum("ij,jk", t, p), "torch.functional.einsum"),
         (lambda t, p: torch.rand_like(t), "torch.rand_like"),
         (lambda t, p: torch.fft.fft(t), "torch.fft.fft"),
         (lambda t, p: F.linear(t, p), "torch.nn.functional.linear"),
@@ -337,7 +337,12 @@ def test_what_overrides_says_of_functions() -> None:
     assert overrides.is_tensor_method_or_property(torch.Tensor.shape.__get__)
     assert overrides.is_tensor_like(Diagonal(1, 1.0))
     assert overrides.resolve_name(torch.nn.functional.relu) == "torch.nn.functional.relu"
+    assert overrides.resolve_name(torch.einsum) == "torch.functional.einsum"
     assert overrides.resolve_name(print) is None
+    asking = overrides.get_overridable_functions()
+    assert torch.relu in asking[torch] and torch.einsum in asking[torch]
+    assert torch.einsum in asking[torch.functional] and torch.relu not in asking[torch.functional]
+    assert torch.nn.functional.relu in asking[torch.nn.functional]
 
 
 def test_a_function_that_asks_in_spite_of_the_switch_is_not_called_for_ever() -> None:
