@@ -12,6 +12,8 @@ from typing import Any
 class Packet:
     """One function under all its overloads: `add`, `add.default`, `add.Tensor` are the same call here."""
 
+    namespace = "aten"
+
     def __init__(self, name: str) -> None:
         self.__name__ = name
         self.function: Callable[..., Any] | None = None
@@ -35,13 +37,11 @@ class Packet:
 
 
 class Overload:
-    """A packet under the name of one of its overloads; calls are the packet's."""
+    """A packet under the name of one of its overloads; calls are the packet's, as is its schema."""
 
-    namespace = "aten"
-
-    def __init__(self, packet: Packet, name: str) -> None:
+    def __init__(self, packet: Any, name: str) -> None:
         self.overloadpacket, self._overloadname = packet, name
-        self.__name__ = f"{packet.__name__}.{name}"
+        self.namespace, self.__name__ = packet.namespace, f"{packet.__name__}.{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.overloadpacket(*args, **kwargs)
@@ -49,10 +49,14 @@ class Overload:
     def name(self) -> str:
         """Return aten::mm, or aten::add.Tensor where the overload has a name of its own."""
         named = "" if self._overloadname == "default" else f".{self._overloadname}"
-        return f"aten::{self.overloadpacket.__name__}{named}"
+        return f"{self.namespace}::{self.overloadpacket.__name__}{named}"
+
+    @property
+    def _schema(self) -> Any:
+        return self.overloadpacket._schema
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"

@@ -22,10 +22,10 @@ _KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExpl
 
 def _operator(op: Any, lib: Library | None = None) -> Operator:
     """Find an operator by "namespace::name", or what stands for it. RuntimeError: there is none."""
+    op = getattr(op, "_opoverload", op)  # of a CustomOpDef
+    op = getattr(op, "overloadpacket", op)  # of an Overload
     if isinstance(op, Operator):
         return op
-    if isinstance(op, CustomOpDef):
-        return op._opoverload
     name = op if "::" in op or lib is None else f"{lib.ns}::{op}"
     if name not in OPERATORS:
         raise RuntimeError(f"operator {name} does not exist: define it first")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import no_grad
 from funcgrad._tape.observing import tell, unobserved
+from funcgrad._tensor.packets import Overload
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function import Function
 from funcgrad.library.schemas import Schema
@@ -37,9 +39,18 @@ class Operator:
         return self.schema.name.partition("::")[2].partition(".")[0]
 
     @property
-    def default(self) -> Operator:
+    def namespace(self) -> str:
+        """The name before the colons."""
+        return self.schema.name.partition("::")[0]
+
+    @cached_property
+    def default(self) -> Overload:
         """The one overload."""
-        return self
+        return Overload(self, "default")
+
+    def overloads(self) -> list[str]:
+        """Return the names of the overloads."""
+        return ["default"]
 
     @property
     def _schema(self) -> Schema:
@@ -89,8 +100,11 @@ class Operator:
             f"it has functions for {sorted(self.kernels)}"
         )
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.schema.name.replace("::", ".")
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
 
 
 class _Call(NamedTuple):
@@ -127,7 +141,7 @@ class _OfOperator(Function):
         operator = ctx.call.operator
         if operator.backward is None:
             raise RuntimeError(
-                f"Trying to backward through {operator!r}.default but no autograd formula was registered. "
+                f"Trying to backward through {operator}.default but no autograd formula was registered. "
                 "Please use register_autograd to add one."
             )
         given = tree_unflatten(grads, ctx.call.result_spec[0])

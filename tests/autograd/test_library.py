@@ -48,6 +48,12 @@ def test_a_function_of_numpy_is_an_operator_with_gradient_fake_and_name() -> Non
     torch.ops.mine.sine(x, scale=2.0).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), np.full(3, 2 * np.cos(2.0)), rtol=1e-6)
     assert torch.ops.mine.sine.default(torch.zeros(2)).tolist() == [0.0, 0.0]
+    packet, overload = torch.ops.mine.sine, torch.ops.mine.sine.default
+    assert (str(packet), repr(packet)) == ("mine.sine", "<OpOverloadPacket(op='mine.sine')>")
+    assert (str(overload), repr(overload)) == ("mine.sine.default", "<OpOverload(op='mine.sine', overload='default')>")
+    assert (overload.name(), overload.__name__, overload.namespace) == ("mine::sine", "sine.default", "mine")
+    assert overload.overloadpacket is packet and packet.overloads() == ["default"]
+    assert str(overload._schema) == str(packet._schema)
     assert sine(torch.ones(2, device="meta")).shape == (2,)
     assert set(torch.library.opcheck(sine, (x,)).values()) == {"SUCCESS"}
     assert torch.autograd.gradcheck(sine, (torch.rand(2, dtype=torch.float64, requires_grad=True),))

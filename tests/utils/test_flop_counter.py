@@ -108,6 +108,8 @@ def test_an_operator_of_ones_own_has_the_formula_that_is_registered() -> None:
     operator = funcgrad.ops.counted.twice
     with FlopCounterMode(display=False) as before:
         twice(funcgrad.ones(3, 3))
+    with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
+        register_flop_formula(operator.default)(lambda x: 1)
     register_flop_formula(operator)(lambda x, out_shape=None: 100 * x[0] + out_shape[1])
     try:
         with FlopCounterMode(display=False) as after:
@@ -128,6 +130,8 @@ def test_custom_mapping_counts_other_functions() -> None:
 def test_what_is_no_kernel_has_no_formula() -> None:
     with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
         register_flop_formula(3)(lambda x: 1)
+    with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
+        register_flop_formula(funcgrad.ops.aten.mm.default)(lambda x: 1)
     with pytest.raises(RuntimeError, match=r"duplicate registrations for aten\.mm"):
         register_flop_formula(funcgrad.ops.aten.mm)(lambda x: 1)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from funcgrad._tensor.packets import Packet, packet
+from funcgrad._tensor.packets import Overload, Packet, packet
 
 __all__ = [
     "addmm_flop", "baddbmm_flop", "bmm_flop", "conv_backward_flop", "conv_flop", "conv_flop_count", "flop_registry",
@@ -133,7 +133,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
 
     def register(formula: Formula) -> Formula:
         for target in targets if isinstance(targets, (list, tuple)) else [targets]:
-            is_own = hasattr(target, "_schema")
+            is_own = hasattr(target, "_schema") and not isinstance(target, Overload)
             if not is_own and not isinstance(target, Packet):
                 raise ValueError(
                     "register_flop_formula(targets): expected each target to be OpOverloadPacket (i.e. "
