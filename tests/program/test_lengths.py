@@ -516,6 +516,15 @@ def test_a_backward_pass_whose_forward_pass_ran_before_is_compiled_for_each_leng
     assert "each length is compiled: lstm ran forward in a program before" in Journal.compiles[-1].reason
 
 
+def test_a_recurrent_layer_gets_no_room_for_a_text_to_grow() -> None:
+    gru = nn.GRU(2, 3)
+    with fg.no_grad():
+        for n in (4, 5, 7):
+            gru(fg.randn(n, 1, 2))[0].sum().item()
+    reasons = [compiled.reason for compiled in explain.compiles()]
+    assert "compiled for lengths up to 16" in reasons[-1]
+
+
 def test_explain_says_which_dimension_varied_and_what_was_done() -> None:
     for n in (5, 9, 7, 6):
         (fg.randn(3, n).cumsum(1) * 2).sum().item()

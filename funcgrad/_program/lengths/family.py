@@ -28,6 +28,7 @@ from funcgrad._program.lengths.symbol import (
     wide,
 )
 from funcgrad._program.line import Instruction, Recorded
+from funcgrad._program.stepwise import is_costly
 from funcgrad._program.trie import Hole, Signature, inferred, is_open
 from funcgrad._program.value import Aval, in_any_order
 
@@ -257,7 +258,12 @@ def forget_lengths() -> None:
 
 
 def _grows(earlier: Sample, later: Sample) -> bool:
-    """Tell whether all that differs in what two programs are given is one longer: a text that is being written."""
+    """Tell whether all that differs in what two programs are given is one longer: a text that is being written.
+
+    Not so where a recurrent layer reads it: that takes as many turns as there is room, however short the text is.
+    """
+    if any(map(is_costly, later.calls)):
+        return False
     sizes = [
         (m, n) for a, b in zip(earlier.leaves, later.leaves, strict=True) for m, n in zip(a.shape, b.shape, strict=True)
     ]
