@@ -241,12 +241,17 @@ def fmod(input: Array, other: Operand) -> Array:
 @op(grad="NegBackward0", names="neg .neg .neg_ neg_ negative .negative .negative_ negative_ .__neg__")
 def neg(input: Array) -> Array:
     """-input. Raises RuntimeError for truth values."""
-    if is_bool(input):
+    refuse_negation(is_bool(input))
+    return lax.neg(input)
+
+
+def refuse_negation(is_of_truth_values: bool) -> None:
+    """Raise RuntimeError where a tensor to be negated is of truth values."""
+    if is_of_truth_values:
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. "
             "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
-    return lax.neg(input)
 
 
 @op(names="positive", grad="AliasBackward0")

@@ -14,6 +14,7 @@ from funcgrad._base.cpp_names import c_type_name
 from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import no_kernel, scalar_name
+from funcgrad._ops.rearranging import cast
 from funcgrad._ops.table import Array, Mask, Operand, op
 
 
@@ -264,9 +265,10 @@ def masked_fill(input: Array, mask: Mask, value: Operand) -> Array:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{np.ndim(value)} dimension(s)."
         )
-    if jnp.iscomplexobj(value) and not jnp.iscomplexobj(input):
+    is_real = not jnp.iscomplexobj(value) or (isinstance(value, complex) and not value.imag)
+    if not (is_real or jnp.iscomplexobj(input) or is_bool(input)):
         kind = {"Float": "float", "Double": "double", "Long": "int64_t"}.get(scalar_name(input), scalar_name(input))
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
     mask, input = broadcast(mask, input)
-    filler = jnp.broadcast_to(jnp.asarray(value).astype(input.dtype), input.shape)
+    filler = jnp.broadcast_to(cast(jnp.asarray(value), input.dtype), input.shape)
     return jnp.where(mask, filler, input)

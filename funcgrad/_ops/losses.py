@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.scipy.special import xlogy
 
-from funcgrad._base.promotion import of_the_first
+from funcgrad._base.dtypes import dtype
+from funcgrad._base.promotion import promote_types
 from funcgrad._ops.activation import log1p_exp
 from funcgrad._ops.arithmetic import magnitude, refuse_truth_values, to_float, without_truth_values
 from funcgrad._ops.broadcasting import broadcast_shape
@@ -98,7 +100,13 @@ def _huber_loss_grad(shapes: tuple, statics: tuple) -> tuple:
     return inner if shapes[2] is None else last_node(reduction, None, None, "MulBackward0", inner, "weight")
 
 
-@op(grad=_huber_loss_grad, promote=of_the_first, names="nn.functional.huber_loss")
+def _in_the_first_and_weight(operands: Sequence[tuple[int, dtype]]) -> dtype:
+    """Return the dtype of the input, which the target is cast to, and of what weighs the losses."""
+    kinds = [kind for _, kind in operands]
+    return kinds[0] if len(kinds) < 3 else promote_types(kinds[0], kinds[2])
+
+
+@op(grad=_huber_loss_grad, promote=_in_the_first_and_weight, names="nn.functional.huber_loss")
 def huber_loss(
     input: Array, target: Array, reduction: str = "mean", delta: float = 1.0, weight: Array | None = None
 ) -> Array:

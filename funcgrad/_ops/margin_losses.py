@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from funcgrad._base.promotion import of_the_first
+from funcgrad._base.dtypes import bool_, dtype
+from funcgrad._base.promotion import of_the_first, result_type
 from funcgrad._ops.activation import log1p_exp
-from funcgrad._ops.arithmetic import to_float
+from funcgrad._ops.arithmetic import refuse_negation, refuse_truth_values, to_float
 from funcgrad._ops.bounds import clamp
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import (
@@ -55,7 +59,14 @@ def _ranking_grad(shapes: tuple, statics: tuple) -> tuple:
     return _reduced_node(statics, 1, "ClampMinBackward0", inner)
 
 
-@op(grad=_ranking_grad, promote="common", names="margin_ranking_loss nn.functional.margin_ranking_loss")
+def _with_negated_target(operands: Sequence[tuple[int, dtype]]) -> dtype:
+    """Return the common dtype. RuntimeError for truth values, which are to be subtracted, or negated."""
+    refuse_truth_values([kind is bool_ for _, kind in operands[:2]])
+    refuse_negation(operands[2][1] is bool_)
+    return result_type(operands)
+
+
+@op(grad=_ranking_grad, promote=_with_negated_target, names="margin_ranking_loss nn.functional.margin_ranking_loss")
 def margin_ranking_loss(
     input1: Array,
     input2: Array,
@@ -109,14 +120,19 @@ def cosine_embedding_loss(
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
     broadcast_shape(target.shape, broadcast_shape(input1.shape, input2.shape)[:-1])
-    input1, input2 = to_float(input1), to_float(input2)
-    squares = [(x * x).sum(-1) + 1e-12 for x in (input1, input2)]
-    cosine = (input1 * input2).sum(-1) / jnp.sqrt(squares[0] * squares[1])
+    squares = [_dotted(x, x) + 1e-12 for x in (input1, input2)]
+    cosine = _dotted(input1, input2) / jnp.sqrt(squares[0] * squares[1])
     zero = jnp.zeros_like(cosine)
     near = jnp.where(target == 1, 1 - cosine, zero)
     return reduced(
         near + jnp.where(target == -1, _at_least_zero(cosine - margin), zero), reduction, size_average, reduce
     )
+
+
+def _dotted(a: Array, b: Array) -> Array:
+    """Return the sums of products, as floats; products of integers wrap around in their own dtype."""
+    products = a * b
+    return to_float(products.sum(-1, dtype=np.int64 if products.dtype.kind in "biu" else None))
 
 
 def _triplet_grad(shapes: tuple, statics: tuple) -> tuple:
@@ -168,9 +184,9 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Array:
-    """log(1 + exp(-target * input)). Shape: input, target (*), result () or (*)."""
+    """log(1 + exp(-target * input)), infinite where exp is. Shape: input, target (*), result () or (*)."""
     require_floating(input, "soft_margin_loss")
-    return reduced(log1p_exp(input * -target), reduction, size_average, reduce)
+    return reduced(jnp.log(1 + jnp.exp(input * -target)), reduction, size_average, reduce)
 
 
 @op(
@@ -205,6 +221,8 @@ def multi_margin_loss(
     require_real_floating(input, "multi_margin_loss_cpu_kernel")
     require_width("multi_margin_loss_cpu_kernel", input)
     require_scalar_type(input, weight)
+    if target.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)}")
     own = target[..., None] == jnp.arange(input.shape[-1])
     at_target = jnp.where(own, input, jnp.zeros_like(input)).sum(-1, keepdims=True)
     short = _above_zero(margin - at_target + input) ** p
@@ -259,7 +277,13 @@ def _multilabel_soft_grad(shapes: tuple, statics: tuple) -> tuple:
     return _reduced_node(statics, 0, "DivBackward0", ("SumBackward1", inner))
 
 
-@op(grad=_multilabel_soft_grad, promote="common", names="nn.functional.multilabel_soft_margin_loss")
+def _with_opposite_target(operands: Sequence[tuple[int, dtype]]) -> dtype:
+    """Return the common dtype. RuntimeError for a target of truth values, which is to be subtracted from 1."""
+    refuse_truth_values([False, operands[1][1] is bool_])
+    return result_type(operands)
+
+
+@op(grad=_multilabel_soft_grad, promote=_with_opposite_target, names="nn.functional.multilabel_soft_margin_loss")
 def multilabel_soft_margin_loss(
     input: Array,
     target: Array,

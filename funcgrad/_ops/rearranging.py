@@ -256,6 +256,8 @@ def pixel_unshuffle(input: Array, downscale_factor: int) -> Array:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({place})={length} "
                 f"is not divisible by {r}"
             )
+    if not input.size:  # which PyTorch leaves in its shape
+        return input
     parted = input.reshape(math.prod(batch), channels, height // r, r, width // r, r)
     moved = lax.transpose(parted, (0, 1, 3, 5, 2, 4))
     return moved.reshape(*batch, channels * r * r, height // r, width // r)
@@ -302,7 +304,7 @@ def one_hot(input: Indices, num_classes: int) -> Array:
 @op(grad="FillBackward0", names="fill .fill .fill_")
 def fill(input: Array, value: Scalar) -> Array:
     """Return a tensor like `input` of one number; no gradient reaches `input`."""
-    if isinstance(value, (complex, np.ndarray)) and value.imag != 0 and input.dtype.kind != "c":
+    if isinstance(value, (complex, np.ndarray)) and value.imag != 0 and input.dtype.kind not in "bc":
         raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
     number = cast(jnp.asarray(value), input.dtype)
     return jnp.broadcast_to(number, input.shape)

@@ -16,6 +16,7 @@ from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.conditions import are_places, are_rows
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.indexing import add_at, along, integers, not_negative, read_at, write_at
+from funcgrad._ops.rearranging import cast
 from funcgrad._ops.table import Array, Indices, Operand, Scalar, op
 
 
@@ -93,7 +94,7 @@ def scatter(
         _same_dtype(input, src)
     if reduce is not None and reduce not in _LEGACY:
         raise RuntimeError("reduce argument must be either add or multiply.")
-    numbers = lax.convert_element_type(numbers, input.dtype)
+    numbers = cast(numbers, input.dtype)
     if input.dtype == bool and reduce:
         return _scattered(_LEGACY[reduce], *_bits(input, dim, index, numbers)).astype(bool)
     return _scattered(_LEGACY[reduce] if reduce else write_at, input, dim, index, numbers)
@@ -103,6 +104,7 @@ def scatter(
 def scatter_add(input: Array, dim: int, index: Indices, src: Array) -> Array:
     """Return `input` with src[i][j] added at [index[i][j]][j] for dim = 0, and so on."""
     _same_dtype(input, src)
+    _fits(input, dim, index, src)
     return _scattered(add_at, input, dim, index, src)
 
 
@@ -119,6 +121,7 @@ def scatter_reduce(
     _same_dtype(input, src)
     if input.dtype == bool:
         return scatter_reduce(*_bits(input, dim, index, src), reduce, include_self=include_self).astype(bool)
+    _fits(input, dim, index, src)
     change = partial(_reduced, reduce=reduce, include_self=include_self)
     return _scattered(change, input, dim, index, src)
 

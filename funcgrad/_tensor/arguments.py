@@ -66,16 +66,21 @@ _CONJUGATING = ("conj", "mH", "adjoint", "H")
 
 
 def as_int(given: Any, label: str = "argument 'dim'") -> int | None:
-    """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor, a bool."""
-    if given is None or type(given) is int:
+    """Return an int for whatever torch takes as one: numpy's, a 0-d integer tensor. None stays."""
+    return None if given is None else as_some_int(given, label)
+
+
+def as_some_int(given: Any, label: str = "argument 'dim'") -> int:
+    """Return an int where there must be one. TypeError for None, and for a bool."""
+    if type(given) is int:
         return given
-    if isinstance(given, (int, np.integer)):
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         return int(given)
     if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
         return int(given)
     if isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "iu":
         return int(given)
-    raise TypeError(f"{label} must be int, not {type(given).__name__}")
+    raise TypeError(f"{label} must be int, not {c_class_name(given)}")
 
 
 def as_bool(given: Any, label: str) -> bool:
@@ -86,9 +91,12 @@ def as_bool(given: Any, label: str) -> bool:
 
 
 def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | None:
-    """Return a tuple of ints for an int, a list, a Size or a tuple. A bool stays one: `std` takes it for `unbiased`."""
-    if given is None or type(given) is bool:
-        return given  # type: ignore[return-value]  # what a bool means, the row says
+    """Return a tuple of ints for an int, a list, a Size or a tuple. None stays."""
+    return None if given is None else as_some_dims(given, label)
+
+
+def as_some_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...]:
+    """Return a tuple of ints where there must be one. TypeError for None, and for a bool that is the first."""
     if isinstance(given, (tuple, list)):
         return tuple([x if type(x) is int else _as_size(x, label, given) for x in given])
     if isinstance(given, range) or (isinstance(given, (np.ndarray, Tensor)) and given.ndim == 1):
@@ -96,14 +104,20 @@ def as_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...] | Non
     return (_as_size(given, label),)
 
 
+def as_listed_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...]:
+    """Return a tuple of ints for a list, a Size or a tuple. TypeError for an int."""
+    if isinstance(given, int):
+        raise refused_size(given, label)
+    return as_some_dims(given, label)
+
+
 def _as_size(given: Any, label: str, among: Sequence[Any] = (), *, is_spread: bool = False) -> int:
+    if type(given) is bool and among and given is not among[0]:
+        return int(given)  # of several sizes, the parser looks at the first
     try:
-        found = as_int(given)
+        return as_some_int(given)
     except TypeError:
-        found = None
-    if found is None:
-        raise refused_size(given, label, among, is_spread=is_spread)
-    return found
+        raise refused_size(given, label, among, is_spread=is_spread) from None
 
 
 def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tuple[int, ...]:
@@ -119,10 +133,7 @@ def as_spread_dims(given: tuple[Any, ...], label: str = "argument 'size'") -> tu
 def _as_spread(given: tuple[Any, ...], label: str) -> tuple[int, ...]:
     if len(given) > 1:
         return tuple([x if type(x) is int else _as_size(x, label, given, is_spread=True) for x in given])
-    only = next(iter(given))
-    if only is None:
-        raise refused_size(only, label)
-    return (int(only),) if isinstance(only, int) else as_dims(only, label) or ()
+    return as_some_dims(next(iter(given)), label)
 
 
 def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from funcgrad._base.layouts import memory_format as MemoryFormat
 from funcgrad._program.record import array_of
 from funcgrad._tensor import strides
 from funcgrad._tensor.aliases import Cell, cell_of, version_of
-from funcgrad._tensor.arguments import as_int, is_conjugate, is_negative
+from funcgrad._tensor.arguments import as_int, as_some_int, is_conjugate, is_negative
 from funcgrad._tensor.registry import METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 
@@ -62,8 +62,7 @@ def _own_dim(self: Tensor, dim: Any, label: str = "argument 'dim'") -> int:
 def in_range(self: Tensor, dim: Any, label: str = "argument 'dim'") -> int:
     """Return `dim` counted from the front. Raises IndexError where the tensor has no such dimension."""
     bound = max(self.ndim, 1)
-    number = as_int(dim, label)
-    assert number is not None
+    number = as_some_int(dim, label)
     if not -bound <= number < bound:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {number})"

@@ -17,6 +17,8 @@ _SPREAD = ("tuple of ints dim, bool unbiased = True, bool keepdim = False", "tup
 _SORTED = ("*, bool stable, int dim = -1, bool descending = False", "int dim = -1, bool descending = False")
 _EXTREME = ("", "Tensor other", _DIM)
 _TRUTH = ("", "tuple of ints dim = None, bool keepdim = False", _DIM)
+_QUANTILE = 'int dim = None, bool keepdim = False, *, str interpolation = "linear"'
+_OTHER = ("Tensor other", "Number other")
 _METHODS = {  # without the tensor whose method it is
     "sum": (_DTYPE, f"{_DIMS}, {_DTYPE}"),
     "mean": (_DTYPE, f"{_DIMS}, {_DTYPE}"),
@@ -27,7 +29,38 @@ _METHODS = {  # without the tensor whose method it is
     **dict.fromkeys(("sort", "argsort"), _SORTED),
     "median": ("", _DIM),
     "squeeze": ("", "int dim", "tuple of ints dim"),
-    "clamp": ("Tensor min = None, Tensor max = None", "Number min = None, Number max = None"),
+    **dict.fromkeys(
+        ("clamp", "clip"), ("Tensor min = None, Tensor max = None", "Number min = None, Number max = None")
+    ),
+    **dict.fromkeys(("quantile", "nanquantile"), tuple(f"{q}, {_QUANTILE}" for q in ("Tensor q", "float q"))),
+    "count_nonzero": ("int dim = None", "tuple of ints dim"),
+    **dict.fromkeys(
+        (
+            "fmod",
+            "copysign",
+            "xlogy",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "remainder",
+            "floor_divide",
+            "bitwise_left_shift",
+            "bitwise_right_shift",
+        ),
+        _OTHER,
+    ),
+    "float_power": ("Tensor exponent", "Number exponent"),
+    "scatter": (
+        "int dim, Tensor index, Tensor src",
+        "int dim, Tensor index, Tensor src, *, str reduce",
+        "int dim, Tensor index, Number value",
+        "int dim, Tensor index, Number value, *, str reduce",
+    ),
+    "tensor_split": (
+        "tuple of ints indices, int dim = 0",
+        "Tensor tensor_indices_or_sections, int dim = 0",
+        "int sections, int dim = 0",
+    ),
     **{name: (f"Tensor {bound}", f"Number {bound}") for name, bound in (("clamp_min", "min"), ("clamp_max", "max"))},
     "lerp": ("Tensor end, Tensor weight", "Tensor end, Number weight"),
     "where": ("Tensor condition, Tensor other", "Tensor condition, Number other"),
@@ -35,7 +68,7 @@ _METHODS = {  # without the tensor whose method it is
     "masked_fill": ("Tensor mask, Tensor value", "Tensor mask, Number value"),
     "index_fill": ("int dim, Tensor index, Tensor value", "int dim, Tensor index, Number value"),
     "pow": ("Tensor exponent", "Number exponent"),
-    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), ("Tensor other", "Number other")),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _OTHER),
 }
 _FUNCTIONS = {  # where they are not those of the method with the tensor in front, and with `out`
     "sum": (f"Tensor input, {_DTYPE}", f"Tensor input, {_DIMS}, {_DTYPE}, Tensor out = None"),
@@ -53,19 +86,36 @@ _FUNCTIONS = {  # where they are not those of the method with the tensor in fron
     "where": ("Tensor condition", f"Tensor condition, Tensor input, Tensor other, {_OUT}",
               "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
               "Tensor condition, Number self, Number other"),
-    **{name: tuple(f"Tensor input, {form}" for form in _METHODS[name]) for name in ("masked_fill", "index_fill")},
+    **{name: tuple(f"Tensor input, {form}" for form in _METHODS[name])
+       for name in ("masked_fill", "index_fill", "count_nonzero", "tensor_split")},
+    **{name: tuple(f"Tensor input, {form}, Tensor out = None" for form in _METHODS[name])
+       for name in ("quantile", "nanquantile")},
+    **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), ("Tensor y, Tensor x, *, int dim = -1",
+                                                           "Tensor y, *, Number dx = 1, int dim = -1")),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "remainder", "bitwise_left_shift",
+                     "bitwise_right_shift"), (f"Tensor input, Tensor other, {_OUT}", "Number self, Tensor other",
+                                              f"Tensor input, Number other, {_OUT}")),
+    **dict.fromkeys(("xlogy", "special_zeta", "special_xlog1py"), (
+        f"Tensor input, Tensor other, {_OUT}", f"Number self, Tensor other, {_OUT}",
+        f"Tensor input, Number other, {_OUT}")),
+    "floor_divide": (f"Tensor input, Tensor other, {_OUT}", "Tensor input, Number other"),
+    "scatter": tuple(f"Tensor input, {form}{', ' if '*' in form else ', *, '}Tensor out = None"
+                     for form in _METHODS["scatter"]),
+    "float_power": (f"Tensor input, Tensor exponent, {_OUT}", f"Number self, Tensor exponent, {_OUT}",
+                    f"Tensor input, Number exponent, {_OUT}"),
     "pow": (f"Tensor input, Tensor exponent, {_OUT}", f"Number self, Tensor exponent, {_OUT}",
             f"Tensor input, Number exponent, {_OUT}"),
 }  # fmt: skip
 
 
-def refuse_unfit(op: Op, place: str, given: Sequence[Any]) -> None:
+def refuse_unfit(op: Op, place: str, given: Sequence[Any], by_name: Sequence[str] = ()) -> None:
     """Raise TypeError for arguments that are missing, or that fit none of several forms.
 
-    given: what the function was called with, in the order of the row, defaults and MISSING included.
+    given: what the function was called with, in the order of the row, defaults and MISSING included. by_name: the
+    keywords among it.
     """
     name, is_method = public_name(place), place.startswith(".")
-    arguments = list(_shown(op, given))[is_method:]
+    arguments = list(_shown(op, given, by_name))[is_method:]
     forms = _forms(name, is_method)
     if forms and sum(_has_room(form, len(arguments)) for form in forms) != 1:  # else torch speaks of that form alone
         raise refused_forms(name, arguments, is_method) from None
@@ -90,7 +140,7 @@ def public_name(place: str) -> str:
 def _forms(name: str, is_method: bool) -> tuple[str, ...]:
     bare = name.rstrip("_")
     of_method = _METHODS.get(bare, ())
-    if is_method or not of_method:
+    if is_method:
         return of_method
     return _FUNCTIONS.get(bare) or tuple(f"Tensor input, {form + ', ' if form else ''}{_OUT}" for form in of_method)
 
@@ -101,16 +151,21 @@ def _has_room(form: str, count: int) -> bool:
     return sum(" = " not in part for part in parameters) <= count <= len(parameters)
 
 
-def _shown(op: Op, given: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments that the user gave, as far as that can be told, each with its name if it needs one."""
+def _shown(op: Op, given: Sequence[Any], by_name: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments that the user gave, as far as that can be told: those with names last, the last one first."""
+    named = []
     for parameter, x in zip(op.parameters, given, strict=False):
-        if x is not MISSING and (parameter.is_required or x is not parameter.default):
-            yield parameter.name if parameter.keyword_only else "", x
+        if parameter.name in by_name or parameter.keyword_only:
+            if x is not MISSING and (parameter.name in by_name or x is not parameter.default):
+                named.append((parameter.name, x))
+        elif x is not MISSING and (parameter.is_required or x is not parameter.default):
+            yield "", x
+    yield from reversed(named)
 
 
 def _no_form(name: str, forms: Sequence[str], arguments: Sequence[tuple[str, Any]]) -> str:
     got = ", ".join(f"{word}={c_class_name(x)}" if word else c_class_name(x) for word, x in arguments)
-    got += ", " if any(word for word, _ in arguments) else ""
+    got += ", " if arguments and all(word for word, _ in arguments) else ""
     lines = [f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:"]
     for form in forms:
         lines.append(f" * ({form})")

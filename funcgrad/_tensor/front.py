@@ -57,9 +57,10 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
     "gaussian_nll_loss": "check_variance(var)",
-    "index_fill": "check_fits(value, input)",
+    "index_fill": "check_real(value, input); check_fits(value, input)",
     "lerp": "check_weight(weight, input)",
-    "scatter": "check_fits(src if value is None else value, input); warn_of_old_scatter(src, reduce)",
+    "scatter": "check_fits(src if value is None else value, input); check_one_source(src, input, index); "
+    "warn_of_old_scatter(src, reduce)",
     "masked_fill": "require_value(value); check_fits(value, input)",
     **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
     "clamp_min": "check_bound(min, input)",
@@ -99,6 +100,8 @@ _TRUTHS = {  # what torch's own Python looks at, so that it may be any object
     *("size_average", "reduce", "return_indices", "recompute_scale_factor", "antialias"),
     *(("gaussian_nll_loss", "full"), ("stft", "center")),
 }
+_LISTED = {("layer_norm", "normalized_shape"), ("rms_norm", "normalized_shape")}  # of which one alone is no int
+_DIMS_OR_TRUTH = {("dim", name) for name in ("std", "var", "std_mean", "var_mean")}  # a bool stands for `unbiased`
 _OLD_ORDER = {"add", "sub", "addcmul", "addcdiv", "addmm", "addmv", "addr", "baddbmm", "addbmm"}  # number first, once
 
 
@@ -288,7 +291,14 @@ class Form:
                 is_free = p.name in _TRUTHS or (self.op.name, p.name) in _TRUTHS
                 words.append(p.name if is_free else f"({p.name} if {p.name} is _default_{p.name} else {given})")
             elif p.kind == "int":
-                words.append(f"({p.name} if type({p.name}) is int else as_int({p.name}, {self._label(p.name)}))")
+                convert = "as_int" if p.optional else "as_some_int"
+                words.append(f"({p.name} if type({p.name}) is int else {convert}({p.name}, {self._label(p.name)}))")
+            elif (self.op.name, p.name) in _LISTED:
+                words.append(f"as_listed_dims({p.name}, {self._label(p.name)})")
+            elif p.kind == "Dims" and p.is_required:
+                words.append(f"as_some_dims({p.name}, {self._label(p.name)})")
+            elif (p.name, self.op.name) in _DIMS_OR_TRUTH:
+                words.append(f"({p.name} if type({p.name}) is bool else as_dims({p.name}, {self._label(p.name)}))")
             elif p.kind in _CONVERTERS:
                 words.append(f"{_CONVERTERS[p.kind]}({p.name}, {self._label(p.name)})")
             else:

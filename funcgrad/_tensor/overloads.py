@@ -12,7 +12,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_bool, as_dims, as_int, require_tensor
+from funcgrad._tensor.arguments import MISSING, as_bool, as_dims, as_some_dims, as_some_int, require_tensor
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.indexing import put_at
@@ -29,17 +29,19 @@ def _extreme(word: str, pairwise: str) -> Any:
     whole, along, both_of = TABLE[f"{word}_all"], TABLE[f"{word}_dim"], TABLE[pairwise]
 
     def extreme(
-        input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
+        input: Tensor, dim: Any = MISSING, keepdim: bool = False, *, other: Any = None, axis: Any = None,
         keepdims: Any = None, out: Any = None,
     ) -> Any:  # fmt: skip
         """Return the extreme of all elements; of one dimension, with indices; or of two tensors, element by element."""
         dim = dim if axis is None else axis
-        if dim is None and other is None:
+        if dim is MISSING and other is None:
             result = call(whole, (input,))
         elif other is not None or isinstance(dim, (Tensor, jax.Array)):
             result = call(both_of, (input, dim if other is None else other))
         else:
-            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
+            result = call(
+                along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
+            )
         return result if out is None else write_out(out, result, name=word)
 
     extreme.__name__ = word
@@ -50,15 +52,17 @@ def _middle(word: str) -> Any:
     whole, along = TABLE[f"{word}_all"], TABLE[f"{word}_dim"]
 
     def middle(
-        input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+        input: Tensor, dim: Any = MISSING, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
         out: Any = None,
     ) -> Any:  # fmt: skip
         """Return the median of all elements; with `dim`, those of one dimension and their indices."""
         dim = dim if axis is None else axis
-        if dim is None:
+        if dim is MISSING:
             result = call(whole, (input,))
         else:
-            result = call(along, (input,), (as_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims)))
+            result = call(
+                along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
+            )
         return result if out is None else write_out(out, result, name=word)
 
     middle.__name__ = word
@@ -177,7 +181,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
     RuntimeError for a place out of range.
     """
-    along = as_int(dim, "gather(): argument 'dim' (position 2)")
+    along = as_some_int(dim, "gather(): argument 'dim' (position 2)")
     result = call(TABLE["gather"], (input, index), (along, sparse_grad))
     require(are_places, index, input, along)
     return result if out is None else write_out(out, result, False)
@@ -211,7 +215,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return from_host(np.repeat(np.arange(input.shape[0]), to_host(input)), dtype=dtypes.int64)
     if not isinstance(repeats, Tensor):
-        result = call(TABLE["repeat_interleave"], (input,), (as_int(repeats), dim))
+        result = call(TABLE["repeat_interleave"], (input,), (as_some_int(repeats), dim))
         length = result.shape[0 if dim is None else dim]
         if output_size not in (None, length):
             raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {length} but got {output_size}")
@@ -238,7 +242,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 @on_arrays
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """Shift elements along `dims`; what falls off the end comes in at the front. Without `dims`: of the flat tensor."""
-    by = as_dims(shifts, "roll(): argument 'shifts' (position 2)") or ()
+    by = as_some_dims(shifts, "roll(): argument 'shifts' (position 2)")
     along = as_dims(dims, "roll(): argument 'dims' (position 3)") or ()
     return call(TABLE["roll"], (input, *by), (along,))
 
@@ -250,7 +254,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     label = "one_hot(): argument 'num_classes' (position 2)"
     if num_classes is None or isinstance(num_classes, bool):
         raise TypeError(f"{label} must be int, not {type(num_classes).__name__}")
-    count = as_int(num_classes, label)
+    count = as_some_int(num_classes, label)
     if count == -1:
         if not input.numel():
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

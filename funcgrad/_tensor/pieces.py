@@ -12,9 +12,10 @@ from funcgrad._ops.pieces import named_split_pieces
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.nodes import rename_node
 from funcgrad._tensor.aliases import View
-from funcgrad._tensor.arguments import as_dims, as_int, tensors_of
+from funcgrad._tensor.arguments import as_dims, as_some_int, tensors_of
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
+from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.indexing import part_of
 from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.registry import both, function
@@ -118,7 +119,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 def _chunked(cut: Callable[..., tuple[Tensor, ...]], input: Tensor, chunks: int, dim: int) -> tuple[Tensor, ...]:
-    chunks = as_int(chunks, "chunk(): argument 'chunks' (position 2)") or 0
+    chunks = as_some_int(chunks, "chunk(): argument 'chunks' (position 2)")
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -137,7 +138,9 @@ def tensor_split(
     if not input.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     spellings = (indices_or_sections, indices, sections, tensor_indices_or_sections)
-    given = next(x for x in spellings if x is not None)
+    given = next((x for x in spellings if x is not None), None)
+    if given is None or isinstance(given, bool):
+        raise refused_forms("tensor_split", [("", input)] + [("", given)] * (given is not None))
     dim = in_range(input, dim)
     size = input.shape[dim]
     given = given.tolist() if isinstance(given, (Tensor, np.integer)) else given

@@ -9,7 +9,7 @@ from typing import Any
 
 from funcgrad._base import dtypes
 from funcgrad._ops.table import TABLE
-from funcgrad._tensor.arguments import as_int
+from funcgrad._tensor.arguments import as_some_int
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.registry import both, function
@@ -21,9 +21,9 @@ def _selected(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, Any]
         raise TypeError(f"{name}(): argument 'dim' must be int, not str: dimensions have no names here")
     if input.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    along, place = in_range(input, dim), as_int(index, f"{name}(): argument 'index'")
+    along, place = in_range(input, dim), as_some_int(index, f"{name}(): argument 'index' (position 3)")
     size = input.shape[along]
-    if place is None or not -size <= place < size:
+    if not -size <= place < size:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
         )
@@ -58,9 +58,8 @@ def _narrowed(input: Tensor, dim: Any, start: Any, length: Any) -> tuple[int, An
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Tensor) and (start.ndim != 0 or start.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    along, first, count = in_range(input, dim), as_int(start), as_int(length)
-    assert first is not None
-    if count is None or count < 0:
+    along, first, count = in_range(input, dim), as_some_int(start), as_some_int(length)
+    if count < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = input.shape[along]
     if not -size <= first <= size:

@@ -101,6 +101,8 @@ def is_held(number: Any, kind: DType) -> bool:
     """Tell whether a dtype holds a number; a whole one may wrap once around 0, infinity and nan are floats."""
     if kind is bool_ or kind.is_complex or (type(number) is int and abs(number) < 128):
         return True
+    if type(number) is complex:
+        return not number.imag and is_held(number.real, kind)
     if kind.is_differentiable:
         return not math.isfinite(number) or abs(number) <= finfo(kind).max
     limits = iinfo(kind)
@@ -113,9 +115,25 @@ def check_fits(number: Any, like: Any) -> None:
     like: a dtype, or a tensor. What is no number or tensor is left alone.
     """
     kind = like.dtype if isinstance(like, Tensor) else like
-    if type(number) in (int, float) and isinstance(kind, DType) and not is_held(number, kind):
+    if type(number) in (int, float, complex) and isinstance(kind, DType) and not is_held(number, kind):
         name = f"{kind.name}_t" if kind.name in ("int8", "uint8", "int16", "int64") else c_type_name(kind)
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def check_real(number: Any, like: Any) -> None:
+    """RuntimeError for a complex number to be written into a tensor of real ones, truth values too."""
+    if type(number) is complex and isinstance(like, Tensor) and not like.dtype.is_complex:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+
+
+def check_one_source(src: Any, input: Any, index: Any) -> None:
+    """RuntimeError for a tensor without dimensions as the source of `scatter`, where a number would do: `value`."""
+    if not (isinstance(src, Tensor) and isinstance(input, Tensor) and isinstance(index, Tensor)) or src.ndim:
+        return
+    if src.dtype is not input.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.ndim > 1:
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
 
 
 def check_filling(number: Any, like: Any) -> None:

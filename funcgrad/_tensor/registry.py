@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base.errors import NotATensor
+from funcgrad._tensor.called import forget_places
 
 METHODS: dict[str, Any] = {}
 FUNCTIONS: dict[str, Any] = {}  # "where", "nn.functional.one_hot"
@@ -60,6 +61,9 @@ def _explained(entered: Any) -> Any:
     def explained(*args: Any, **kwargs: Any) -> Any:
         try:
             return entered(*args, **kwargs)
+        except TypeError as error:
+            forget_places(error, kwargs)
+            raise
         except AttributeError as error:
             given = inspect.signature(entered).bind(*args, **kwargs).arguments
             if any(wants(given) for wants in again):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from funcgrad._base.errors import NotATensor
 from funcgrad._base.naming import c_class_name
 from funcgrad._ops.table import Op, Parameter
 from funcgrad._tensor.arguments import MISSING
+from funcgrad._tensor.called import forget_places, names_in_call
 from funcgrad._tensor.forms import public_name, refuse_unfit
 from funcgrad._tensor.tensor import Tensor
 
@@ -38,10 +40,33 @@ def retell(error: BaseException, op: Op, place: str, given: Sequence[Any]) -> No
 
     given: what the function was called with, in the order of the row, defaults and MISSING included.
     """
+    by_name = names_in_call(sys._getframe(2)) if isinstance(error, TypeError) else ()
+    if isinstance(error, AttributeError) and (number := _in_place_of_tensor(op, given)) is not None:
+        by_name = names_in_call(sys._getframe(2))
+        refuse_unfit(op, place, given, by_name)
+        position = number + (not place.startswith("."))
+        shown = f"argument '{op.parameters[number].name}' (position {position})"
+        refused = NotATensor(f"{public_name(place)}(): {shown} must be Tensor, not {c_class_name(given[number])}")
+        forget_places(refused, by_name)
+        raise refused from None
     if isinstance(error, TypeError) and (any(x is MISSING for x in given) or " must be " in str(error)):
-        refuse_unfit(op, place, given)
-    told = _TOLD.fullmatch(str(error)) if isinstance(error, NotATensor) else None
+        refuse_unfit(op, place, given, by_name)
+    _retell(error, op, place, given)
+    forget_places(error, by_name)
+
+
+def _in_place_of_tensor(op: Op, given: Sequence[Any]) -> int | None:
+    """Return the position of the first number or bool where nothing but a tensor is taken."""
+    for position, (parameter, x) in enumerate(zip(op.parameters, given, strict=False)):
+        is_tensor = parameter.kind in ("Array", "Mask", "Indices") and not parameter.takes_number
+        if is_tensor and isinstance(x, (int, float)):
+            return position
+    return None
+
+
+def _retell(error: BaseException, op: Op, place: str, given: Sequence[Any]) -> None:
     names = [p.name for p in op.parameters]
+    told = _TOLD.fullmatch(str(error)) if isinstance(error, NotATensor) else None
     if told is None or told[1] not in names:
         return
     touched = _TOUCHED.get(place.removeprefix("nn.functional."))

@@ -15,7 +15,7 @@ from funcgrad._program.value import LiftedValue
 from funcgrad._tape.levels import DYNAMIC, SELECT
 from funcgrad._tape.nodes import rename_node
 from funcgrad._tape.underivable import lost
-from funcgrad._tensor.arguments import as_bool, as_int
+from funcgrad._tensor.arguments import as_bool, as_int, as_some_int, require_tensor
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.interop import from_host, lying_as, to_host
 from funcgrad._tensor.registry import both, function
@@ -135,6 +135,9 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Return the elements without repeats of the one before; optionally where each went, and how often it came."""
+    for name, given in (("return_inverse", return_inverse), ("return_counts", return_counts)):
+        as_bool(given, f"unique_consecutive(): argument '{name}'")
+    dim = None if dim is None else dim_of(input.ndim, as_some_int(dim, "unique_consecutive(): argument 'dim'"))
     _refuse_complex(input, dim)
     array = to_host(input, DYNAMIC.format("unique_consecutive" if dim is None else "unique_dim_consecutive"))
     rows = array.reshape(-1) if dim is None else np.moveaxis(array, dim, 0)
@@ -159,6 +162,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     array = to_host(input)
+    if weights is not None:
+        require_tensor(weights, "bincount(): argument 'weights' (position 2)")
     if weights is not None and weights.shape != input.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if array.size and array.min() < 0:
