@@ -9,12 +9,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
+from funcgrad.optim.on_lists import adadelta as adadelta
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
-def adadelta(
+def adadelta_rule(
     arrays: Arrays, lr: Operand, rho: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= lr * sqrt(mean of squared steps + eps) / sqrt(mean of squared gradients + eps) * grad."""
@@ -33,7 +34,7 @@ def adadelta(
 class Adadelta(RuleOptimizer):
     """Adadelta. Source: Zeiler 2012, https://arxiv.org/abs/1212.5701; `lr` scales the step, as in torch."""
 
-    _op = RuleOp(adadelta, grad="AdadeltaBackward0")
+    _op = RuleOp(adadelta_rule, grad="AdadeltaBackward0")
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, descended, number, numbers, shrunk
 
 
-def adafactor(
+def adafactor_rule(
     arrays: Arrays,
     lr: Operand,
     beta2_decay: Operand,
@@ -87,7 +87,7 @@ class Adafactor(RuleOptimizer):
     Source: Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235, without its first moment, as in torch.
     """
 
-    _op = RuleOp(adafactor, grad="AdafactorBackward0", shape_of=_shape_of)
+    _op = RuleOp(adafactor_rule, grad="AdafactorBackward0", shape_of=_shape_of)
     _is_elementwise = False
 
     def __init__(

@@ -10,12 +10,13 @@ import numpy as np
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr, require_one_way
+from funcgrad.optim.on_lists import adagrad as adagrad
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers
 
 
-def adagrad(
+def adagrad_rule(
     arrays: Arrays, lr: Operand, lr_decay: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """sum += grad^2; param -= lr / (1 + (step - 1) * lr_decay) * grad / (sqrt(sum) + eps)."""
@@ -38,7 +39,7 @@ class Adagrad(RuleOptimizer):
     Source: Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html.
     """
 
-    _op = RuleOp(adagrad, grad="AdagradBackward0")
+    _op = RuleOp(adagrad_rule, grad="AdagradBackward0")
 
     def __init__(
         self,

@@ -11,12 +11,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr, require_one_way
+from funcgrad.optim.on_lists import adam as adam
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers, shrunk, transformed
 
 
-def adam(
+def adam_rule(
     arrays: Arrays,
     lr: Operand,
     beta1: Operand,
@@ -71,7 +72,7 @@ class Adam(RuleOptimizer):
     Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980; Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ.
     """
 
-    _op = RuleOp(adam, grad="AdamBackward0")
+    _op = RuleOp(adam_rule, grad="AdamBackward0")
 
     def __init__(
         self,

@@ -9,12 +9,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
+from funcgrad.optim.on_lists import adamax as adamax
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
-def adamax(
+def adamax_rule(
     arrays: Arrays, lr: Operand, beta1: Operand, beta2: Operand, eps: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """largest = max(beta2 * largest, |grad| + eps); param -= lr * mean / largest, the mean without its bias."""
@@ -32,7 +33,7 @@ def adamax(
 class Adamax(RuleOptimizer):
     """Adamax. Source: Kingma and Ba 2014, https://arxiv.org/abs/1412.6980, section 7.1."""
 
-    _op = RuleOp(adamax, grad="AdamaxBackward0")
+    _op = RuleOp(adamax_rule, grad="AdamaxBackward0")
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.adam import Adam
+from funcgrad.optim.on_lists import adamw as adamw
 from funcgrad.optim.optimizer import ParamsT
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require_from_zero, require_lr
+from funcgrad.optim.on_lists import asgd as asgd
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer, count_dtype
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, number, numbers
 
 
-def asgd(
+def asgd_rule(
     arrays: Arrays, lr: Operand, lambd: Operand, alpha: Operand, t0: Operand, weight_decay: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= eta * (lambd * param + grad); ax += mu * (param - ax); eta falls with the steps, mu after t0 of them."""
@@ -42,7 +43,7 @@ class ASGD(RuleOptimizer):
     Source: Polyak and Juditsky 1992, https://doi.org/10.1137/0330046.
     """
 
-    _op = RuleOp(asgd, grad="AsgdBackward0")
+    _op = RuleOp(asgd_rule, grad="AsgdBackward0")
     _shared = ("step", "eta", "mu")
 
     def __init__(

@@ -21,7 +21,7 @@ from funcgrad.optim.rule import Layout, RuleOp, State, numbers, shrunk
 _COEFFICIENTS = (3.4445, -4.775, 2.0315)
 
 
-def muon(
+def muon_rule(
     arrays: Arrays,
     lr: Operand,
     weight_decay: Operand,
@@ -84,7 +84,7 @@ class Muon(RuleOptimizer):
     adjust_lr_fn="match_rms_adamw": Liu et al. 2025, https://arxiv.org/abs/2502.16982.
     """
 
-    _op = RuleOp(muon, grad="MuonBackward0")
+    _op = RuleOp(muon_rule, grad="MuonBackward0")
     _shared = ()
     _is_elementwise = False
 

@@ -12,12 +12,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
+from funcgrad.optim.on_lists import nadam as nadam
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer, count_dtype
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, number, numbers, shrunk
 
 
-def nadam(
+def nadam_rule(
     arrays: Arrays,
     lr: Operand,
     beta1: Operand,
@@ -58,7 +59,7 @@ def nadam(
 class NAdam(RuleOptimizer):
     """Adam with Nesterov momentum. Source: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ."""
 
-    _op = RuleOp(nadam, grad="NadamBackward0")
+    _op = RuleOp(nadam_rule, grad="NadamBackward0")
     _shared = ("step", "mu_product")
 
     def __init__(

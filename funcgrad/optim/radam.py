@@ -11,12 +11,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_betas, require_from_zero, require_lr
+from funcgrad.optim.on_lists import radam as radam
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, number, numbers, shrunk, transformed
 
 
-def radam(
+def radam_rule(
     arrays: Arrays,
     lr: Operand,
     beta1: Operand,
@@ -46,7 +47,7 @@ def radam(
 class RAdam(RuleOptimizer):
     """Rectified Adam. Source: Liu et al. 2019, https://arxiv.org/abs/1908.03265."""
 
-    _op = RuleOp(radam, grad="RadamBackward0")
+    _op = RuleOp(radam_rule, grad="RadamBackward0")
 
     def __init__(
         self,

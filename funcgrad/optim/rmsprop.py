@@ -9,12 +9,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_lr
+from funcgrad.optim.on_lists import rmsprop as rmsprop
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
-def rmsprop(
+def rmsprop_rule(
     arrays: Arrays, lr: Operand, alpha: Operand, eps: Operand, weight_decay: Operand, momentum: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """param -= lr * grad / (sqrt(mean of squares) + eps); centered: the variance in place of the mean of squares."""
@@ -47,7 +48,7 @@ class RMSprop(RuleOptimizer):
     centered: Graves 2013, https://arxiv.org/abs/1308.0850.
     """
 
-    _op = RuleOp(rmsprop, grad="RmspropBackward0")
+    _op = RuleOp(rmsprop_rule, grad="RmspropBackward0")
 
     def __init__(
         self,

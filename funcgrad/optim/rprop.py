@@ -10,12 +10,13 @@ import numpy as np
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_lr
+from funcgrad.optim.on_lists import rprop as rprop
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, numbers
 
 
-def rprop(
+def rprop_rule(
     arrays: Arrays, shrink: Operand, grow: Operand, smallest: Operand, largest: Operand, layout: Layout
 ) -> tuple[Array, ...]:
     """size *= grow or shrink as grad * previous grad is > 0 or < 0; param -= sign(grad) * size, not after a turn."""
@@ -43,7 +44,7 @@ class Rprop(RuleOptimizer):
     Source: Riedmiller and Braun 1993, https://doi.org/10.1109/ICNN.1993.298623.
     """
 
-    _op = RuleOp(rprop, grad="RpropBackward0", reads="gradient")
+    _op = RuleOp(rprop_rule, grad="RpropBackward0", reads="gradient")
 
     def __init__(
         self,

@@ -102,6 +102,7 @@ class RuleOp(Op):
         reads: Literal["state", "gradient"] = "state",
     ) -> None:
         super().__init__(function, grad=grad, numbers="inputs")
+        self.name = self.name.removesuffix("_rule")  # what is without is the step on lists of tensors
         self._shape_of, self._reads = shape_of, reads
 
     def replaced(self, statics: Sequence[Any]) -> Iterator[tuple[int, int]]:

@@ -10,12 +10,13 @@ import optax
 from funcgrad._ops.table import Array, Arrays, Operand
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import require, require_from_zero, require_one_way
+from funcgrad.optim.on_lists import sgd as sgd
 from funcgrad.optim.optimizer import Group, ParamsT
 from funcgrad.optim.recorded import RuleOptimizer
 from funcgrad.optim.rule import Layout, RuleOp, State, decayed, descended, numbers, transformed
 
 
-def sgd(
+def sgd_rule(
     arrays: Arrays, lr: Operand, momentum: Operand, dampening: Operand, weight_decay: Operand, layout: Layout,
     nesterov: bool,
 ) -> tuple[Array, ...]:  # fmt: skip
@@ -42,7 +43,7 @@ class SGD(RuleOptimizer):
     http://www.cs.toronto.edu/~hinton/absps/momentum.pdf.
     """
 
-    _op = RuleOp(sgd, grad="SgdBackward0")
+    _op = RuleOp(sgd_rule, grad="SgdBackward0")
     _shared = ()
 
     def __init__(

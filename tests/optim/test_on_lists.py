@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -62,6 +63,44 @@ def test_sgd_on_lists_is_sgd(momentum: float, dampening: float, nesterov: bool, 
         on_lists.sgd([start], [grad], buffers, lr=0.1, **options)
     torch.testing.assert_close(start, expected)
     assert (buffers[0] is None) == (momentum == 0)
+
+
+@pytest.mark.parametrize("dtype", (*DTYPES, torch.float64))
+@pytest.mark.parametrize(("kind", "options", "numbers", "names"), [
+    ("Adadelta", {"weight_decay": 0.1, "rho": 0.8}, {"eps": 1e-6}, "square_avg acc_delta"),
+    ("Adagrad", {"weight_decay": 0.1, "lr_decay": 0.2}, {"eps": 1e-10}, "sum"),
+    ("Adamax", {"weight_decay": 0.1}, {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8}, "exp_avg exp_inf"),
+    ("ASGD", {"weight_decay": 0.1, "t0": 1, "lambd": 1e-2, "alpha": 0.5}, {}, "ax mu eta"),
+    ("NAdam", {"weight_decay": 0.1, "momentum_decay": 0.01}, {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8},
+     "exp_avg exp_avg_sq mu_product"),
+    ("NAdam", {"weight_decay": 0.1, "momentum_decay": 0.01, "decoupled_weight_decay": True},
+     {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8}, "exp_avg exp_avg_sq mu_product"),
+    ("RAdam", {"weight_decay": 0.1}, {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8}, "exp_avg exp_avg_sq"),
+    ("RMSprop", {"weight_decay": 0.1, "alpha": 0.9, "momentum": 0.5, "centered": True}, {"eps": 1e-8},
+     "square_avg grad_avg momentum_buffer"),
+    ("RMSprop", {"weight_decay": 0.1, "alpha": 0.9, "momentum": 0, "centered": False}, {"eps": 1e-8},
+     "square_avg"),
+    ("Rprop", {}, {"etaminus": 0.5, "etaplus": 1.2, "step_size_min": 1e-6, "step_size_max": 50.0}, "prev step_size"),
+])  # fmt: skip
+def test_steps_on_lists_are_those_of_the_class(
+    kind: str, options: dict[str, Any], numbers: dict[str, Any], names: str, dtype: torch.dtype
+) -> None:
+    start, *grads = _numbers(dtype)
+    grads = grads * 3  # so that RAdam comes to its second form
+    leaf = start.clone().requires_grad_()
+    expected = _stepped(getattr(torch.optim, kind)([leaf], 0.1, maximize=True, **options), leaf, grads)
+    begin = {"mu": torch.ones(()), "eta": torch.tensor(0.1), "mu_product": torch.ones(())}
+    begin["step_size"] = torch.full_like(start, 0.1 + 0.1j if dtype.is_complex else 0.1)
+    states = [[begin.get(name, torch.zeros_like(start))] for name in names.split()]
+    if kind == "RMSprop":
+        states += [[]] * (3 - len(states))
+    steps = [torch.tensor(0.0)]
+    rate = {} if kind == "Rprop" else {"lr": 0.1}
+    room = importlib.import_module(f"funcgrad.optim.{kind.lower()}")
+    for grad in grads:
+        getattr(room, kind.lower())([start], [grad], *states, steps, maximize=True, **rate, **options, **numbers)
+    torch.testing.assert_close(start, expected)
+    assert steps[0].item() == len(grads)
 
 
 def test_the_numbers_are_torchs() -> None:
