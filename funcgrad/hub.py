@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -18,6 +19,41 @@ from urllib.parse import urlparse
 from funcgrad import serialization
 from funcgrad.serialization.files import writing
 
+
+class _Progress:
+    """Stands for `tqdm` where that is not installed: writes to stderr how much of `total` there is."""
+
+    def __init__(self, total: float | None = None, disable: bool = False, unit: Any = None, *_: Any, **__: Any) -> None:
+        self.total, self.disable, self.n = total, disable, 0
+
+    def update(self, n: int) -> None:
+        """Count `n` more, and show it."""
+        if self.disable:
+            return
+        self.n += n
+        sys.stderr.write(f"\r{self.n:.1f} bytes" if self.total is None else f"\r{100 * self.n / self.total:.1f}%")
+        sys.stderr.flush()
+
+    def set_description(self, *_: Any, **__: Any) -> None:
+        """Do nothing: only numbers are shown."""
+
+    def write(self, s: str) -> None:
+        """Write a line."""
+        sys.stderr.write(f"{s}\n")
+
+    def close(self) -> None:
+        """Show nothing from now on."""
+        self.disable = True
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.disable:
+            sys.stderr.write("\n")
+
+
+tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else _Progress
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _folder: deque[str] = deque(maxlen=1)
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 from funcgrad import fft, linalg, special
 from funcgrad._tensor import functions as torch
 from funcgrad._tensor import methods, overriding
+from funcgrad._tensor.overriding import has_torch_function as has_torch_function
 from funcgrad._tensor.overriding import redispatch as redispatch_function
 from funcgrad._tensor.overriding import unwrapped, without_innermost
 from funcgrad._tensor.tensor import Tensor
@@ -44,14 +45,6 @@ _OF_FUNCTIONAL = {  # those that torch.functional has too, by which they are cal
 def is_tensor_like(inp: Any) -> bool:
     """Tell whether this is a Tensor, or says that it acts like one."""
     return type(inp) is Tensor or hasattr(type(inp), "__torch_function__")
-
-
-def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Tell whether one of the arguments, or a mode, is to be asked before a function computes."""
-    if overriding.is_skipped():
-        return False
-    modes = overriding.state.modes and overriding.state.asks_modes
-    return bool(modes or overriding.overriding_arguments(relevant_args))
 
 
 def has_torch_function_unary(argument: Any) -> bool:

@@ -46,6 +46,15 @@ def _grad_dtype(self: Tensor) -> DType:
 METHODS["grad_dtype"] = property(_grad_dtype, _set_grad_dtype, doc="The dtype that its gradient has.")
 
 
+def _backward_hooks(self: Tensor) -> dict[int, Any] | None:
+    variable = self._current()
+    pre_hooks = None if variable.node is None else variable.node.pre_hooks
+    return next((hooks for index, hooks in pre_hooks or () if index == variable.index), None)
+
+
+METHODS["_backward_hooks"] = property(_backward_hooks, doc="The hooks of `register_hook` by number, or None.")
+
+
 @method()
 def size(self: Tensor, dim: int | None = None) -> Any:
     """Return the shape, or the size of one dimension."""

@@ -222,6 +222,13 @@ def redispatch(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         state.skips = False
 
 
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Tell whether one of the arguments, or a mode, is to be asked before a function computes."""
+    if is_skipped():
+        return False
+    return bool((state.modes and state.asks_modes) or overriding_arguments(relevant_args))
+
+
 def is_skipped() -> bool:
     """Tell, once after `redispatch`, that nobody is to be asked."""
     skips, state.skips = state.skips, False

@@ -36,6 +36,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._inductor.config": ("funcgrad.standing_in.compiler_switches",),
     "torch._inductor.utils": ("funcgrad.compiler",),
     "torch._jit_internal": ("funcgrad.jit", "typing"),
+    "torch._logging": ("funcgrad.standing_in.logs",),
     "torch._lowrank": ("funcgrad.linalg.low_rank",),
     "torch._six": ("funcgrad.standing_in.six",),
     "torch._subclasses": ("funcgrad.standing_in.tracers",),

@@ -12,7 +12,7 @@ import funcgrad as torch
 from funcgrad import nn
 from funcgrad.func import functional_call
 from funcgrad.nn.utils import parametrizations, parametrize, prune
-from funcgrad.nn.utils._named_member_accessor import set_tensor, swap_submodule, swap_tensor
+from funcgrad.nn.utils._named_member_accessor import NamedMemberAccessor, set_tensor, swap_submodule, swap_tensor
 from funcgrad.nn.utils.convert_parameters import _check_param_device
 from funcgrad.nn.utils.rnn import (
     PackedSequence,
@@ -392,3 +392,34 @@ def test_members_are_exchanged_by_name_as_what_they_are() -> None:
 def test_what_is_no_member_is_not_exchanged(exchange: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         exchange(nn.Linear(2, 2))
+
+
+def _accessed() -> tuple[NamedMemberAccessor, nn.Module]:
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    return NamedMemberAccessor(model), model
+
+
+def test_members_are_read_and_replaced_by_their_paths() -> None:
+    accessor, model = _accessed()
+    weight, zeros = model[0].weight, torch.zeros(2, 2)
+    assert accessor.get_submodule("0") is model[0]
+    assert accessor.swap_tensors_dict({"0.weight": zeros}) == ({"0.weight": weight}, [])
+    assert accessor.get_tensors(["0.weight", "1.running_mean"])[0] is zeros
+    accessor.set_tensors_dict({"0.weight": weight})
+    accessor.del_tensor("0.bias")
+    names = ["0.weight", "1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked"]
+    assert [name for name, _ in accessor.named_tensors()] == names
+    assert accessor.check_keys([*names[1:], "x"]) == (["0.weight"], ["x"])
+
+
+def test_members_that_are_missing_are_told_and_nothing_is_replaced() -> None:
+    accessor, model = _accessed()
+    weight = model[0].weight
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\): 'y'."):
+        accessor.swap_tensors_dict({"0.weight": torch.zeros(2, 2), "y": torch.ones(1)})
+    assert model[0].weight is weight
+    assert not hasattr(model, "y")
+    with pytest.raises(AttributeError, match=r"Linear has no attribute `0\.foo`"):
+        accessor.get_tensor("0.foo")
+    with pytest.raises(AssertionError, match="got 1 names and 0 values"):
+        accessor.set_tensors(["0.weight"], [])
