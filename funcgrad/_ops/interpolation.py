@@ -287,9 +287,12 @@ def _check(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
         )
     wanted = _sizes_and_factors(input.shape[2:], size, factor)[0]
-    if min(wanted) < 1:
+    if min(*wanted, *input.shape[2:]) < 1:
         had, made = (", ".join(map("{}: {}".format, "DHW"[-count:], sizes)) for sizes in (input.shape[2:], wanted))
         also = "and " * (count == 1)
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({had}) {also}output ({made})"
         )
+    if input.shape[1] == 0 and mode != "area":
+        shown = list(input.shape)
+        raise RuntimeError(f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {shown}")

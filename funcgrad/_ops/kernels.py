@@ -45,15 +45,15 @@ KERNELS = """
     avg_pool1d              bunc    avg_pool2d
     avg_pool2d              bunc    avg_pool2d
     avg_pool3d              bunc    avg_pool3d_out_frame
-    max_pool1d              bunl    max_pool1d_impl
-    max_pool2d              b       max_pool2d
-    max_pool3d              b       max_pool3d
+    max_pool1d              bunlc   max_pool1d_impl
+    max_pool2d              bc      max_pool2d
+    max_pool3d              bc      max_pool3d
     adaptive_avg_pool1d     bunlc   adaptive_avg_pool2d
     adaptive_avg_pool2d     bunlc   adaptive_avg_pool2d
     adaptive_avg_pool3d     bunlc   adaptive_avg_pool3d_cpu
     adaptive_max_pool1d     bunlc   adaptive_max_pool2d
-    adaptive_max_pool2d     bunl    adaptive_max_pool2d
-    adaptive_max_pool3d     bunl    adaptive_max_pool3d_cpu
+    adaptive_max_pool2d     bunlc   adaptive_max_pool2d
+    adaptive_max_pool3d     bunlc   adaptive_max_pool3d_cpu
     max_unpool1d            bunlc   max_unpool2d
     max_unpool2d            bunlc   max_unpool2d
     max_unpool3d            bunlc   max_unpool3d
@@ -90,6 +90,8 @@ KERNELS = """
     legendre_polynomial_p           c   legendre_polynomial_p_cpu
 """
 CHECKS = """
+    max_dim            c      max(): does not support complex input
+    min_dim            c      min(): does not support complex input
     frexp              bunlc  torch.frexp() only supports floating-point dtypes
     deg2rad            c      deg2rad is not supported for complex tensors.
     rad2deg            c      rad2deg is not supported for complex tensors.
@@ -123,7 +125,8 @@ class Lacking(NamedTuple):
         if not given:
             return
         as_given = row.promote is None or row.promote == "float"  # which makes floats of integers
-        kind = dtypes.of_numpy(given[0].dtype) if as_given else row.common_dtype(inputs)
+        first = next((x for x in given if x.dtype.kind == "c"), given[0]) if row.promote == "float" else given[0]
+        kind = dtypes.of_numpy(first.dtype) if as_given else row.common_dtype(inputs)
         if _letter(kind) in self.letters:
             raise self.error(self.words.format(scalar_type_name(kind)))
 

@@ -16,13 +16,14 @@ from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_width
 from funcgrad._ops.table import Array, Operand, op
 
+_MOST = 2.0**63  # a degree that no int64 holds counts as negative, as C's cast makes it
 Step = Callable[[Array, Array, Array, Array], Array]
 
 
 def _polynomial(name: str, input: Array, n: Array, first: Callable[[Array], Array], step: Step) -> Array:
     require_width(f"{name}_cpu", input, n)
     x, degree = broadcast(input, n)
-    degree = lax.convert_element_type(degree, np.int64)
+    degree = lax.convert_element_type(jnp.where(jnp.abs(degree) < _MOST, degree, -1), np.int64)
     one = jnp.ones_like(x)
 
     def advance(k: Array, pair: tuple[Array, Array]) -> tuple[Array, Array]:

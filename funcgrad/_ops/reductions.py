@@ -17,6 +17,7 @@ from funcgrad._ops.arithmetic import is_bool, is_integer
 from funcgrad._ops.checks import require_real, require_real_floating, scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
 from funcgrad._ops.extremes import place_of_largest, place_of_smallest
+from funcgrad._ops.rearranging import cast
 from funcgrad._ops.table import Array, Dims, DType, op
 
 Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
@@ -25,7 +26,7 @@ Node = Callable[[tuple[Any, ...], tuple[Any, ...]], str]
 def as_summed(input: Array, dtype: DType | None) -> Array:
     """Cast to the dtype in which torch sums: the one asked for, int64 for integers and truth values, else its own."""
     if dtype is not None:
-        return lax.convert_element_type(input, dtype.numpy)
+        return cast(input, dtype.numpy)
     return input.astype(np.int64) if is_integer(input) else input
 
 

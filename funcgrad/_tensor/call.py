@@ -42,7 +42,7 @@ from funcgrad._tensor.tensor import Tensor
 
 _WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narrow where its x64 switch is off
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
-_OF_ONE_DTYPE = ("cumsum", "cumprod")  # that in place compute in the tensor's own dtype alone
+OF_ONE_DTYPE = ("cumsum", "cumprod")  # that in place compute in the tensor's own dtype alone
 _TOLD_IN_C = ("clamp", "clamp_min", "clamp_max")  # that by numbers call a dtype as C++ does
 _FILLING = frozenset(
     ("fill", "fill_tensor", "masked_fill", "masked_fill_tensor", "zero", "index_fill")
@@ -114,7 +114,7 @@ def fitted(target: Tensor, result: Variable, op: Op | None = None, inputs: Seque
 
 def _fitted_dtype(result: Variable, wanted: DType, op: Op | None = None, inputs: Sequence[Any] = ()) -> Variable:
     given, name = result.aval.dtype, "" if op is None else op.name
-    if name in _OF_ONE_DTYPE:
+    if name in OF_ONE_DTYPE:
         if wanted is bool_:
             raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         raise RuntimeError(

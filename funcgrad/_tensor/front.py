@@ -17,7 +17,7 @@ from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_gradients, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
-from funcgrad._tensor.call import call, call_in_place, tensor_of_array, write_out
+from funcgrad._tensor.call import OF_ONE_DTYPE, call, call_in_place, tensor_of_array, write_out
 from funcgrad._tensor.forms import public_name
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
 from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
@@ -62,14 +62,15 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "scatter": "check_fits(src if value is None else value, input); check_one_source(src, input, index); "
     "warn_of_old_scatter(src, reduce)",
     "masked_fill": "require_value(value); check_fits(value, input)",
-    **dict.fromkeys(("clamp", "clip"), "check_bound(min, input); check_bound(max, input)"),
+    **dict.fromkeys(("clamp", "clip"), "check_bounds(min, max, input)"),
     "clamp_min": "check_bound(min, input)",
     "clamp_max": "check_bound(max, input)",
     "cross": "warn_of_first_three(dim)",
     "T": "warn_of_reversal(input)",
     "index_reduce": "warn_of_beta()",
     "frobenius_norm": "warn_of_old_norm('frobenius_norm', 'vector_norm(A, 2.')",
-    "nuclear_norm": "warn_of_old_norm('nuclear_norm', \"matrix_norm(A, 'nuc'\")",
+    "nuclear_norm": "dim, keepdim = (None, dim) if type(dim) is bool else (dim, keepdim); "  # a form without `dim`
+    "warn_of_old_norm('nuclear_norm', \"matrix_norm(A, 'nuc'\")",
     "searchsorted": "warn_of_scattered(sorted_sequence, input)",
     "bucketize": "warn_of_scattered(boundaries, input)",
     **{name: f"warn_of_old_name('{name}')" for name in ("old_qr", "cholesky", "triangular_solve", "old_lu_solve")},
@@ -95,7 +96,11 @@ _CASTING = {  # functions that promote nothing and yet write into an `out` of an
 _IN_DTYPE_OF_OUT = {"sum", "prod", "cumsum", "cumprod"}
 _MATCH = "Expected the dtype for input and out to match, but got {made} for input's dtype and {given} for out's dtype."
 _OBJECT = "Expected object of scalar type {made} but got scalar type {given} for argument 'out'"
-_REFUSED_OUT = {"amax": _MATCH, "amin": _MATCH, "complex": _OBJECT, "polar": _OBJECT}  # an `out` of another dtype
+_FOUND = "Found dtype {given} but expected {made}"
+_REFUSED_OUT = {  # an `out` of another dtype
+    **dict.fromkeys(("amax", "amin"), _MATCH), **dict.fromkeys(("clamp", "clip"), _FOUND),
+    **dict.fromkeys(("complex", "polar"), _OBJECT),
+}  # fmt: skip
 _TRUTHS = {  # what torch's own Python looks at, so that it may be any object
     *("size_average", "reduce", "return_indices", "recompute_scale_factor", "antialias"),
     *(("gaussian_nll_loss", "full"), ("stft", "center")),
@@ -135,6 +140,8 @@ class Form:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
         if "keepdims" in self.renamed:
             lines.append("    if keepdims is not None: keepdim = keepdims")
+        if self.in_place and self.op.name in OF_ONE_DTYPE:
+            lines.append("    if dtype is None and isinstance(input, Tensor): dtype = input.dtype")
         if self.takes_out and self.op.name in _IN_DTYPE_OF_OUT:
             lines.append("    if dtype is None and out is not None: dtype = out.dtype")
         lines += self._checks()

@@ -42,7 +42,7 @@ def _extreme(word: str, pairwise: str) -> Any:
             result = call(
                 along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
             )
-        return result if out is None else write_out(out, result, name=word)
+        return result if out is None else write_out(out, result, not isinstance(result, tuple), word)
 
     extreme.__name__ = word
     return extreme
@@ -63,7 +63,7 @@ def _middle(word: str) -> Any:
             result = call(
                 along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
             )
-        return result if out is None else write_out(out, result, name=word)
+        return result if out is None else write_out(out, result, not isinstance(result, tuple), word)
 
     middle.__name__ = word
     return middle
@@ -93,7 +93,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     check_choice(input, other)
     check_choice(other, input)
     result = call(TABLE["where"], (condition, input, other))
-    return result if out is None else write_out(out, result, name="where")
+    return result if out is None else write_out(out, result, "Expected out type to be {made} but got {given}", "where")
 
 
 def _is_array(given: Any) -> bool:

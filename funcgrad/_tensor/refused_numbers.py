@@ -12,7 +12,9 @@ from funcgrad._base import promotion
 from funcgrad._base.cpp_names import TYPE_NAMES, c_type_name
 from funcgrad._base.dtypes import bfloat16, bool_, float16, float32, float64, get_default_dtype
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.errors import NotATensor
 from funcgrad._base.info import finfo, iinfo
+from funcgrad._base.naming import c_class_name
 from funcgrad._base.warning import warn_once
 from funcgrad._ops import conditions
 from funcgrad._ops.broadcasting import broadcast_shape
@@ -158,6 +160,16 @@ def check_factor(alpha: Any, input: Any, other: Any) -> None:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if type(alpha) is int or kind.is_differentiable:
         check_fits(alpha, kind)
+
+
+def check_bounds(low: Any, high: Any, input: Any) -> None:
+    """RuntimeError for a bound that does not fit; NotATensor for one of numbers beside one of tensors."""
+    is_tensor = isinstance(low, Tensor)
+    if is_tensor is not isinstance(high, Tensor) and low is not None and high is not None:
+        name, place, number = ("max", 3, high) if is_tensor else ("min", 2, low)
+        raise NotATensor(f"clamp(): argument '{name}' (position {place}) must be Tensor, not {c_class_name(number)}")
+    check_bound(low, input)
+    check_bound(high, input)
 
 
 def check_bound(number: Any, input: Any) -> None:

@@ -45,7 +45,8 @@ def _nonzero(input: Tensor, as_tuple: bool, out: Any, name: str) -> Any:
         return tuple(from_host(places, dtype=dtypes.int64, device=input.device) for places in found)
     rows = np.stack(found).T if input.ndim else np.zeros((len(found[0]), 0))
     found_rows = lying_as(from_host(rows, dtype=dtypes.int64, device=input.device), rows)
-    return found_rows if out is None else write_out(out, found_rows)
+    refused = "nonzero: Expected out tensor to have scalar type {made} but got scalar type{given}"
+    return found_rows if out is None else write_out(out, found_rows, refused)
 
 
 @both()
@@ -59,7 +60,8 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     shown, wanted = (x if x.shape == shape else x.expand(shape) for x in (input, mask))
     result = shown[wanted]
     rename_node(result._variable.node, "MaskedSelectBackward0")
-    return result if out is None else write_out(out, result)
+    refused = "masked_select(): self and result must have the same scalar type"
+    return result if out is None else write_out(out, result, refused)
 
 
 def _clamped(input: Tensor, indices: Any) -> tuple[Any, ...]:
