@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -44,6 +46,8 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
     if input.dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     require_bounds(input)
+    if input.dtype.kind in "iu" and not (math.isfinite(min_val) and math.isfinite(max_val)):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
     low, high = (jnp.full_like(input, bound) for bound in (min_val, max_val))
     return jnp.where(input <= low, low, jnp.where(input >= high, high, input))
 

@@ -109,7 +109,7 @@ def _take_along_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
 
 @op(grad=_take_along_node)
 def take_along_dim(input: Array, indices: Indices, dim: int | None = None) -> Array:
-    """Gather along `dim`, the other dimensions broadcast; without `dim`, from the flattened tensor; places wrap."""
+    """Gather along `dim`, where places wrap, the other dimensions broadcast; without `dim`, from the flat tensor."""
     if indices.dtype != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_name(indices)}")
     if dim is None:

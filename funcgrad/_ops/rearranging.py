@@ -304,6 +304,10 @@ def one_hot(input: Indices, num_classes: int) -> Array:
 @op(grad="FillBackward0", names="fill .fill .fill_")
 def fill(input: Array, value: Scalar) -> Array:
     """Return a tensor like `input` of one number; no gradient reaches `input`."""
+    if np.ndim(value):
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(value)} dimensions."
+        )
     if isinstance(value, (complex, np.ndarray)) and value.imag != 0 and input.dtype.kind not in "bc":
         raise RuntimeError(f"value cannot be converted to type {c_name(input)} without overflow")
     number = cast(jnp.asarray(value), input.dtype)

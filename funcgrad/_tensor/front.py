@@ -59,6 +59,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "gaussian_nll_loss": "check_variance(var)",
     "index_fill": "check_real(value, input); check_fits(value, input)",
     "lerp": "check_weight(weight, input)",
+    "take_along_dim": "if dim is None: require(are_places, indices, input.reshape(-1), 0)",
     "scatter": "check_fits(src if value is None else value, input); check_one_source(src, input, index); "
     "warn_of_old_scatter(src, reduce)",
     "masked_fill": "require_value(value); check_fits(value, input)",
