@@ -58,6 +58,20 @@ def test_a_dataset_may_fetch_a_whole_batch() -> None:
     assert values(DataLoader(AtOnce(4), batch_size=4)) == [[0, 100, 200, 300]]
 
 
+def test_a_subclass_may_fetch_whole_batches_as_they_are() -> None:
+    class Whole(DataLoader):
+        @property
+        def _auto_collation(self) -> bool:
+            return False
+
+        @property
+        def _index_sampler(self) -> Any:
+            return self.batch_sampler if super()._auto_collation else self.sampler
+
+    rows = np.arange(10).reshape(5, 2)
+    assert [batch.tolist() for batch in Whole(rows, batch_size=2)] == [rows[:2].tolist(), rows[2:4].tolist(), [[8, 9]]]  # type: ignore[arg-type]  # an array is a map too
+
+
 def test_a_plain_list_is_a_dataset() -> None:
     assert values(DataLoader([1, 2, 3], batch_size=3)) == [[1, 2, 3]]
 

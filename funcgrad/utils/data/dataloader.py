@@ -83,7 +83,7 @@ class DataLoader(Generic[Sample]):
         elif batch_size is not None:
             batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
         self.batch_size, self.batch_sampler, self.drop_last = batch_size, batch_sampler, drop_last
-        standard = default_convert if batch_sampler is None else default_collate
+        standard = default_collate if self._auto_collation else default_convert
         self.collate_fn: Callable[[Any], Any] = collate_fn or standard
         self._reported_length: int | None = None
         self._iterator: _WorkersIterator | None = None
@@ -101,13 +101,17 @@ class DataLoader(Generic[Sample]):
         super().__setattr__(name, value)
 
     @property
+    def _auto_collation(self) -> bool:
+        """Whether batches are put together of samples: subclasses that fetch whole batches say no, as in torch."""
+        return self.batch_sampler is not None
+
+    @property
     def _index_sampler(self) -> Any:
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return self.batch_sampler if self._auto_collation else self.sampler
 
     @property
     def _fetch(self) -> Fetch:
-        is_batched = self.batch_sampler is not None
-        return Fetch(self.dataset, self._is_stream, is_batched, self.collate_fn, self.drop_last)
+        return Fetch(self.dataset, self._is_stream, self._auto_collation, self.collate_fn, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
         if self.pin_memory and get_default_device().type == "cpu":
