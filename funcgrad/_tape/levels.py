@@ -342,6 +342,15 @@ def _revived(entry: Lifted) -> Variable:
     return running.revived[entry]
 
 
+def without_history(variable: Variable) -> Variable:
+    """Return the same value as if no history had been kept. A derivative in a direction is none: it goes along."""
+    value = variable.value
+    if type(value) is not Lifted:
+        return variable.detached()
+    below, tangent = without_history(value.below), value.tangent
+    return value.level.lift(below) if tangent is None else value.level.along(below, without_history(tangent))  # type: ignore[attr-defined]  # only a level of jvp has tangents
+
+
 def is_batched(variable: Variable) -> bool:
     """Tell whether a Variable stands, at some level, for one entry of a batch."""
     while type(variable.value) is Lifted:

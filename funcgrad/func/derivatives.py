@@ -15,7 +15,7 @@ import jax
 from funcgrad._ops.table import TABLE
 from funcgrad._tape.apply import apply
 from funcgrad._tape.engine import Pass
-from funcgrad._tape.levels import Level, TangentLevel, thread
+from funcgrad._tape.levels import Level, TangentLevel, without_history
 from funcgrad._tape.modes import enable_grad, is_grad_enabled
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
@@ -218,18 +218,18 @@ class _Run:
     def pulled(self, output: Any, cotangents: list[Any]) -> list[Tensor]:
         """Return the gradient of each input, zeros where the output does not depend on it.
 
-        They have a history where one is kept now, and inside of another function that is transformed.
+        They have a history where one is kept now, also inside of another function that is transformed.
         """
-        roots, keeps_history = [], is_grad_enabled() or bool(thread.running)
+        roots, keeps_history = [], is_grad_enabled()
         for place, (leaf, cotangent) in enumerate(zip(leaves_of(output), cotangents, strict=True)):
             variable = leaf._current()
             if variable.node is not None and self.level.is_own(variable):
                 roots.append(((variable.node, variable.index), _cotangent(place, variable, cotangent)))
         edges = [(x._current().node, 0) for x in self.inputs]
-        found = Pass(retain=True, history=True, targets=edges).run(roots) if roots else {}
+        found = Pass(retain=True, history=keeps_history, targets=edges).run(roots) if roots else {}
         return [
             Tensor._of(found[edge] if edge in found else _zeros(x)) if keeps_history or edge not in found
-            else Tensor._of(found[edge].detached())
+            else Tensor._of(without_history(found[edge]))
             for edge, x in zip(edges, self.inputs, strict=True)
         ]  # fmt: skip
 
@@ -277,7 +277,7 @@ def _lowered(level: Level, tree: Any, keeps_history: bool) -> Any:
         lowered = level.lower(variable)
         if lowered is variable and (keeps_history or variable.node is None):
             return leaf
-        return Tensor._of(lowered if keeps_history else lowered.detached())
+        return Tensor._of(lowered if keeps_history else without_history(lowered))
 
     return map_leaves(lower, tree)
 

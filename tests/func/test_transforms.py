@@ -182,6 +182,30 @@ def test_no_history_is_kept_under_no_grad_and_buffers_change_under_grad() -> Non
     assert norm.running_mean is not None and norm.running_mean.abs().sum().item() > 0
 
 
+def test_a_function_under_no_grad_has_no_history_inside_of_another_that_is_transformed() -> None:
+    w, x = torch.ones(3, requires_grad=True), torch.ones(2, 3)
+
+    @torch.no_grad()
+    def product(v: torch.Tensor) -> torch.Tensor:
+        return func.vjp(lambda w: w**3, w)[1](v)[0]
+
+    assert not func.vmap(product)(x).requires_grad
+    with torch.no_grad():
+        assert not func.jacrev(lambda w: w**3)(w).requires_grad
+        assert not func.vmap(func.grad(lambda x: (x * w).sum()))(x).requires_grad
+    assert func.grad(lambda v: (product(v) * v).sum())(x[0]).tolist() == [3, 3, 3]
+
+
+def test_values_move_in_a_direction_where_no_history_is_kept() -> None:
+    x = torch.tensor([1.0, 2.0])
+    with torch.no_grad():
+        value, moved = func.jvp(lambda x: func.grad_and_value(lambda x: (x**3).sum())(x)[1], (x,), (torch.ones(2),))
+        assert (value.item(), moved.item()) == (9, 15)
+        assert func.jvp(lambda x: func.vjp(torch.exp, x)[0], (x,), (x,))[1].tolist() == pytest.approx(
+            (x.exp() * x).tolist()
+        )
+
+
 def test_running_statistics_take_no_batches_of_vmap_and_stay_as_they_were() -> None:
     norm, x = torch.nn.BatchNorm1d(3), torch.randn(2, 8, 3)
     for attempt in (func.vmap(norm), func.vmap(func.grad(lambda x: (norm(x) ** 3).sum()))):
