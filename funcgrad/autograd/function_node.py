@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from funcgrad._base.naming import c_class_name
+from funcgrad._ops.table import TABLE
 from funcgrad._program.value import Aval
 from funcgrad._tape.modes import enable_grad, no_grad, thread
 from funcgrad._tape.nodes import SECOND_TIME, GradSlot, Node, named
@@ -15,6 +16,7 @@ from funcgrad._tape.packing import Packed, SavedTensor, packed
 from funcgrad._tape.recompute import Remade
 from funcgrad._tape.variable import Names, Variable
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.aliases import View
 from funcgrad._tensor.tensor import Tensor, variables_of
 
 
@@ -292,13 +294,13 @@ def with_node(node: Any, args: Sequence[Any], answer: Any) -> Any:
     node.others = tuple(i for i, r in enumerate(results) if not isinstance(r, Tensor))
     node.give_history({id(t): i for i, t in enumerate(tensors) if _gets_history(node.ctx, t, args)})
     named_results, index = [], 0
-    twice: dict[int, Tensor] = {}  # what forward returns in two places is one tensor
+    twice: dict[int, Tensor] = {}  # what forward makes and returns in two places is one tensor
     for result in results:
         if not isinstance(result, Tensor):
             named_results.append(result)
             continue
-        if id(result) not in twice:
-            twice[id(result)] = _result(node, result, index)
+        if id(result) not in twice or any(result is a for a in args):
+            twice[id(result)] = _result(node, result, index, args)
         named_results.append(twice[id(result)])
         index += 1
     return tuple(named_results) if isinstance(answer, tuple) else named_results[0]
@@ -326,14 +328,18 @@ def _gets_history(ctx: FunctionCtx, result: Tensor, args: Sequence[Any]) -> bool
     return any(result is t for t in ctx.dirty_tensors) or not any(result is a for a in args)
 
 
-def _result(node: FunctionNode, result: Tensor, index: int) -> Tensor:
-    variable = result._current()
+def _result(node: FunctionNode, result: Tensor, index: int, args: Sequence[Any]) -> Tensor:
+    """Return a result with its history: where forward returned an input as it came, a view of that."""
+    variable, is_given = result._current(), any(result is a for a in args)
     if any(result is t for t in node.ctx._non_differentiable) or not variable.aval.differentiable:
-        return Tensor._of(variable.detached())
+        return result.detach() if is_given else Tensor._of(variable.detached())
     own = Variable(variable.value, node, index)
     if any(result is t for t in node.ctx.dirty_tensors):
         if type(variable.node) is GradSlot:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         result._write(own)
         return result
-    return Tensor._of(own)
+    named = Tensor._of(own)
+    if is_given:
+        named._alias = View(result, TABLE["alias"], (), (), variable)
+    return named

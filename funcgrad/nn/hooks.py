@@ -219,9 +219,8 @@ class BackwardHookFunction(Function):
     def forward(ctx: Any, *tensors: Tensor) -> Any:
         """Return the tensors."""
         ctx.set_materialize_grads(False)
-        copies = tuple(tensor.clone() for tensor in tensors)
-        ctx.mark_non_differentiable(*(c for c, t in zip(copies, tensors, strict=True) if not t.requires_grad))
-        return copies
+        ctx.mark_non_differentiable(*(tensor for tensor in tensors if not tensor.requires_grad))
+        return tensors
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> Any:

@@ -396,6 +396,25 @@ def test_an_argument_that_is_returned_has_no_history_where_none_is_kept() -> Non
     assert not same.requires_grad and _Same.leaf.requires_grad and _Same.apply(_Same.leaf).requires_grad
 
 
+def test_an_argument_that_is_returned_shares_its_storage_each_time() -> None:
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return given
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return tuple(place * gradient for place, gradient in enumerate(gradients, 2))
+
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    first, second = Both.apply(y, y)
+    assert first._is_view() and first._base is y and first.data_ptr() == y.data_ptr() == second.data_ptr()
+    assert first is not second and (first.output_nr, second.output_nr) == (0, 1)
+    (first + 10 * second).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [32.0, 32.0]
+
+
 def test_callbacks_are_called_once_all_gradients_are_there() -> None:
     _seen.clear()
     _Same.leaf.grad = None

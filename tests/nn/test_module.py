@@ -253,6 +253,27 @@ def test_full_backward_hooks_see_gradients_of_inputs_and_results() -> None:
     assert torch.equal(x.grad, layer.weight.sum(0).detach().expand(4, 3))
 
 
+def test_modules_with_backward_hooks_pass_on_the_storage_that_they_are_given() -> None:
+    places: list[int] = []
+    layers = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 3))
+    for layer in layers:
+        layer.register_forward_hook(
+            lambda module, given, result: places.extend((given[0].data_ptr(), result.data_ptr()))
+        )
+        layer.register_full_backward_hook(lambda *given: None)
+    result = layers(torch.ones(2, 3))
+    assert places[1] == places[2] and places[3] == places[4] and places[5] == result.data_ptr()
+
+
+def test_what_is_written_in_place_to_a_hooked_result_has_its_gradient() -> None:
+    layer, seen = nn.Linear(2, 2, bias=False), []
+    layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(outputs[0].tolist()))
+    x = torch.ones(1, 2, requires_grad=True)
+    layer(x).mul_(3).sum().backward()
+    assert seen == [[[3.0, 3.0]]] and x.grad is not None
+    assert x.grad[0].tolist() == pytest.approx((3 * layer.weight.sum(0)).tolist())
+
+
 def test_full_backward_hooks_may_replace_gradients() -> None:
     layer = nn.Linear(3, 2)
     layer.register_full_backward_pre_hook(lambda module, outputs: (outputs[0] * 2,))
