@@ -111,7 +111,14 @@ def as_listed_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...
     return as_some_dims(given, label)
 
 
+def _is_one_int(given: Any) -> bool:
+    """Tell whether it is a tensor of one whole number, in whatever shape: among sizes torch takes it for that."""
+    return isinstance(given, Tensor) and given.shape.numel() == 1 and not given.dtype.is_differentiable
+
+
 def _as_size(given: Any, label: str, among: Sequence[Any] = (), *, is_spread: bool = False) -> int:
+    if _is_one_int(given):
+        return int(given)
     if type(given) is bool and among and given is not among[0]:
         return int(given)  # of several sizes, the parser looks at the first
     try:
@@ -216,7 +223,7 @@ def _old_order(name: str, is_method: bool, count: int) -> str:
 def as_frozen(given: Any) -> Any:
     """Return a hashable form of a static argument; a tensor in the place of numbers is read."""
     if isinstance(given, (list, tuple)):
-        return tuple(as_frozen(x) for x in given)
+        return tuple(int(x) if _is_one_int(x) else as_frozen(x) for x in given)
     return as_frozen(given.tolist()) if isinstance(given, Tensor) else given
 
 

@@ -109,3 +109,14 @@ def test_limits_are_equal_by_dtype_and_a_diagonal_of_no_blocks_is_empty() -> Non
         torch.int16
     )
     assert torch.block_diag().shape == (1, 0)
+
+
+def test_a_tensor_of_one_whole_number_is_a_size_among_sizes_whatever_its_shape() -> None:
+    x, two, six = torch.zeros(1, 1, 4, 4), torch.tensor([[2]]), torch.tensor([6], dtype=torch.int32)
+    assert torch.zeros([six, 1]).shape == torch.zeros(six, torch.tensor([True])).shape == (6, 1)
+    assert x.view(torch.tensor([4]), 4).shape == x.reshape([torch.tensor([4]), -1]).shape == (4, 4)
+    assert x.repeat(1, 1, six, two).shape == (1, 1, 24, 8)
+    assert F.interpolate(x, size=[six, two], mode="bilinear").shape == F.pad(x, [-1, -1, two, 0]).shape == (1, 1, 6, 2)
+    assert F.adaptive_avg_pool2d(x, (two, 3)).shape == (1, 1, 2, 3)
+    with pytest.raises(TypeError, match="must be tuple of ints, but found element of type Tensor at pos 0"):
+        torch.zeros([torch.tensor([6.0]), 1])
