@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import funcgrad as torch
-from funcgrad.utils.data import BatchSampler, DataLoader, Dataset, SequentialSampler, get_worker_info
+from funcgrad.utils.data import BatchSampler, DataLoader, Dataset, SequentialSampler, dataloader, get_worker_info
 from tests.data.test_datasets import Count, Squares
 
 
@@ -70,6 +70,28 @@ def test_a_subclass_may_fetch_whole_batches_as_they_are() -> None:
 
     rows = np.arange(10).reshape(5, 2)
     assert [batch.tolist() for batch in Whole(rows, batch_size=2)] == [rows[:2].tolist(), rows[2:4].tolist(), [[8, 9]]]  # type: ignore[arg-type]  # an array is a map too
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_iterators_take_loaders_that_are_a_librarys_own(workers: int) -> None:
+    class Own:
+        _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
+        generator, prefetch_factor, worker_init_fn, timeout = None, 2, None, 0
+        pin_memory, persistent_workers, multiprocessing_context = False, False, None
+        _index_sampler, _dataset_kind, num_workers = range(100), dataloader._DatasetKind.Iterable, workers
+
+        def __init__(self) -> None:
+            self.dataset = self
+
+        def collate_fn(self, batch: Any) -> Any:
+            return batch
+
+        def __iter__(self) -> Any:
+            return iter([torch.zeros(2), torch.ones(1)])
+
+    kinds = (dataloader._SingleProcessDataLoaderIter, dataloader._MultiProcessingDataLoaderIter)
+    each = max(workers, 1)
+    assert [batch.tolist() for batch in kinds[workers > 0](Own())] == [*[[0, 0]] * each, *[[1]] * each]
 
 
 def test_a_plain_list_is_a_dataset() -> None:

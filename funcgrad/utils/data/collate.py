@@ -70,6 +70,18 @@ def default_convert(data: Any) -> Any:
     return data
 
 
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """Return one batch, in its structure, with what their method `pin_memory` gives for the parts that have one."""
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, Mapping):
+        return _rebuild_mapping(data, {key: pin_memory(data[key], device) for key in data})
+    if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
+        return data
+    fields = [pin_memory(item, device) for item in data]
+    return type(data)(fields) if isinstance(data, tuple) and not hasattr(data, "_fields") else _rebuild(data, fields)
+
+
 def _rule(first: Any, rules: CollateMap) -> Callable[..., Any] | None:
     exact = rules.get(type(first))
     if exact is not None:

@@ -35,6 +35,13 @@ class _Forever(Sampler[None]):
             yield None
 
 
+class _DatasetKind:
+    """Where samples come from, by torch's numbers: a map, or a stream."""
+
+    Map = 0
+    Iterable = 1
+
+
 class DataLoader(Generic[Sample]):
     """Batches of a dataset, in torch's order for a seed.
 
@@ -68,9 +75,10 @@ class DataLoader(Generic[Sample]):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        self._is_stream = isinstance(dataset, IterableDataset)
+        is_stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        _check_order(self._is_stream, batch_size, shuffle, sampler, batch_sampler, drop_last)
+        _check_order(is_stream, batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.dataset, self.generator = dataset, generator
         self.num_workers, self.persistent_workers, self.in_order = num_workers, persistent_workers, in_order
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
@@ -85,12 +93,12 @@ class DataLoader(Generic[Sample]):
         self.batch_size, self.batch_sampler, self.drop_last = batch_size, batch_sampler, drop_last
         standard = default_collate if self._auto_collation else default_convert
         self.collate_fn: Callable[[Any], Any] = collate_fn or standard
-        self._reported_length: int | None = None
+        self._IterableDataset_len_called: int | None = None  # by torch's name, as libraries' own loaders have it
         self._iterator: _WorkersIterator | None = None
         self.__initialized = True
 
     def _default_sampler(self, shuffle: bool | None) -> Sampler[Any]:
-        if self._is_stream:
+        if self._dataset_kind == _DatasetKind.Iterable:
             return _Forever()
         dataset: Any = self.dataset  # a map; that it has a length is checked when it is asked for
         return RandomSampler(dataset, generator=self.generator) if shuffle else SequentialSampler(dataset)
@@ -108,10 +116,6 @@ class DataLoader(Generic[Sample]):
     @property
     def _index_sampler(self) -> Any:
         return self.batch_sampler if self._auto_collation else self.sampler
-
-    @property
-    def _fetch(self) -> Fetch:
-        return Fetch(self.dataset, self._is_stream, self._auto_collation, self.collate_fn, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
         if self.pin_memory and get_default_device().type == "cpu":
@@ -131,10 +135,10 @@ class DataLoader(Generic[Sample]):
         return self._iterator
 
     def __len__(self) -> int:
-        if not self._is_stream:
+        if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
         stream: Any = self.dataset
-        count = self._reported_length = len(stream)
+        count = self._IterableDataset_len_called = len(stream)
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else math.ceil(count / self.batch_size)
@@ -148,14 +152,17 @@ _WHOSE_COPY = (
 
 
 class _Iterator:
-    """One pass over a loader. Starting it draws a seed for the workers even when there are none, as torch does."""
+    """One pass over a loader. Starting it draws a seed for the workers even when there are none, as torch does.
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    The loader is any object that has what is read of it here: libraries give their own.
+    """
+
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
         self._order = iter(loader._index_sampler)
         self._base_seed = draws.seed(loader.generator)
         self._yielded = 0
-        self._reported = loader._reported_length
+        self._reported = loader._IterableDataset_len_called
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -181,12 +188,18 @@ class _Iterator:
         warn(warned + _WHOSE_COPY * (self._loader.num_workers > 0))
 
 
+def _fetch(loader: Any) -> Fetch:
+    """Return how a loader's indices become a batch."""
+    is_stream = loader._dataset_kind == _DatasetKind.Iterable
+    return Fetch(loader.dataset, is_stream, loader._auto_collation, loader.collate_fn, loader.drop_last)
+
+
 class _HereIterator(_Iterator):
     """Makes each batch when it is asked for."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        self._make = loader._fetch.start()
+        self._make = _fetch(loader).start()
 
     def _next_batch(self) -> Any:
         return self._make(next(self._order))
@@ -195,10 +208,10 @@ class _HereIterator(_Iterator):
 class _WorkersIterator(_Iterator):
     """Keeps `prefetch_factor` batches on their way in each worker, and yields them in order."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        self._pool = Pool(loader._fetch, loader.num_workers, self._base_seed, loader.worker_init_fn,
-                          loader.multiprocessing_context)  # fmt: skip
+        context = process_context(loader.multiprocessing_context, loader.num_workers)
+        self._pool = Pool(_fetch(loader), loader.num_workers, self._base_seed, loader.worker_init_fn, context)
         self._epoch = 0
         self._begin()
 
@@ -206,7 +219,7 @@ class _WorkersIterator(_Iterator):
         """Begin another pass with the same workers; what is left of the last one is dropped when it arrives."""
         self._order = iter(self._loader._index_sampler)
         self._yielded = 0
-        self._reported = self._loader._reported_length
+        self._reported = self._loader._IterableDataset_len_called
         self._epoch += 1
         self._pool.restart()
         self._begin()
