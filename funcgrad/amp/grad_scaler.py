@@ -7,6 +7,7 @@ funcgrad's own optimizers no number comes over to Python.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 
 from funcgrad._base.dtypes import float16, float32, int32
@@ -17,7 +18,13 @@ from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.placement import available
 from funcgrad._tensor.tensor import Tensor
 
-_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
+
+class OptState(Enum):
+    """How far an optimizer has come in the present step."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
 
 
 class GradScaler:
@@ -49,7 +56,7 @@ class GradScaler:
         self._growth_interval = growth_interval
         self._scale: Tensor | None = None
         self._growth_tracker: Tensor | None = None
-        self._stages: dict[int, str] = {}
+        self._stages: dict[int, OptState] = {}
         self._found: dict[int, list[Tensor]] = {}  # by optimizer, one a device: 1.0 where a gradient was not finite
 
     def scale(self, outputs: Any) -> Any:
@@ -71,10 +78,10 @@ class GradScaler:
         """
         if not self._enabled:
             return
-        stage = self._stages.get(id(optimizer), _READY)
-        if stage == _UNSCALED:
+        stage = self._stages.get(id(optimizer), OptState.READY)
+        if stage == OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == _STEPPED:
+        if stage == OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         self._check_scale("unscale_")
         params = [param for group in optimizer.param_groups for param in group["params"] if param.grad is not None]
@@ -87,7 +94,7 @@ class GradScaler:
             found, *unscaled = record(TABLE["unscaled"], [*gradients.values(), self._present_scale(device)])
             rebind(list(gradients.values()), unscaled)
             self._found.setdefault(id(optimizer), []).append(Tensor._of(found))
-        self._stages[id(optimizer)] = _UNSCALED
+        self._stages[id(optimizer)] = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Call `optimizer.step(...)` on unscaled gradients; where one is not finite, nothing changes.
@@ -99,15 +106,15 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._check_scale("step")
-        stage = self._stages.get(id(optimizer), _READY)
-        if stage == _STEPPED:
+        stage = self._stages.get(id(optimizer), OptState.READY)
+        if stage == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if stage == _READY:
+        if stage == OptState.READY:
             self.unscale_(optimizer)
         found = self._found.get(id(optimizer))
         if found is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        self._stages[id(optimizer)] = _STEPPED
+        self._stages[id(optimizer)] = OptState.STEPPED
         if len(found) > 1 or not getattr(optimizer, "skips_where_found_inf", False):
             return None if any(one.item() for one in found) else optimizer.step(*args, **kwargs)
         (optimizer.found_inf,) = found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from funcgrad.nn.module import Module
 from funcgrad.nn.parallel import Replicated
@@ -74,7 +74,17 @@ class ShardedStateDictConfig(StateDictConfig):
     """Options of a sharded state_dict: kept."""
 
 
-FullOptimStateDictConfig = ShardedOptimStateDictConfig = StateDictConfig
+OptimStateDictConfig = FullOptimStateDictConfig = LocalOptimStateDictConfig = ShardedOptimStateDictConfig = (
+    StateDictConfig
+)
+
+
+class StateDictSettings(NamedTuple):
+    """What a state_dict holds, and the options of those of modules and of optimizers."""
+
+    state_dict_type: StateDictType
+    state_dict_config: StateDictConfig
+    optim_state_dict_config: StateDictConfig
 
 
 class FullyShardedDataParallel(Replicated):

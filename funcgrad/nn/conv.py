@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad._base.warning import warn
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
 from funcgrad.nn import init
@@ -215,6 +216,14 @@ class _ConvTransposeNd(_ConvNd):
                 f"(for an input of {input.shape[batch_dims:]})"
             )
         return tuple(size - low for size, low in zip(given, smallest, strict=True))
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The older name of the base of transposed convolutions, which registries of layers look for."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn("`_ConvTransposeMixin` is a deprecated internal class. Please consider using public APIs.", FutureWarning)
+        super(_ConvTransposeNd, self).__init__(*args, **kwargs)  # whose arguments are those of torch's base
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle as pickle
+
 from funcgrad.serialization.byte_order import (
     LoadEndianness,
     get_default_load_endianness,

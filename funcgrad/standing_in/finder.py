@@ -46,7 +46,7 @@ class View(ModuleType):
                 continue
             if isinstance(found, ModuleType):
                 take_torchs_names(found)
-                if "__getattr__" not in vars(found):
+                if found.__name__ not in _REFUSING:
                     _refuse_as_torch(found)
             if callable(found):  # a switch may be set another way
                 vars(self)[name] = found
@@ -82,19 +82,25 @@ class _Ready(Loader):
 
 def _refuse_as_torch(module: ModuleType) -> None:
     """Let a room and its parts speak of themselves by torch's names where somebody asks for what they have not."""
+    _REFUSING.add(module.__name__)
     for name, part in list(sys.modules.items()):
         is_room = name == module.__name__ or name.startswith(f"{module.__name__}.")
         if is_room and not isinstance(part, View) and "__getattr__" not in vars(part):
             vars(part)["__getattr__"] = _Refusal(name.replace("funcgrad", "torch", 1))
 
 
+_REFUSING: set[str] = set()  # rooms whose parts do
+
+
 class _Refusal:
-    """What a room answers to names that it has not."""
+    """What a room answers to names that it has not: parts that torch has there are views, which are made now."""
 
     def __init__(self, room: str) -> None:
         self.room = room
 
     def __call__(self, name: str) -> Any:
+        if f"{self.room}.{name}" in VIEWS:
+            return importlib.import_module(f"{self.room}.{name}")
         raise AttributeError(f"module '{self.room}' has no attribute '{name}'")
 
 
@@ -124,6 +130,7 @@ def _show_views(alias: str, module: ModuleType) -> None:
 
 def hide_views() -> None:
     """Take torch's parts out of funcgrad's rooms again."""
+    _REFUSING.clear()
     for module in list(sys.modules.values()):
         if isinstance(vars(module).get("__getattr__"), _Refusal):
             del module.__getattr__
@@ -171,7 +178,11 @@ def module_of(fullname: str) -> ModuleType | None:
         return sys.modules[fullname]
     if fullname == "torch":
         room = importlib.import_module("funcgrad")
-        view = View("torch", ("funcgrad",), {"__version__": torch_version, "__all__": room.__all__})
+        view = View(
+            "torch",
+            ("funcgrad", "funcgrad.standing_in.script_types"),
+            {"__version__": torch_version, "__all__": room.__all__},
+        )
         vars(view)["torch"] = view  # kornia writes torch.torch.Tensor
         return view
     if fullname in VIEWS:

@@ -22,13 +22,6 @@ def _never(*_: Any) -> bool:
     return False
 
 
-class Value:
-    """A result in a graph of TorchScript, which libraries name in annotations: no graph is made, so there is none."""
-
-    def __init__(self) -> None:
-        raise TypeError("torch._C.Value: No constructor defined!")
-
-
 def _are_functorch_transforms_active() -> bool:
     """Tell whether a function that is transformed (grad, vmap, jvp) runs."""
     return bool(levels.thread.running)

@@ -162,3 +162,7 @@ def test_errors_say_what_came_out_of_order() -> None:
         scaler.unscale_(torch.optim.SGD(half.parameters()))
     with pytest.raises(RuntimeError, match="source state dict is empty"):
         scaler.load_state_dict({})
+
+
+def test_the_stages_of_an_optimizer_have_torchs_name() -> None:
+    assert [stage.name for stage in torch.amp.grad_scaler.OptState] == ["READY", "UNSCALED", "STEPPED"]

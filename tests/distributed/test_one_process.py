@@ -9,6 +9,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import distributed as dist
 from funcgrad import nn
+from funcgrad.distributed import fsdp
 from funcgrad.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from funcgrad.distributed.optim import ZeroRedundancyOptimizer
 from funcgrad.nn.parallel import DataParallel, DistributedDataParallel
@@ -175,3 +176,9 @@ def test_the_rank_on_this_machine_is_what_the_launcher_says(monkeypatch: pytest.
         dist.get_node_local_rank()
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert dist.get_node_local_rank(fallback_rank=0) == 3
+
+
+def test_the_kinds_of_states_of_optimizers_are_named() -> None:
+    kind, options = fsdp.StateDictType.FULL_STATE_DICT, fsdp.LocalOptimStateDictConfig(offload_to_cpu=True)
+    settings = fsdp.StateDictSettings(kind, fsdp.FullStateDictConfig(), options)
+    assert isinstance(options, fsdp.OptimStateDictConfig) and settings.optim_state_dict_config.offload_to_cpu

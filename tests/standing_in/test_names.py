@@ -167,3 +167,36 @@ except RuntimeError as error: print(error)
         "True False None None", "True None True", "True", "False 0", "1", "True False",
         "Device 'toaster' does not have a corresponding module registered as 'torch.toaster'.",
     ]  # fmt: skip
+
+
+def test_libraries_find_torchs_parts_by_chains_of_names(tmp_path: Path) -> None:
+    (tmp_path / "library.py").write_text("""\
+import torch
+join = torch.utils.data._utils.collate.default_collate
+def save(pickle_module=torch.serialization.pickle): return pickle_module.__name__
+""")
+    source = """\
+from collections import namedtuple
+from library import join, save
+import torch, warnings
+from torch import ScriptMethod, TensorType
+from torch._C import Value
+from torch.nn.modules.conv import _ConvNd, _ConvTransposeMixin
+from torch.utils.data._utils.pin_memory import pin_memory
+print(join([1, 2]), save(), isinstance(save, ScriptMethod), torch.Value is Value)
+class Pinned:
+    def pin_memory(self): return "pinned"
+Pair = namedtuple("Pair", "a b")
+print(pin_memory({"a": (Pinned(), 1), "b": [Pair("x", Pinned())]}))
+class Turned(_ConvTransposeMixin): pass
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    Turned(1, 1, (2,), (1,), (0,), (1,), True, (0,), 1, True, "zeros")
+print(issubclass(Turned, _ConvNd), seen[0].category.__name__)
+try: TensorType()
+except TypeError as error: print(error)
+"""
+    assert output_of(tmp_path, source) == [
+        "tensor([1, 2]) pickle False True", "{'a': ('pinned', 1), 'b': [Pair(a='x', b='pinned')]}",
+        "True FutureWarning", "torch._C.TensorType: No constructor defined!",
+    ]  # fmt: skip

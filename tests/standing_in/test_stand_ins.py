@@ -382,6 +382,12 @@ def test_a_buffer_shows_the_tensors_that_were_laid_into_it() -> None:
     assert second.tolist() == [1, 1, 1]
 
 
+def test_tensors_are_taken_in_groups_of_a_type_and_a_size() -> None:
+    floats, whole = [torch.zeros(n) for n in (2, 1, 5, 1)], torch.zeros(2, dtype=torch.int64)
+    groups = list(buffers._take_tensors([*floats[:2], whole, *floats[2:]], size_limit=12))
+    assert [[x.numel() for x in group] for group in groups] == [[2, 1], [5], [1], [2]]
+
+
 def test_numbers_are_written_as_repr_writes_them() -> None:
     x = torch.tensor([[0.0, 1 / 3], [1.0, 4 / 3]])
     assert texts._tensor_str(x, indent=0) == "[[0.0000, 0.3333],\n [1.0000, 1.3333]]"
