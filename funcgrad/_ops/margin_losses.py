@@ -186,7 +186,9 @@ def soft_margin_loss(
 ) -> Array:
     """log(1 + exp(-target * input)), infinite where exp is. Shape: input, target (*), result () or (*)."""
     require_floating(input, "soft_margin_loss")
-    return reduced(jnp.log(1 + jnp.exp(input * -target)), reduction, size_average, reduce)
+    short = input * -target
+    grown = jnp.exp(short)
+    return reduced(jnp.where(jnp.isinf(grown), grown, log1p_exp(short)), reduction, size_average, reduce)
 
 
 @op(
