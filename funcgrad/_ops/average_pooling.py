@@ -10,7 +10,6 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread, wide
-from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.pooling import adaptive_batched, adaptive_bounds, adaptive_sizes
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
@@ -189,33 +188,9 @@ def average_to(input: Array, sizes: Dims) -> Array:
         shape = [part for n, o in zip(old, sizes, strict=True) for part in (o, n // o)]
         return input.reshape(*input.shape[:2], *shape).mean(tuple(range(3, 3 + 2 * len(old), 2)))
     for d, (n, o) in enumerate(zip(old, sizes, strict=True)):
-        input = _averaged(input, 2 + d, n, o)
+        shares = jnp.asarray(_shares(n, o), input.dtype)
+        input = jnp.moveaxis(jnp.tensordot(input, shares, ((2 + d,), (1,)), precision="highest"), -1, 2 + d)
     return input
-
-
-@with_own_vjp(1, 2, 3)
-def _averaged(input: Array, axis: int, size: int, count: int) -> Array:
-    """Return the means of `count` windows over one dimension; an infinity counts in its own windows alone."""
-    starts, stops = adaptive_bounds(size, count)
-    places = starts[:, None] + np.arange((stops - starts).max())
-    later = (1,) * (input.ndim - axis - 1)
-    inside = (places < stops[:, None]).reshape(*places.shape, *later)
-    taken = jnp.take(input, np.minimum(places, size - 1), axis, mode="clip")
-    lengths = jnp.asarray((stops - starts).reshape(-1, *later), input.dtype)
-    return jnp.where(inside, taken, 0).sum(axis + 1) / lengths
-
-
-def _averaged_forward(input: Array, axis: int, size: int, count: int) -> tuple[Array, None]:
-    return _averaged.plain(input, axis, size, count), None
-
-
-def _averaged_backward(axis: int, size: int, count: int, _: None, grad: Array) -> tuple[Array]:
-    """Multiply by a matrix, which is faster than to scatter."""
-    shares = jnp.asarray(_shares(size, count), grad.dtype)
-    return (jnp.moveaxis(jnp.tensordot(grad, shares, ((axis,), (0,)), precision="highest"), -1, axis),)
-
-
-_averaged.defvjp(_averaged_forward, _averaged_backward)
 
 
 def _shares(size: int, count: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Rows: images brought to another size.
 
-Linear and cubic sizes gather an element's neighbours in each dimension, so that an infinity stays among them. The
-gradient is a matrix product, which is faster than to scatter; so are bytes and anti-aliased sizes forward too.
+Linear, cubic and anti-aliased sizes are a small matrix for each dimension: matrix products, and so are their gradients,
+where gathered neighbours would be scattered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from jax import lax
 from funcgrad._ops.average_pooling import average_to
 from funcgrad._ops.checks import no_kernel, wide
 from funcgrad._ops.loss_reduction import completed
-from funcgrad._ops.own_vjp import with_own_vjp
 from funcgrad._ops.table import Array, Dims, op
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
@@ -67,7 +66,7 @@ def interpolate(
         if mode.startswith("nearest"):
             input = _nearest(input, axis, o, factors[d], mode == "nearest-exact")
         elif n != o or mode == "bicubic":
-            input = _resized(input, axis, o, factors[d], mode, bool(align_corners), antialias)
+            input = _mixed(input, axis, _mix(n, o, factors[d], mode, bool(align_corners), antialias, input.dtype))
     return input
 
 
@@ -102,7 +101,8 @@ def upsample_bilinear2d_aa(
     factors = factors if scale_factors is not None else (scales_h, scales_w)
     each = list(zip((2, 3), sizes, factors, strict=True))
     for axis, count, factor in reversed(each) if input.dtype == np.uint8 else each:
-        input = _resized(input, axis, count, factor, "bilinear", align_corners, True)
+        mix = _mix(input.shape[axis], count, factor, "bilinear", align_corners, True, input.dtype)
+        input = _mixed(input, axis, mix)
     return input
 
 
@@ -119,70 +119,26 @@ def _nearest(input: Array, axis: int, count: int, factor: float | None, exact: b
     return jnp.take(input, places, axis, mode="clip")
 
 
-def _resized(
-    input: Array, axis: int, count: int, factor: float | None, mode: str, align_corners: bool, antialias: bool
+def _mixed(input: Array, axis: int, mix: Array) -> Array:
+    """Multiply one dimension by a matrix (new, old). Bytes are rounded after each dimension, as torch does it."""
+    numbers = wide(input) if input.dtype != np.uint8 else input.astype(mix.dtype)
+    summed = lax.dot_general(numbers, mix, (((axis,), (1,)), ((), ())), precision="highest")
+    if input.dtype == np.uint8:
+        summed = jnp.clip(jnp.floor(summed + 0.5), 0, 255)
+    return jnp.moveaxis(summed, -1, axis).astype(input.dtype)
+
+
+def _mix(
+    size: int, count: int, factor: float | None, mode: str, align_corners: bool, antialias: bool, dtype: Any
 ) -> Array:
-    """Bring one dimension to `count` elements, each a mean of old ones. Bytes are rounded after each dimension."""
-    size = input.shape[axis]
-    kind = np.float64 if input.dtype == np.float64 else np.float32
+    """Return how much of each old element is in each new one."""
+    kind = np.float64 if dtype == np.float64 else np.float32
     if align_corners:
         scale = _ratio(size - 1, count - 1, kind) if count > 1 else kind(0)
     else:
         scale = _ratio(size, count, kind) if factor is None else kind(1.0 / factor)
     if antialias:
-        mixed = _mixed(input, axis, jnp.asarray(_smooth(size, count, float(scale), mode).astype(kind)))
-    else:
-        places, shares = _neighbours(size, count, scale, mode, align_corners, kind)
-        if input.dtype == np.uint8:
-            mixed = _mixed(input, axis, _matrix(places, shares, size))
-        else:
-            mixed = _gathered(wide(input), places, shares, axis, size)
-    if input.dtype == np.uint8:
-        mixed = jnp.clip(jnp.floor(mixed + 0.5), 0, 255)
-    return mixed.astype(input.dtype)
-
-
-def _mixed(input: Array, axis: int, mix: Array) -> Array:
-    """Multiply one dimension by a matrix (new, old)."""
-    numbers = wide(input) if input.dtype != np.uint8 else input.astype(mix.dtype)
-    return jnp.moveaxis(_product(numbers, axis, mix, 1), -1, axis)
-
-
-def _product(numbers: Array, axis: int, mix: Array, of_mix: int) -> Array:
-    return lax.dot_general(numbers, mix, (((axis,), (of_mix,)), ((), ())), precision="highest")
-
-
-@with_own_vjp(3, 4)
-def _gathered(input: Array, places: Array, shares: Array, axis: int, size: int) -> Array:
-    """Add up the neighbours of each new element. Shape: places of and shares in them both (neighbours, new)."""
-    along = tuple(n for n in range(input.ndim) if n != axis)
-    return sum(
-        jnp.take(input, place, axis, mode="clip") * jnp.expand_dims(share, along)
-        for place, share in zip(places, shares, strict=True)
-    )  # type: ignore[return-value]  # there is one at least
-
-
-def _gathered_forward(input: Array, places: Array, shares: Array, axis: int, size: int) -> tuple[Array, Any]:
-    return _gathered.plain(input, places, shares, axis, size), (places, shares)
-
-
-def _gathered_backward(axis: int, size: int, saved: Any, grad: Array) -> tuple[Array, None, None]:
-    return jnp.moveaxis(_product(grad, axis, _matrix(saved[0], saved[1], size), 0), -1, axis), None, None
-
-
-_gathered.defvjp(_gathered_forward, _gathered_backward)
-
-
-def _matrix(places: Array, shares: Array, size: int) -> Array:
-    """Return how much of each old element is in each new one. Shape: (new, old)."""
-    elements = jnp.arange(size)
-    zero = jnp.zeros((), shares.dtype)
-    terms = zip(places, shares, strict=True)
-    return sum(jnp.where(elements == place[:, None], share[:, None], zero) for place, share in terms)  # type: ignore[return-value]  # one at least
-
-
-def _neighbours(size: int, count: int, scale: Any, mode: str, align_corners: bool, kind: Any) -> tuple[Array, Array]:
-    """Return the old elements around each new one, and the share of each. Shape: both (neighbours, new)."""
+        return jnp.asarray(_smooth(size, count, float(scale), mode).astype(kind))
     on: Any = np if isinstance(size, int) and isinstance(count, int) else jnp  # with a length that varies in XLA
     steps = on.arange(count, dtype=kind)
     centres = steps * scale if align_corners else (steps + kind(0.5)) * scale - kind(0.5)
@@ -194,8 +150,12 @@ def _neighbours(size: int, count: int, scale: Any, mode: str, align_corners: boo
         shares, offset = _cubic(beyond), -1
     else:
         shares, offset = [kind(1) - beyond, beyond], 0
-    places = [on.clip(first + offset + i, 0, size - 1).astype(np.int64) for i in range(len(shares))]
-    return on.stack(places), on.stack([on.asarray(share, kind) for share in shares])
+    elements = jnp.arange(size)
+    mix = jnp.zeros((count, size), kind)
+    for i, share in enumerate(shares):
+        places = on.clip(first + offset + i, 0, size - 1).astype(np.int64)
+        mix = mix + jnp.where(elements == places[:, None], on.asarray(share, kind)[:, None], kind(0))
+    return mix
 
 
 def _ratio(size: int, count: int, kind: Any) -> Any:
