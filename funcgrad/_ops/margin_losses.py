@@ -188,7 +188,7 @@ def soft_margin_loss(
     require_floating(input, "soft_margin_loss")
     short = input * -target
     grown = jnp.exp(short)
-    return reduced(jnp.where(jnp.isinf(grown), grown, log1p_exp(short)), reduction, size_average, reduce)
+    return reduced(jnp.where(jnp.isinf(grown), jnp.log(1 + grown), log1p_exp(short)), reduction, size_average, reduce)
 
 
 @op(
