@@ -11,11 +11,13 @@ from operator import getitem
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from funcgrad._base.config import settings
 from funcgrad._ops.table import Op
 from funcgrad._program.record import note_history
 from funcgrad._program.trie import Constant, Signature
-from funcgrad._program.value import Aval, Value
+from funcgrad._program.value import Aval, Value, of_array
 from funcgrad._tape.anomalies import Anomalies, remember_line
 from funcgrad._tape.packing import SavedTensor
 from funcgrad._tape.variable import Names, Variable
@@ -263,16 +265,19 @@ class GradNode(Node):
             return self._place_of_saved(name.removeprefix("_raw_saved_"))
         if not name.startswith("_saved"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        if (found := _known_of_call(self.signature, name.removeprefix("_saved_"))) is not _UNKNOWN:
+        asked = _name_here(self.signature, name.removeprefix("_saved_"))
+        if (found := _known_of_call(self.signature, asked)) is not _UNKNOWN:
             return found
-        if name == "_saved_result":
+        if asked == "result":
             return Names.wrap(Variable(self.pullback.result_again(self._kept(), self.signature), self))
         try:
-            path = self.pullback.path_by_name(name.removeprefix("_saved_"), self.signature)
+            path = self.pullback.path_by_name(asked, self.signature)
         except AttributeError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
         saved = None if path is None else functools.reduce(getitem, path, self._kept())
-        return _tensor_of(saved) if isinstance(saved, Variable) else saved
+        if isinstance(saved, Variable):
+            return _tensor_of(saved)
+        return _as_kept(self.signature, saved) if isinstance(saved, (int, float, complex)) else saved
 
     def __dir__(self) -> list[str]:
         """Return torch's words, with `_saved_` before the name of each argument that is known or was saved."""
@@ -318,9 +323,11 @@ def _known_of_call(signature: Signature, name: str) -> Any:
         return _UNKNOWN
     named = {parameter.name: given for parameter, given in zip(op.statics, signature.statics, strict=False)}
     named |= {parameter.name: given for parameter, given in zip_longest(op.inputs, signature.arguments)}
+    if name == "self" and op.inputs:
+        name = op.inputs[0].name
     if name in named and not isinstance(given := named[name], (Aval, type)):
         if type(given) is Constant:
-            return given.number
+            return _as_kept(signature, given.number)
         return 1 if given is None and name in _MULTIPLIERS else given
     of, _, what = name.partition("_sym_")
     tensor = signature.arguments[0] if of == "self" else named.get(of)
@@ -334,10 +341,21 @@ def _saved_names(signature: Signature, pullback: Any) -> list[str]:
     op = signature.op
     if not isinstance(op, Op) or op.variadic is not None:
         return []
-    names = ["self", *(parameter.name for parameter in op.inputs[1:])]
+    names = [_name_here(signature, name) for name in ("self", *(parameter.name for parameter in op.inputs[1:]))]
     arguments = zip(names, signature.arguments, strict=False)
     read = [x for i, (x, given) in enumerate(arguments) if not isinstance(given, Aval) or i in pullback.used]
     return [*read, *(parameter.name for parameter, _ in zip(op.statics, signature.statics, strict=False))]
+
+
+def _name_here(signature: Signature, name: str) -> str:
+    """Return what an argument is called here that torch has by this name: of 2 * x, x is `self` there."""
+    is_turned = signature.op.name == "mul" and isinstance(signature.arguments[0], (Constant, type))
+    return {"self": "other", "other": "self"}.get(name, name) if is_turned else name
+
+
+def _as_kept(signature: Signature, number: complex) -> Any:
+    """Return a number as torch's node keeps it: products and quotients have tensors of numbers."""
+    return Names.wrap(Variable(of_array(np.array(number)))) if signature.op.name in ("mul", "div") else number
 
 
 _MULTIPLIERS = ("alpha", "beta")  # of a sum's terms; one where not given

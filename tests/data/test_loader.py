@@ -158,7 +158,6 @@ def test_batches_can_be_trained_on_without_compiling_for_each() -> None:
         ({"batch_size": None, "drop_last": True}, "batch_size=None option disables auto-batching"),
         ({"batch_size": 0}, "batch_size should be a positive integer"),
         ({"multiprocessing_context": "spawn"}, "multi-process loading"),
-        ({"multiprocessing_context": "fork", "num_workers": 1}, "'fork' cannot be used"),
         ({"multiprocessing_context": "teleport", "num_workers": 1}, "should specify a valid start method"),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_stream_is_shared_out_by_worker_info() -> None:
     assert values(loader) == [[0, 3], [1, 4], [2, 5], [6, 9], [7], [8]]
 
 
-@pytest.mark.parametrize("context", [None, "spawn"])
+@pytest.mark.parametrize("context", [None, "fork", "spawn"])
 def test_a_worker_may_change_its_own_copy_of_the_dataset(context) -> None:
     dataset = Configured()
     loader = DataLoader(

@@ -112,6 +112,15 @@ def test_after_backward_a_node_still_tells_what_is_no_tensor() -> None:
     assert {"_saved_dim", "_saved_keepdim"} <= set(dir(summed)) and "_saved_self" not in dir(summed)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_product_keeps_a_number_as_a_tensor(turned: bool) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for number, shown in ((2, "tensor(2)"), (2.5, "tensor(2.5000, dtype=torch.float64)"), (True, "tensor(True)")):
+        node = (number * x if turned else x * number).grad_fn
+        assert repr(node._saved_other) == shown and node._saved_self is None
+    assert repr((x / 2).grad_fn._saved_other) == "tensor(2)"
+
+
 def test_hooks_can_be_set_on_one_saved_tensor() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     seen: list[Any] = []

@@ -14,7 +14,7 @@ from funcgrad.utils.data import draws
 from funcgrad.utils.data.collate import default_collate, default_convert
 from funcgrad.utils.data.dataset import Dataset, IterableDataset
 from funcgrad.utils.data.fetch import Fetch
-from funcgrad.utils.data.pool import Pool, process_context
+from funcgrad.utils.data.pool import Pool, of_processes, process_context
 from funcgrad.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from funcgrad.utils.data.worker import ENDED, Failure
 from funcgrad.utils.data.worker_info import get_worker_info
@@ -47,7 +47,7 @@ class DataLoader(Generic[Sample]):
 
     With `num_workers` the batches are made ahead by that many threads, or by processes when `multiprocessing_context`
     is "spawn" or "forkserver"; they arrive in order, and an exception in a worker is raised in the loop. A forked child
-    cannot use XLA, so "fork" is refused. On an accelerator a worker's batches are sent to the device as they are made,
+    cannot use XLA, so that "fork", PyTorch's own way on Linux, starts threads too. On an accelerator a worker's batches are sent to the device as they are made,
     ahead of their use. `pin_memory` changes nothing.
     Each worker draws torch's, Python's and numpy's random numbers from generators of its own, seeded as torch's are.
     """
@@ -210,7 +210,7 @@ class _WorkersIterator(_Iterator):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        context = process_context(loader.multiprocessing_context, loader.num_workers)
+        context = of_processes(process_context(loader.multiprocessing_context, loader.num_workers))
         self._pool = Pool(_fetch(loader), loader.num_workers, self._base_seed, loader.worker_init_fn, context)
         self._epoch = 0
         self._begin()

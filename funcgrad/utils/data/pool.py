@@ -21,7 +21,7 @@ _END_SECONDS = 5.0
 
 
 def process_context(given: Any, num_workers: int) -> Any:
-    """Check a DataLoader's `multiprocessing_context`: None for threads, else a context that does not fork."""
+    """Check a DataLoader's `multiprocessing_context` and return it as a context; None where none is given."""
     if given is None:
         return None
     if num_workers == 0:
@@ -35,17 +35,20 @@ def process_context(given: Any, num_workers: int) -> Any:
             f"but got multiprocessing_context={given!r}"
         )
     method = given if isinstance(given, str) else given.get_start_method()
-    if method == "fork":
-        raise ValueError(
-            "multiprocessing_context='fork' cannot be used: a forked child would share XLA's threads and locks with "
-            "this process, and hang. Leave it out (workers are threads) or give 'spawn'."
-        )
     if method not in multiprocessing.get_all_start_methods():
         raise ValueError(
             "multiprocessing_context option should specify a valid start method in "
             f"{multiprocessing.get_all_start_methods()}, but got multiprocessing_context={given!r}"
         )
     return multiprocessing.get_context(given) if isinstance(given, str) else given
+
+
+def of_processes(context: Any) -> Any:
+    """Return the context that workers are started by, None for threads: they stand in for forked children too.
+
+    These would share XLA's threads and locks with this process, and hang.
+    """
+    return None if context is None or context.get_start_method() == "fork" else context
 
 
 class Pool:
