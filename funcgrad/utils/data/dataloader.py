@@ -47,8 +47,8 @@ class DataLoader(Generic[Sample]):
 
     With `num_workers` the batches are made ahead by that many threads, or by processes when `multiprocessing_context`
     is "spawn" or "forkserver"; they arrive in order, and an exception in a worker is raised in the loop. A forked child
-    cannot use XLA, so that "fork", PyTorch's own way on Linux, starts threads too. On an accelerator a worker's batches are sent to the device as they are made,
-    ahead of their use. `pin_memory` changes nothing.
+    cannot use XLA, so that "fork", PyTorch's own way on Linux, starts threads too. On an accelerator a worker's batches
+    are sent to the device as they are made, ahead of their use. `pin_memory` changes nothing.
     Each worker draws torch's, Python's and numpy's random numbers from generators of its own, seeded as torch's are.
     """
 
