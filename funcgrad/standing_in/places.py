@@ -119,7 +119,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.data.datapipes": ("funcgrad.utils.data",),
     "torch.utils.model_zoo": ("funcgrad.hub",),
     "safetensors.torch": ("funcgrad.serialization.safetensors", "safetensors"),
-    "torchvision.datasets.utils": ("funcgrad.hub",),
+    "torchvision.datasets.utils": ("funcgrad.vision.datasets.utils", "funcgrad.hub"),
     "torchvision.models._utils": ("funcgrad.vision.models.feature_extraction",),
     "torchvision.models._api": ("funcgrad.vision.models",),
     "torchvision.models.mobilenetv2": ("funcgrad.vision.models.mobilenet", "funcgrad.vision.models"),

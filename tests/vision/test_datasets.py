@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 import funcgrad as torch
 from funcgrad.utils.data import DataLoader
 from funcgrad.vision import datasets, transforms
+from funcgrad.vision.datasets import utils
 from tests.vision import files
 
 Image = pytest.importorskip("PIL.Image")
@@ -56,7 +60,7 @@ def test_a_loader_of_mnist_gives_batches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "file"),
     [
-        (lambda root: datasets.MNIST(root, download=True), "MNIST/raw/train-images-idx3-ubyte.gz"),
+        (lambda root: datasets.MNIST(root), "MNIST/raw/train-images-idx3-ubyte.gz"),
         (lambda root: datasets.KMNIST(root, train=False), "KMNIST/raw/t10k-images-idx3-ubyte.gz"),
         (lambda root: datasets.EMNIST(root, "letters"), "EMNIST/raw/emnist-letters-train-images-idx3-ubyte.gz"),
         (lambda root: datasets.CIFAR10(root), "cifar-10-batches-py/data_batch_3"),
@@ -70,6 +74,79 @@ def test_missing_files_are_named_with_their_place(make: object, file: str, tmp_p
     with pytest.raises(RuntimeError) as caught:
         make(tmp_path)  # type: ignore[operator]
     assert f"  {tmp_path / file}\n" in str(caught.value)
+    assert str(caught.value).endswith(", or give download=True.")
+
+
+def test_mnist_is_downloaded_from_the_first_mirror_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = files.mnist(tmp_path / "there")
+    mirror = tmp_path / "there" / "MNIST" / "raw"
+    names = [name for name, _ in datasets.MNIST.resources]
+    known = [(name, utils.calculate_md5(mirror / name)) for name in names]
+    monkeypatch.setattr(datasets.MNIST, "mirrors", [(tmp_path / "nowhere").as_uri() + "/", mirror.as_uri() + "/"])
+    monkeypatch.setattr(datasets.MNIST, "resources", known)
+    data = datasets.MNIST(tmp_path / "here", download=True)
+    assert (data.data.numpy() == pictures).all()
+    shutil.rmtree(mirror)
+    assert len(datasets.MNIST(tmp_path / "here", train=False, download=True)) == 12
+    with pytest.raises(RuntimeError, match=r"train-images-idx3-ubyte\.gz:\nTried file:.*nowhere/, got") as caught:
+        datasets.MNIST(tmp_path / "elsewhere", download=True)
+    assert f"put it into {tmp_path / 'elsewhere' / 'MNIST' / 'raw'}" in str(caught.value)
+
+
+def test_what_has_another_sum_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.mnist(tmp_path / "there")
+    monkeypatch.setattr(datasets.MNIST, "mirrors", [(tmp_path / "there" / "MNIST" / "raw").as_uri() + "/"])
+    with pytest.raises(RuntimeError, match=r"got:\nFile not found or corrupted\."):
+        datasets.MNIST(tmp_path / "here", download=True)
+
+
+def test_archives_are_downloaded_and_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "there"
+    rows = files.cifar10(there)
+    archive = Path(shutil.make_archive(str(tmp_path / "cifar-10-python"), "gztar", there))
+    monkeypatch.setattr(datasets.CIFAR10, "url", archive.as_uri())
+    monkeypatch.setattr(datasets.CIFAR10, "tgz_md5", utils.calculate_md5(archive))
+    data = datasets.CIFAR10(tmp_path / "here", download=True)
+    assert (data.data[:4].transpose(0, 3, 1, 2).reshape(4, -1) == rows).all()
+    packed = there / "gzip"
+    for part in ("train", "test"):
+        files.idx(packed / f"emnist-digits-{part}-images-idx3-ubyte.gz", np.zeros((3, 28, 28)))
+        files.idx(packed / f"emnist-digits-{part}-labels-idx1-ubyte.gz", np.arange(3))
+    archive = Path(shutil.make_archive(str(tmp_path / "gzip"), "zip", there, "gzip"))
+    monkeypatch.setattr(datasets.EMNIST, "url", archive.as_uri())
+    monkeypatch.setattr(datasets.EMNIST, "md5", None)
+    assert datasets.EMNIST(tmp_path / "here", "digits", train=False, download=True).targets.tolist() == [0, 1, 2]
+
+
+def test_a_compressed_file_is_unpacked_beside_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"text"))
+    assert utils.extract_archive(tmp_path / "a.txt.gz", remove_finished=True) == str(tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == b"text" and not (tmp_path / "a.txt.gz").exists()
+    with pytest.raises(RuntimeError, match=r"Unknown compression or archive type: '\.txt'"):
+        utils.extract_archive(tmp_path / "a.txt")
+    (tmp_path / "plain").write_bytes(b"")
+    with pytest.raises(RuntimeError, match="has no suffixes"):
+        utils.extract_archive(tmp_path / "plain")
+
+
+def test_folders_and_files_are_listed_and_texts_verified(tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "a.png").write_bytes(b"")
+    assert utils.list_dir(tmp_path) == ["part"] and utils.list_files(tmp_path, ".png", True) == [
+        str(tmp_path / "a.png")
+    ]
+    assert utils.verify_str_arg("train", "split", ("train", "test")) == "train"
+    with pytest.raises(ValueError, match=r"'val' for argument split\. Valid values are \{'train', 'test'\}\."):
+        utils.verify_str_arg("val", "split", ("train", "test"))
+    with pytest.raises(ValueError, match=r"Expected type str for argument split, but got type <class 'int'>\."):
+        utils.verify_str_arg(3, "split")
+
+
+def test_what_google_drive_has_needs_gdown(tmp_path: Path) -> None:
+    if importlib.util.find_spec("gdown") is not None:
+        pytest.skip("gdown is installed")
+    with pytest.raises(RuntimeError, match="'gdown' is required"):
+        datasets.CelebA(tmp_path, download=True)
 
 
 def test_a_broken_idx_file_is_refused(tmp_path: Path) -> None:

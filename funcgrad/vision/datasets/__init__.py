@@ -1,4 +1,4 @@
-"""torchvision.datasets: pictures from local files, in torchvision's folders. Nothing is downloaded."""
+"""torchvision.datasets: pictures from local files in torchvision's folders, downloaded where that is asked for."""
 
 from __future__ import annotations
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from funcgrad._tensor.interop import from_host
+from funcgrad.vision.datasets.utils import download_file_from_google_drive, extract_archive
 from funcgrad.vision.datasets.vision import Change, VisionDataset, need
 from funcgrad.vision.images import pillow
 
@@ -23,10 +24,19 @@ _CELEBA_FILES = {
 class CelebA(VisionDataset):
     """Faces with 40 attributes, from `root/celeba`: img_align_celeba/, list_attr_celeba.txt, list_eval_partition.txt.
 
-    Source: http://mmlab.ie.cuhk.edu.hk/projects/CelebA.html. RuntimeError, saying where the files must lie.
+    Source: http://mmlab.ie.cuhk.edu.hk/projects/CelebA.html. download: whether to get what is missing, by gdown.
+    RuntimeError, saying where the files must lie, if they do not.
     """
 
     base_folder = "celeba"
+    file_list: ClassVar = [  # numbers at Google Drive, MD5 sums, names
+        ("0B7EVK8r0v71pZjFTYXZWM3FlRnM", "00d2c5bc6d35e252742224ab0c1e8fcb", "img_align_celeba.zip"),
+        ("0B7EVK8r0v71pblRyaVFSWGxPY0U", "75e246fa4810816ffd6ee81facbd244c", "list_attr_celeba.txt"),
+        ("1_ee_0u7vcNLOfNLegJRHmolfH5ICW-XS", "32bd1bd63d3c78cd57e08160ec5ed1e2", "identity_CelebA.txt"),
+        ("0B7EVK8r0v71pbThiMVRxWXZ4dU0", "00566efa6fedff7a56946cd1c10f1c16", "list_bbox_celeba.txt"),
+        ("0B7EVK8r0v71pd0FJY3Blby1HUTQ", "cc24ecafdb5b50baae59b03474781f8c", "list_landmarks_align_celeba.txt"),
+        ("0B7EVK8r0v71pY0NSMzRuSXJEVkk", "d32c9cbf5e040fd4025c592c306e6668", "list_eval_partition.txt"),
+    ]
 
     def __init__(
         self, root: str | os.PathLike[str], split: str = "train", target_type: Any = "attr", transform: Change = None,
@@ -40,7 +50,8 @@ class CelebA(VisionDataset):
         self.target_type = list(target_type) if isinstance(target_type, (list, tuple)) else [target_type]
         self._folder = Path(self.root) / self.base_folder
         files = ["img_align_celeba", "list_eval_partition.txt", *(_CELEBA_FILES[kind] for kind in self.target_type)]
-        need("CelebA", self._folder, files, "http://mmlab.ie.cuhk.edu.hk/projects/CelebA.html", download)
+        source = "http://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"
+        need("CelebA", self._folder, files, source, self.download if download else None)
         names, parts = self._table("list_eval_partition.txt", 0)[1:]
         wanted = numbers[split]
         chosen = np.ones(len(names), bool) if wanted is None else parts[:, 0] == wanted
@@ -51,6 +62,12 @@ class CelebA(VisionDataset):
             head, _, table = self._table(_CELEBA_FILES[kind], 0 if kind == "identity" else 2)
             self.attr_names = head if kind == "attr" else self.attr_names
             self._targets.append((table[chosen] + 1) // 2 if kind == "attr" else table[chosen])
+
+    def download(self) -> None:
+        """Get all files by gdown, and unpack the pictures."""
+        for number, md5, name in self.file_list:
+            download_file_from_google_drive(number, self._folder, name, md5)
+        extract_archive(self._folder / "img_align_celeba.zip")
 
     def _table(self, name: str, head: int) -> tuple[list[str], list[str], Any]:
         lines = (self._folder / name).read_text().splitlines()

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from funcgrad.vision.datasets.utils import download_and_extract_archive
 from funcgrad.vision.datasets.vision import Change, VisionDataset, need
 from funcgrad.vision.images import pillow
 
@@ -39,12 +40,13 @@ def read_batch(path: str | os.PathLike[str]) -> dict[str, Any]:
 class CIFAR10(VisionDataset):
     """50,000 pictures to train and 10,000 to test, 32 x 32 in colour, from `root/cifar-10-batches-py`.
 
-    RuntimeError, saying which files must lie where, if they do not.
+    download: whether to get what is missing. RuntimeError, saying which files must lie where, if they do not.
     """
 
     base_folder = "cifar-10-batches-py"
     url = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
     filename = "cifar-10-python.tar.gz"
+    tgz_md5 = "c58f30108f718f92721af3b95e74349a"
     train_list: Any = tuple(f"data_batch_{i}" for i in range(1, 6))
     test_list: Any = ("test_batch",)
     meta: ClassVar = {"filename": "batches.meta", "key": "label_names"}
@@ -58,13 +60,18 @@ class CIFAR10(VisionDataset):
         self.train = train
         folder = Path(self.root) / self.base_folder
         files = self.train_list if train else self.test_list
-        need(type(self).__name__, folder, [*files, self.meta["filename"]], f"{self.url}, unpacked", download)
+        needed = [*files, self.meta["filename"]]
+        need(type(self).__name__, folder, needed, f"{self.url}, unpacked", self.download if download else None)
         batches = [read_batch(folder / file) for file in files]
         pixels = np.concatenate([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
         self.data: NDArray[Any] = np.ascontiguousarray(pixels.transpose(0, 2, 3, 1))
         self.targets: list[int] = [int(label) for batch in batches for label in batch[self.labels]]
         self.classes: list[str] = read_batch(folder / self.meta["filename"])[self.meta["key"]]
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
+
+    def download(self) -> None:
+        """Get the archive, and unpack it in `root`."""
+        download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.tgz_md5)
 
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
         return self._transformed(pillow().fromarray(self.data[index]), self.targets[index])
@@ -83,6 +90,7 @@ class CIFAR100(CIFAR10):
     base_folder = "cifar-100-python"
     url = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
     filename = "cifar-100-python.tar.gz"
+    tgz_md5 = "eb9058c3a382ffc7106e4002c42a8d85"
     train_list: Any = ("train",)
     test_list: Any = ("test",)
     meta: ClassVar = {"filename": "meta", "key": "fine_label_names"}

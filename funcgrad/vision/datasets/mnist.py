@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import struct
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from funcgrad._tensor.interop import from_host, numbers_on_host
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.vision.datasets.utils import download_and_extract_archive, extract_archive
 from funcgrad.vision.datasets.vision import Change, VisionDataset, need
 from funcgrad.vision.images import pillow
 
@@ -37,10 +39,16 @@ def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
 class MNIST(VisionDataset):
     """60,000 digits to train and 10,000 to test, 28 x 28, from `root/MNIST/raw`.
 
-    RuntimeError, saying which files must lie where, if they do not.
+    download: whether to get what is missing. RuntimeError, saying which files must lie where, if they do not.
     """
 
-    mirrors = ("https://ossci-datasets.s3.amazonaws.com/mnist/",)
+    mirrors: Any = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/")
+    resources: Any = (
+        ("train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+        ("train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+        ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
+        ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
+    )
     classes: ClassVar = [
         "0 - zero", "1 - one", "2 - two", "3 - three", "4 - four", "5 - five", "6 - six", "7 - seven", "8 - eight",
         "9 - nine",
@@ -52,19 +60,39 @@ class MNIST(VisionDataset):
     ) -> None:  # fmt: skip
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.train = train
-        pictures, labels = (self._read(f"{self._part()}-{what}", download) for what in ("images-idx3", "labels-idx1"))
+        names = [f"{self._part()}-{what}" for what in ("images-idx3", "labels-idx1")]
+        if download and not all(map(self._found, names)):
+            self.download()
+        pictures, labels = map(self._read, names)
         self.data: Any = from_host(pictures)
         self.targets: Any = from_host(labels.astype(np.int64))
 
     def _part(self) -> str:
         return "train" if self.train else "t10k"
 
-    def _read(self, name: str, download: bool) -> NDArray[Any]:
-        for file in (f"{name}-ubyte", f"{name}-ubyte.gz", f"{name}.ubyte"):
-            if (Path(self.raw_folder) / file).exists():
-                return read_idx(Path(self.raw_folder) / file)
-        need(type(self).__name__, self.raw_folder, [f"{name}-ubyte.gz"], self.mirrors[0], download)
-        raise AssertionError("need() found the file that is missing")
+    def download(self) -> None:
+        """Get all files that are not there, from the first of `mirrors` that has them."""
+        for filename, md5 in self.resources:
+            errors = []
+            for mirror in self.mirrors:
+                try:
+                    download_and_extract_archive(f"{mirror}{filename}", self.raw_folder, filename=filename, md5=md5)
+                    break
+                except (RuntimeError, OSError) as error:
+                    errors.append(f"Tried {mirror}, got:\n{error}\n")
+            else:
+                elsewhere = f"Without a network, get it elsewhere and put it into {self.raw_folder}."
+                raise RuntimeError(f"Error downloading {filename}:\n{''.join(errors)}{elsewhere}")
+
+    def _found(self, name: str) -> Path | None:
+        places = [Path(self.raw_folder) / file for file in (f"{name}-ubyte", f"{name}-ubyte.gz", f"{name}.ubyte")]
+        return next((place for place in places if place.exists()), None)
+
+    def _read(self, name: str) -> NDArray[Any]:
+        found = self._found(name)
+        if found is None:
+            need(type(self).__name__, self.raw_folder, [f"{name}-ubyte.gz"], self.mirrors[0])
+        return read_idx(found or Path(self.raw_folder) / f"{name}-ubyte.gz")
 
     @property
     def raw_folder(self) -> str:
@@ -108,6 +136,12 @@ class FashionMNIST(MNIST):
     """Clothes, in MNIST's form. Source: https://arxiv.org/abs/1708.07747."""
 
     mirrors = ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",)
+    resources = (
+        ("train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d"),
+        ("train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe"),
+        ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
+        ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
+    )
     classes: ClassVar = [
         "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
     ]  # fmt: skip
@@ -117,13 +151,21 @@ class KMNIST(MNIST):
     """Old Japanese characters, in MNIST's form. Source: https://arxiv.org/abs/1812.01718."""
 
     mirrors = ("http://codh.rois.ac.jp/kmnist/dataset/kmnist/",)
+    resources = (
+        ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7"),
+        ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344"),
+        ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7"),
+        ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134"),
+    )
     classes: ClassVar = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]
 
 
 class EMNIST(MNIST):
     """Letters and digits, in MNIST's form, in six ways to split. Source: https://arxiv.org/abs/1702.05373."""
 
-    mirrors = ("https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",)
+    url = "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"
+    md5 = "58c8d27c78d21e728a6bc7b3cc06412e"
+    mirrors = (url,)
     splits = ("byclass", "bymerge", "balanced", "letters", "digits", "mnist")
 
     def __init__(self, root: str | os.PathLike[str], split: str, **options: Any) -> None:
@@ -131,6 +173,14 @@ class EMNIST(MNIST):
             raise ValueError(f"Unknown value '{split}' for argument split. Valid values are {self.splits}.")
         self.split = split
         super().__init__(root, **options)
+
+    def download(self) -> None:
+        """Get the archive of all splits, and leave their files in `raw_folder`."""
+        download_and_extract_archive(self.url, self.raw_folder, md5=self.md5)
+        unpacked = Path(self.raw_folder) / "gzip"
+        for file in unpacked.glob("*.gz"):
+            extract_archive(file, self.raw_folder)
+        shutil.rmtree(unpacked)
 
     def _part(self) -> str:
         return f"emnist-{self.split}-{'train' if self.train else 'test'}"

@@ -100,11 +100,22 @@ class InSplits(VisionDataset):
         return f"Split: {self.split}"
 
 
-def need(name: str, folder: str | os.PathLike[str], files: Iterable[str], source: str, download: bool) -> None:
-    """Raise RuntimeError, saying where each file must lie, unless all are in the folder."""
-    missing = [file for file in files if not (Path(folder) / file).exists()]
-    if not missing:
-        return
-    asked = "Nothing is downloaded here: get" if download else "Get"
-    listed = "\n".join(f"  {Path(folder) / file}" for file in missing)
-    raise RuntimeError(f"Dataset not found: {name} needs these files.\n{listed}\n{asked} them from {source}.")
+def need(
+    name: str, folder: str | os.PathLike[str], files: Iterable[str], source: str,
+    download: Callable[[], None] | None = None,
+) -> None:  # fmt: skip
+    """Raise RuntimeError, saying where each file must lie, unless all are in the folder.
+
+    download: gets what is missing, where that is asked for.
+    """
+    files = list(files)
+    if download is not None and _missing(folder, files):
+        download()
+    if missing := _missing(folder, files):
+        listed = "\n".join(f"  {Path(folder) / file}" for file in missing)
+        asked = "" if download is not None else ", or give download=True"
+        raise RuntimeError(f"Dataset not found: {name} needs these files.\n{listed}\nGet them from {source}{asked}.")
+
+
+def _missing(folder: str | os.PathLike[str], files: Iterable[str]) -> list[str]:
+    return [file for file in files if not (Path(folder) / file).exists()]
