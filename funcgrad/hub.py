@@ -1,4 +1,4 @@
-"""torch.hub: models and checkpoints from the user's own folders; what the network does not give, it says."""
+"""torch.hub: models and checkpoints from folders of the user's, from repositories and from addresses."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 from funcgrad import serialization
+from funcgrad.hub_repositories import kept
 from funcgrad.serialization.files import writing
 
 
@@ -77,53 +78,54 @@ def set_dir(d: str | os.PathLike[str]) -> None:
 
 
 def load(
-    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = None,
+    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = "check",
     force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
 ) -> Any:  # fmt: skip
     """Return what the function `model` of a repository's hubconf.py gives.
 
-    The repository is a folder (source="local"), or one that is in the hub's folder already. FileNotFoundError where it
-    is not: nothing is cloned from the network, so there is nothing to trust, to fetch anew or to report. ValueError for
-    another source.
+    The repository is a folder (source="local"), or "owner/name[:ref]" on GitHub, which is kept in the hub's folder. The
+    options are those of `hub_repositories.kept`, whose errors these are too. ValueError for another source;
+    RuntimeError where there is no such function, or modules that it depends on are missing.
     """
-    return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    options = {"trust_repo": trust_repo, "force_reload": force_reload, "skip_validation": skip_validation}
+    return _entry(_hubconf(repo_or_dir, source, verbose=verbose, **options), model)(*args, **kwargs)
 
 
-def list(github: str, *_: Any, source: str = "github", **__: Any) -> Any:
-    """Return the names that a repository's hubconf.py offers."""
-    found = vars(_hubconf(github, source))
+def list(
+    github: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check",
+    verbose: bool = True, *, source: str = "github",
+) -> Any:  # fmt: skip
+    """Return the names that a repository's hubconf.py offers; see `load`."""
+    options = {"trust_repo": trust_repo, "force_reload": force_reload, "skip_validation": skip_validation}
+    found = vars(_hubconf(github, source, verbose=verbose, **options))
     return [name for name, value in found.items() if callable(value) and not name.startswith("_")]
 
 
-def help(github: str, model: str, *_: Any, source: str = "github", **__: Any) -> str | None:
-    """Return the docstring of a repository's function."""
-    return _entry(_hubconf(github, source), model).__doc__
+def help(
+    github: str, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check", *,
+    source: str = "github",
+) -> str | None:  # fmt: skip
+    """Return the docstring of a repository's function; see `load`."""
+    options = {"trust_repo": trust_repo, "force_reload": force_reload, "skip_validation": skip_validation}
+    return _entry(_hubconf(github, source, verbose=True, **options), model).__doc__
 
 
-def _hubconf(repository: str, source: str) -> ModuleType:
-    if source not in ("github", "local"):
-        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
-    folder = Path(repository) if source == "local" else _kept_repository(repository)
-    file = folder / "hubconf.py"
-    if not file.is_file():
-        raise FileNotFoundError(
-            f"torch.hub: there is no {file}. Nothing is cloned from the network: get the repository yourself and give "
-            'its folder with source="local".'
-        )
+def _hubconf(repository: str, source: str, **options: Any) -> ModuleType:
+    folder = Path(repository) if source == "local" else kept(repository, Path(get_dir()), **options)
     sys.path.insert(0, str(folder))
     try:
-        spec = importlib.util.spec_from_file_location("hubconf", file)
+        spec = importlib.util.spec_from_file_location("hubconf", folder / "hubconf.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
+    missing = [name for name in getattr(module, "dependencies", None) or () if importlib.util.find_spec(name) is None]
+    if missing:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
     return module
-
-
-def _kept_repository(name: str) -> Path:
-    repository, _, branch = name.partition(":")
-    return Path(get_dir()) / f"{repository.replace('/', '_')}_{(branch or 'main').replace('/', '_')}"
 
 
 def _entry(module: ModuleType, name: str) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ FLOORS = (
         "amp",
         "autograd",
         "fft",
+        "hub_repositories",
         "linalg",
         "masked",
         "nested",

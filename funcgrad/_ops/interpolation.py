@@ -247,7 +247,7 @@ def _check(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
         )
     wanted = _sizes_and_factors(input.shape[2:], size, factor)[0]
-    if min(*wanted, *input.shape[2:]) < 1:
+    if min(wanted) < 1 or any(isinstance(size, int) and size < 1 for size in input.shape[2:]):
         had, made = (", ".join(map("{}: {}".format, "DHW"[-count:], sizes)) for sizes in (input.shape[2:], wanted))
         also = "and " * (count == 1)
         raise RuntimeError(
