@@ -10,8 +10,7 @@ import numpy as np
 
 from funcgrad._tensor.interop import from_host
 from funcgrad.vision.datasets.utils import download_file_from_google_drive, extract_archive
-from funcgrad.vision.datasets.vision import Change, VisionDataset, need
-from funcgrad.vision.images import pillow
+from funcgrad.vision.datasets.vision import Change, VisionDataset, need, read_picture
 
 _CELEBA_FILES = {
     "attr": "list_attr_celeba.txt",
@@ -75,7 +74,7 @@ class CelebA(VisionDataset):
         return lines[head - 1].split() if head else [], [r[0] for r in rows], np.array([r[1:] for r in rows], np.int64)
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
-        picture = pillow().open(self._folder / "img_align_celeba" / self.filename[index])
+        picture = read_picture(self._folder / "img_align_celeba" / self.filename[index])
         targets = tuple(from_host(table[index]) for table in self._targets)
         return self._transformed(picture, targets[0] if len(targets) == 1 else targets)
 

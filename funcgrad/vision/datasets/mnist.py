@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import shutil
 import struct
@@ -23,7 +24,7 @@ _KINDS = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Return the array in an IDX file. ValueError where it is cut short or is none."""
-    opened = gzip.open if str(path).endswith(".gz") else open
+    opened = {".gz": gzip.open, ".xz": lzma.open}.get(Path(path).suffix, open)
     with opened(path, "rb") as file:
         content: bytes = file.read()
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _KINDS:
@@ -49,6 +50,7 @@ class MNIST(VisionDataset):
         ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
         ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
     )
+    _packed = ".gz"
     classes: ClassVar = [
         "0 - zero", "1 - one", "2 - two", "3 - three", "4 - four", "5 - five", "6 - six", "7 - seven", "8 - eight",
         "9 - nine",
@@ -60,15 +62,20 @@ class MNIST(VisionDataset):
     ) -> None:  # fmt: skip
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.train = train
-        names = [f"{self._part()}-{what}" for what in ("images-idx3", "labels-idx1")]
-        if download and not all(map(self._found, names)):
+        if download and not all(map(self._found, self._names())):
             self.download()
-        pictures, labels = map(self._read, names)
+        pictures, labels = self._load_data()
         self.data: Any = from_host(pictures)
         self.targets: Any = from_host(labels.astype(np.int64))
 
-    def _part(self) -> str:
-        return "train" if self.train else "t10k"
+    def _names(self) -> list[str]:
+        """Return the names of the files of pictures and of labels, as they are unpacked."""
+        part = "train" if self.train else "t10k"
+        return [f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"]
+
+    def _load_data(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        pictures, labels = map(self._read, self._names())
+        return pictures, labels
 
     def download(self) -> None:
         """Get all files that are not there, from the first of `mirrors` that has them."""
@@ -85,14 +92,14 @@ class MNIST(VisionDataset):
                 raise RuntimeError(f"Error downloading {filename}:\n{''.join(errors)}{elsewhere}")
 
     def _found(self, name: str) -> Path | None:
-        places = [Path(self.raw_folder) / file for file in (f"{name}-ubyte", f"{name}-ubyte.gz", f"{name}.ubyte")]
-        return next((place for place in places if place.exists()), None)
+        files = (name, f"{name}.gz", f"{name}.xz", name.replace("-ubyte", ".ubyte"))
+        return next((place for file in files if (place := Path(self.raw_folder) / file).exists()), None)
 
     def _read(self, name: str) -> NDArray[Any]:
         found = self._found(name)
         if found is None:
-            need(type(self).__name__, self.raw_folder, [f"{name}-ubyte.gz"], self.mirrors[0])
-        return read_idx(found or Path(self.raw_folder) / f"{name}-ubyte.gz")
+            need(type(self).__name__, self.raw_folder, [f"{name}{self._packed}"], self.mirrors[0])
+        return read_idx(found or Path(self.raw_folder) / name)
 
     @property
     def raw_folder(self) -> str:
@@ -113,8 +120,12 @@ class MNIST(VisionDataset):
     train_labels = test_labels = property(lambda self: self.targets)
 
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        pixels, target = _row(self.data, index), _row(self.targets, index)
-        return self._transformed(pillow().fromarray(pixels, mode=None), int(target))
+        picture = pillow().fromarray(row(self.data, index), mode=None)
+        return self._transformed(picture, self._target(row(self.targets, index)))
+
+    def _target(self, label: Any) -> Any:
+        """Return what stands for one label."""
+        return int(label)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -124,7 +135,7 @@ class MNIST(VisionDataset):
         return f"Split: {'Train' if self.train else 'Test'}"
 
 
-def _row(held: Any, index: Any) -> Any:
+def row(held: Any, index: Any) -> Any:
     """Return one row of a tensor that the host has (scripts may have put another one in its place)."""
     if isinstance(held, Tensor):
         numbers = numbers_on_host(held)
@@ -182,5 +193,6 @@ class EMNIST(MNIST):
             extract_archive(file, self.raw_folder)
         shutil.rmtree(unpacked)
 
-    def _part(self) -> str:
-        return f"emnist-{self.split}-{'train' if self.train else 'test'}"
+    def _names(self) -> list[str]:
+        part = f"emnist-{self.split}-{'train' if self.train else 'test'}"
+        return [f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"]

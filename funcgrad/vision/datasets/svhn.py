@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from funcgrad.vision.datasets.utils import download_url
-from funcgrad.vision.datasets.vision import Change, InSplits, need
+from funcgrad.vision.datasets.vision import Change, InSplits, loadmat, need
 
 
 class SVHN(InSplits):
@@ -34,7 +32,7 @@ class SVHN(InSplits):
         super().__init__(root, split, transform, target_transform)
         file = f"{split}_32x32.mat"
         need("SVHN", self.root, [file], self.split_list[split][0], self.download if download else None)
-        content = _loadmat(os.path.join(self.root, file))
+        content = loadmat(os.path.join(self.root, file))
         self.labels = content["y"].astype(np.int64).reshape(-1) % 10  # the files write 10 for the digit 0
         self.data = content["X"].transpose(3, 2, 0, 1)
 
@@ -42,9 +40,3 @@ class SVHN(InSplits):
         """Get the file of the split."""
         url, md5 = self.split_list[self.split]
         download_url(url, self.root, md5=md5)
-
-
-def _loadmat(path: str) -> Any:
-    if importlib.util.find_spec("scipy") is None:
-        raise ImportError("SVHN's files are read with scipy: pip install scipy", name="scipy")
-    return importlib.import_module("scipy.io").loadmat(path)

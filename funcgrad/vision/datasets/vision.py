@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -102,20 +104,34 @@ class InSplits(VisionDataset):
 
 def need(
     name: str, folder: str | os.PathLike[str], files: Iterable[str], source: str,
-    download: Callable[[], None] | None = None,
+    download: Callable[[], None] | None = None, can_download: bool = True,
 ) -> None:  # fmt: skip
     """Raise RuntimeError, saying where each file must lie, unless all are in the folder.
 
-    download: gets what is missing, where that is asked for.
+    download: gets what is missing, where that is asked for. can_download: whether the data set offers that.
     """
     files = list(files)
     if download is not None and _missing(folder, files):
         download()
     if missing := _missing(folder, files):
         listed = "\n".join(f"  {Path(folder) / file}" for file in missing)
-        asked = "" if download is not None else ", or give download=True"
+        asked = "" if download is not None or not can_download else ", or give download=True"
         raise RuntimeError(f"Dataset not found: {name} needs these files.\n{listed}\nGet them from {source}{asked}.")
 
 
 def _missing(folder: str | os.PathLike[str], files: Iterable[str]) -> list[str]:
     return [file for file in files if not (Path(folder) / file).exists()]
+
+
+def loadmat(path: str | os.PathLike[str], **options: Any) -> Any:
+    """Return what a file of Matlab holds, as scipy reads it. ImportError where scipy is not installed."""
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError(f"{Path(path).name} is read with scipy: pip install scipy", name="scipy")
+    return importlib.import_module("scipy.io").loadmat(os.fspath(path), **options)
+
+
+def read_picture(path: str | os.PathLike[str]) -> Any:
+    """Return the picture in a file, read whole, so that no file stays open."""
+    with pillow().open(path) as picture:
+        picture.load()
+    return picture
