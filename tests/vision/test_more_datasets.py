@@ -340,7 +340,7 @@ def test_qmnist_knows_more_of_each_digit(tmp_path: Path, monkeypatch: pytest.Mon
     data = datasets.QMNIST(tmp_path / "here", download=True)
     assert (np.asarray(data[2][0]) == pictures[2]).all()
     assert (data[2][1], data.targets.shape, data.classes[1]) == (16000, (3, 8), "1 - one")
-    assert "    Split: train" in repr(data)
+    assert "    Split: train" in repr(data) and Path(data.images_file).exists() and Path(data.labels_file).exists()
     target = datasets.QMNIST(tmp_path / "here", compat=False)[1][1]
     assert target.tolist() == labels[1].tolist() and target.dtype == torch.int64
 

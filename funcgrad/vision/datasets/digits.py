@@ -51,6 +51,16 @@ class QMNIST(MNIST):
         self._packed = ".xz" if self.what == "nist" else ".gz"
         super().__init__(root, train, **kwargs)
 
+    @property
+    def images_file(self) -> str:
+        """The file of the pictures, unpacked."""
+        return os.path.join(self.raw_folder, self._names()[0])
+
+    @property
+    def labels_file(self) -> str:
+        """The file of what is known of them, unpacked."""
+        return os.path.join(self.raw_folder, self._names()[1])
+
     def download(self) -> None:
         """Get the two files of `what`, and unpack them."""
         for name, md5 in self.resources[self.subsets[self.what]]:

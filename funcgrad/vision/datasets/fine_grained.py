@@ -144,7 +144,7 @@ class Food101(Labelled):
         target_transform: Change = None, download: bool = False, loader: Callable[[Any], Any] = default_loader,
     ) -> None:  # fmt: skip
         super().__init__(root, split, transform, target_transform, loader)
-        folder = Path(self.root) / "food-101"
+        self._base_folder = folder = Path(self.root) / "food-101"
         files = ["images", f"meta/{split}.json"]
         need("Food101", folder, files, f"{self._URL}, unpacked", self._download if download else None)
         dishes: dict[str, list[str]] = json.loads((folder / "meta" / f"{split}.json").read_text())
@@ -174,7 +174,7 @@ class StanfordCars(Labelled):
         super().__init__(root, split, transform, target_transform, loader)
         if download:
             self.download()
-        folder = Path(self.root) / "stanford_cars"
+        self._base_folder = folder = Path(self.root) / "stanford_cars"
         notes = "devkit/cars_train_annos.mat" if split == "train" else "cars_test_annos_withlabels.mat"
         files = [f"cars_{split}", notes, "devkit/cars_meta.mat"]
         need("StanfordCars", folder, files, "wherever there is a copy", can_download=False)
