@@ -86,15 +86,17 @@ def adagrad(
     has_sparse_grad: bool = False, foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False,
     *, lr: float, weight_decay: float, lr_decay: float, eps: float, maximize: bool,
 ) -> None:  # fmt: skip
-    """Take a step of Adagrad. NotImplementedError for sparse gradients, which the class takes."""
+    """Take a step of Adagrad; a sparse gradient moves what it names. RuntimeError where that comes with a decay."""
     _refuse_scaling(grad_scale, found_inf)
-    if has_sparse_grad or any(grad.is_sparse for grad in grads):
-        raise NotImplementedError("adagrad() on lists takes no sparse gradients; torch.optim.Adagrad does")
-    for i, (param, grad, count) in enumerate(_counted(params, grads, state_steps, maximize)):
+    if weight_decay != 0 and any(grad.is_sparse for grad in grads):
+        raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+    dense = [grad.to_dense() if grad.is_sparse else grad for grad in grads]
+    for i, (param, grad, count) in enumerate(_counted(params, dense, state_steps, maximize)):
         total = _parts(state_sums[i])
         grad = _decayed(param, grad, weight_decay)
         total.add_(grad * grad)
-        param.sub_(grad / (total.sqrt() + eps) * (lr / (1 + (count - 1) * lr_decay)))
+        step = grad / (total.sqrt() + eps) * (lr / (1 + (count - 1) * lr_decay))
+        param.sub_(fg.where(grad == 0, 0, step) if grads[i].is_sparse else step)
 
 
 def adamax(

@@ -116,3 +116,23 @@ def test_counts_that_are_numbers_are_refused() -> None:
     with pytest.raises(RuntimeError, match="`state_steps` argument must contain a list of singleton tensors"):
         options = {"beta1": 0, "beta2": 0, "lr": 1, "weight_decay": 0, "eps": 0}
         on_lists.adam([], [], [], [], [], [1], amsgrad=False, maximize=False, **options)  # type: ignore[list-item]
+
+
+def test_adagrad_on_lists_takes_sparse_gradients() -> None:
+    layers = [torch.nn.Embedding(5, 2, sparse=True) for _ in range(2)]
+    layers[1].load_state_dict(layers[0].state_dict())
+    optimizer = torch.optim.Adagrad(layers[0].parameters(), 0.1, lr_decay=0.2)
+    totals, steps = [torch.zeros(5, 2)], [torch.tensor(0.0)]
+    options: dict[str, Any] = {"lr": 0.1, "lr_decay": 0.2, "eps": 1e-10, "maximize": False}
+    for places in ([1, 1, 3], [3, 0, 4]):
+        for layer in layers:
+            layer.zero_grad()
+            layer(torch.tensor(places)).square().sum().backward()
+        optimizer.step()
+        weight = layers[1].weight
+        with torch.no_grad():
+            on_lists.adagrad([weight], [weight.grad], totals, steps, has_sparse_grad=True, weight_decay=0.0, **options)
+    torch.testing.assert_close(layers[1].weight, layers[0].weight)
+    torch.testing.assert_close(totals[0], optimizer.state[layers[0].weight]["sum"])
+    with pytest.raises(RuntimeError, match="weight_decay option is not compatible with sparse gradients"):
+        on_lists.adagrad([weight], [weight.grad], totals, steps, weight_decay=0.1, **options)
