@@ -2,7 +2,7 @@
 
 Logarithm, sine and cosine are Cephes's single-precision polynomials (Moshier 1989, netlib.org/cephes), evaluated with
 fused multiply-adds in the kernel's order. The same functions are numpy's and JAX's: by numpy some 90 passes over small
-arrays, compiled one, which takes a tenth of the time.
+arrays, compiled one (decision 31).
 """
 
 from __future__ import annotations
