@@ -12,10 +12,14 @@ from funcgrad.vision.datasets.vision import Change, VisionDataset, loadmat, need
 
 
 class _Categories(VisionDataset):
-    """Contract: the names, and `_name`. Gift: `categories`, and each picture's `y` and `index` there."""
+    """Contract: the names. Gift: `categories`, and each picture's `y` and `index` there.
+
+    _file: the name of picture `no` of a category, which are numbered from 1.
+    """
 
     _base_folder: str
     _pictures: str
+    _file: str
     _URL: str
     _MD5: str | None
 
@@ -38,14 +42,13 @@ class _Categories(VisionDataset):
         """Get the archive, and unpack it."""
         download_and_extract_archive(self._URL, self.root, md5=self._MD5)
 
-    def _name(self, index: int) -> str:
-        raise NotImplementedError
-
     def _target(self, index: int) -> Any:
         return self.y[index]
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
-        path = Path(self.root) / self._pictures / self.categories[self.y[index]] / self._name(index)
+        category = self.y[index]
+        name = self._file.format(category=category + 1, no=self.index[index])
+        path = Path(self.root) / self._pictures / self.categories[category] / name
         return self._transformed(read_picture(path), self._target(index))
 
     def __len__(self) -> int:
@@ -70,6 +73,7 @@ class Caltech101(_Categories):
 
     _base_folder = "caltech101"
     _pictures = "101_ObjectCategories"
+    _file = "image_{no:04d}.jpg"
     _URL = "https://data.caltech.edu/records/mzrjq-6wc02/files/caltech-101.zip"
     _MD5 = "3138e1922a9193bfa496528edbbc45d0"
 
@@ -90,9 +94,6 @@ class Caltech101(_Categories):
             extract_archive(archive, self.root)
         shutil.rmtree(packed)
         (Path(self.root) / os.path.basename(self._URL)).unlink()
-
-    def _name(self, index: int) -> str:
-        return f"image_{self.index[index]:04d}.jpg"
 
     def _target(self, index: int) -> Any:
         targets = tuple(self.y[index] if kind == "category" else self._outline(index) for kind in self.target_type)
@@ -115,8 +116,6 @@ class Caltech256(_Categories):
 
     _base_folder = "caltech256"
     _pictures = "256_ObjectCategories"
+    _file = "{category:03d}_{no:04d}.jpg"
     _URL = "https://data.caltech.edu/records/nyy15-4j048/files/256_ObjectCategories.tar"
     _MD5 = "67b4f42ca05d46448c6bb8ecd2220f6d"
-
-    def _name(self, index: int) -> str:
-        return f"{self.y[index] + 1:03d}_{self.index[index]:04d}.jpg"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -49,8 +50,9 @@ class _LFW(VisionDataset):
         self._loader = loader
         self._read((Path(self.root) / self.labels_file).read_text(encoding="utf-8").splitlines())
 
+    @abstractmethod
     def _read(self, lines: list[str]) -> None:
-        raise NotImplementedError
+        """Set `data` and `targets` from the lines of the list."""
 
     def _get_path(self, identity: str, no: int | str) -> str:
         return os.path.join(self.images_dir, identity, f"{identity}_{int(no):04d}.jpg")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from typing import Any
 from xml.etree import ElementTree
 
@@ -58,8 +59,9 @@ class _VOCBase(VisionDataset):
     def _download(self) -> None:
         download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.md5)
 
+    @abstractmethod
     def _target(self, path: str) -> Any:
-        raise NotImplementedError
+        """Return what the file of a target holds."""
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         picture = read_picture(self.images[index]).convert("RGB")
