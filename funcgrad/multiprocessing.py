@@ -6,10 +6,12 @@ Locks, events, pipes and pools are the standard library's.
 
 from __future__ import annotations
 
+import io
 import itertools
 import queue
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing import (
@@ -39,7 +41,8 @@ from multiprocessing.dummy import (
 )
 from typing import Any
 
-from funcgrad._base.world import World, forget
+from funcgrad._base.world import at_failure, begin_own, world
+from funcgrad.utils.data import global_sources
 
 __all__ = [
     "Array", "AuthenticationError", "Barrier", "BoundedSemaphore", "BufferTooShort", "Condition", "Event",
@@ -52,6 +55,7 @@ __all__ = [
 _METHODS = ["fork", "spawn", "forkserver"]
 _chosen: dict[str, str] = {"sharing": "file_descriptor"}
 _numbers = itertools.count(1)
+_LOOK = 0.05  # seconds between two looks at whether a process has failed
 _running: list[Process] = []
 
 
@@ -71,10 +75,39 @@ class ProcessExitedException(ProcessException):
     """A process of `spawn` left with an exit status other than 0."""
 
 
-class Process(threading.Thread):
-    """A thread with the face of a process. It cannot be killed: `terminate` only stops waiting for it."""
+class _Lines(io.TextIOBase):
+    """A text file to which threads write whole lines, as processes do."""
 
-    shows_errors = True
+    def __init__(self, file: Any) -> None:
+        self.file, self._own, self._lock = file, threading.local(), threading.Lock()
+
+    def write(self, text: str) -> int:
+        """Write the lines that end here; the rest waits for its end."""
+        begun = getattr(self._own, "begun", "") + text
+        whole, end, self._own.begun = begun.rpartition("\n")
+        with self._lock:
+            self.file.write(whole + end)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what waits for the end of its line."""
+        begun, self._own.begun = getattr(self._own, "begun", ""), ""
+        with self._lock:
+            self.file.write(begun)
+            self.file.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+class Process(threading.Thread):
+    """A thread with the face of a process. It cannot be killed: `terminate` only stops waiting for it.
+
+    It has a process group of its own, if it makes one, and draws random numbers from generators of its own, which begin
+    where those that started it are ("fork", which is the default), or anew ("spawn").
+    """
+
+    together: Sequence[Process] = ()  # those that `spawn` started with it, which tells the error of the first to fail
 
     def __init__(
         self, group: None = None, target: Callable[..., Any] | None = None, name: str | None = None,
@@ -83,12 +116,16 @@ class Process(threading.Thread):
         self.number = next(_numbers)
         super().__init__(group, target, name or f"Process-{self.number}", args, kwargs, daemon=bool(daemon))
         self.error: BaseException | None = None
+        self.failed: int | None = None  # in which order processes did
         self._left: int | None = None
+        self._sources: global_sources.State | None = None
         self.run = self._watched(self.run)
 
     def _watched(self, run: Callable[[], None]) -> Callable[[], None]:
         def watched() -> None:
             self._left = 1
+            begin_own()
+            global_sources.begin_as(self._sources)
             try:
                 run()
                 self._left = 0
@@ -96,18 +133,31 @@ class Process(threading.Thread):
                 self._left = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
             except BaseException as error:
                 self.error = error
-                if self.shows_errors:
+                if not self.together:
                     traceback.print_exception(error)
             finally:
-                if World.maker is self:  # a process group ends with its process
-                    forget()
-                _running.remove(self)
+                if self._left:
+                    self._let_others_know()
+                _end(self)
 
         return watched
 
+    def _let_others_know(self) -> None:
+        """End the waiting of those that would wait for this process."""
+        is_first = all(process.failed is None for process in self.together)
+        self.failed = next(_numbers)
+        why, group = f"{self.name} of the group has failed", world().group
+        if group is not None and group.store is not None:
+            group.store.abort(why)
+        if self.together and is_first:  # those that wait for it to come
+            for tell in at_failure:
+                tell(why)
+
     def start(self) -> None:
         """Start the thread."""
-        _running.append(self)
+        if not self.together and get_start_method(allow_none=True) in (None, "fork"):
+            self._sources = global_sources.state()
+        _begin(self)
         super().start()
 
     @property
@@ -124,6 +174,19 @@ class Process(threading.Thread):
         """Let the program end without it."""
 
     kill = close = terminate
+
+
+def _begin(process: Process) -> None:
+    _running.append(process)
+    if not isinstance(sys.stdout, _Lines):
+        sys.stdout = _Lines(sys.stdout)
+
+
+def _end(process: Process) -> None:
+    sys.stdout.flush()
+    _running.remove(process)
+    if not _running and isinstance(sys.stdout, _Lines):
+        sys.stdout = sys.stdout.file
 
 
 class Queue(queue.Queue[Any]):
@@ -149,17 +212,30 @@ class SpawnContext:
         return [process.pid or 0 for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait for the processes, tell whether all have ended; ProcessException for the first that did not end well."""
-        for index, process in enumerate(self.processes):
-            process.join(timeout)
+        """Wait until all have ended or one has failed; tell whether all have ended.
+
+        ProcessException for the first that did not end well.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while any(process.is_alive() for process in self.processes) and not self._failed():
+            left = _LOOK if end is None else min(_LOOK, end - time.monotonic())
+            if left <= 0:
+                return False
+            next(process for process in self.processes if process.is_alive()).join(left)
+        for process in self._failed():
+            index = self.processes.index(process)
             if process.error is not None:
                 shown = "".join(traceback.format_exception(process.error))
                 raise ProcessRaisedException(
                     f"\n\n-- Process {index} terminated with the following error:\n{shown}", index
                 ) from process.error
-            if process.exitcode:
-                raise ProcessExitedException(f"process {index} terminated with exit code {process.exitcode}", index)
-        return not any(process.is_alive() for process in self.processes)
+            raise ProcessExitedException(f"process {index} terminated with exit code {process.exitcode}", index)
+        return True
+
+    def _failed(self) -> list[Process]:
+        """Return those that have failed, the first first."""
+        failed = [process for process in self.processes if process.failed is not None and not process.is_alive()]
+        return sorted(failed, key=lambda process: process.failed or 0)
 
 
 def spawn(
@@ -169,7 +245,7 @@ def spawn(
     """Call fn(0, *args) to fn(nprocs - 1, *args), each in a process, and wait for them if `join`."""
     started = [Process(target=fn, args=(index, *args), daemon=daemon) for index in range(nprocs)]
     for process in started:
-        process.shows_errors = False
+        process.together = started
         process.start()
     context = SpawnContext(started)
     if not join:

@@ -1,6 +1,7 @@
-"""torch.distributed with one process: JAX drives all of a machine's devices from it, so each collective has one member.
+"""torch.distributed: what several processes do together. What they give each other goes through a store, over TCP.
 
-A script that is started once (without torchrun, or with one process) runs to its end; starting several is refused.
+Processes are those of torchrun (`python -m funcgrad -m torch.distributed.run`), or threads, as `multiprocessing` has
+them. All devices of a machine are driven from one of them, so that a group of one is enough to use them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from funcgrad.distributed.groups import (
     Backend,
     GroupMember,
     ProcessGroup,
-    ReduceOp,
     destroy_process_group,
     get_backend,
     get_default_backend_for_device,
@@ -55,7 +55,6 @@ from funcgrad.distributed.groups import (
     is_xccl_available,
     new_group,
     new_subgroups,
-    reduce_op,
 )
 from funcgrad.distributed.point_to_point import (
     P2POp,
@@ -67,6 +66,7 @@ from funcgrad.distributed.point_to_point import (
     send,
     send_object_list,
 )
+from funcgrad.distributed.reductions import ReduceOp, reduce_op
 from funcgrad.distributed.stores import (
     DistBackendError,
     DistError,

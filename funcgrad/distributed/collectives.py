@@ -1,22 +1,36 @@
-"""What the processes of a group do together; with one member each is at most a copy."""
+"""What the processes of a group do together. All of them call it; `async_op`: what is returned is to be waited for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+import inspect
+import pickle
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
-from funcgrad._base.world import World, need
-from funcgrad._tape.modes import no_grad
+import numpy as np
+
+from funcgrad._base.world import world
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.names import synchronize
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.distributed.groups import ReduceOp
+from funcgrad.distributed.groups import GroupMember, ProcessGroup, members
+from funcgrad.distributed.parcels import Array, packed, reduced, unpacked, written
+from funcgrad.distributed.reductions import ReduceOp
 
 
 class Work:
-    """A collective that was asked for with async_op: it is done."""
+    """Something that the processes do together, and that was asked for: it is done when it is waited for."""
+
+    def __init__(self, finish: Callable[[], Any] | None = None, source: Callable[[], int] | None = None) -> None:
+        self._finish, self._source = finish, source
 
     def wait(self, timeout: Any = None) -> bool:
-        """Tell that it is done."""
+        """Do what is left to do; returns True."""
+        finish, self._finish = self._finish, None
+        if finish is not None:
+            finish()
         return True
 
     is_completed = is_success = wait
@@ -25,25 +39,19 @@ class Work:
         """Return itself."""
         return self
 
-
-def _done(async_op: bool) -> Work | None:
-    return Work() if async_op else None
-
-
-def _copied(results: Sequence[Any], sources: Sequence[Any], async_op: bool) -> Work | None:
-    need()
-    if len(results) != len(sources):
-        count = max(len(results), len(sources))
-        raise RuntimeError(f"expected a list of one tensor, that of the one process, but got {count}")
-    with no_grad():
-        for result, source in zip(results, sources, strict=True):
-            result.copy_(source)
-    return _done(async_op)
+    def source_rank(self) -> int:
+        """Return whose message came. RuntimeError: it is none that was received."""
+        if self._source is None:
+            raise RuntimeError("sourceRank() may only be called on work objects that correspond to a recv")
+        return self._source()
 
 
-def _check_root(rank: int | None, what: str) -> None:
-    if rank not in (None, World.rank):
-        raise RuntimeError(f"ProcessGroupGloo::{what}: invalid root rank: {rank}. There is one process, of rank 0.")
+def ended(finish: Callable[[], Any], async_op: bool) -> Work | None:
+    """Return what is to be waited for, or do it now."""
+    if async_op:
+        return Work(finish)
+    finish()
+    return None
 
 
 def _check(tensor: Any, op: Any = None) -> None:
@@ -57,136 +65,267 @@ def _check(tensor: Any, op: Any = None) -> None:
         raise TypeError(f"incompatible function arguments. ReduceOp is expected as op, but got {op!r}")
 
 
+def _root(group: ProcessGroup, what: str, rank: int | None, place: int | None) -> int:
+    """Return the place in a group of the one that gives or gets; 0 where nobody is named."""
+    if place is None and rank is not None and rank not in group.ranks:
+        raise RuntimeError(
+            f"ProcessGroupGloo::{what}: invalid root rank: {rank}. The group has the ranks {group.ranks}."
+        )
+    return 0 if rank is None and place is None else group.place_of(rank, place)
+
+
+def _counted(found: Sequence[Any], group: ProcessGroup) -> Sequence[Any]:
+    if len(found) != group.size():
+        raise RuntimeError(f"expected a list of {group.size()} tensors, one for each process, but got {len(found)}")
+    return found
+
+
+def _parts(tensor: Tensor, sizes: Sequence[int] | None, group: ProcessGroup) -> list[int]:
+    """Return where a tensor's rows are split: evenly, or into parts of these sizes."""
+    rows = tensor.shape[0]
+    if sizes:
+        if sum(sizes) != rows or len(sizes) != group.size():
+            raise RuntimeError("Split sizes doesn't match total dim 0 size")
+        return list(np.cumsum(sizes)[:-1])
+    if rows % group.size():
+        raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+    return [rows // group.size() * i for i in range(1, group.size())]
+
+
+Collective = TypeVar("Collective", bound=Callable[..., Any])
+
+
+def of_members(collective: Collective) -> Collective:
+    """Let a collective do nothing, with torch's warning, in a process that is no member of its group."""
+    signature = inspect.signature(collective)
+
+    @functools.wraps(collective)
+    def called(*args: Any, **options: Any) -> Any:
+        given = signature.bind(*args, **options).arguments.get("group")
+        if isinstance(given, int) and given == GroupMember.NON_GROUP_MEMBER:
+            warnings.warn(
+                f"Running {collective.__name__} on global rank {world().rank} which does not belong to the given "
+                "group.",
+                stacklevel=2,
+            )
+            return None
+        return collective(*args, **options)
+
+    return cast("Collective", called)
+
+
+@of_members
 def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = False) -> Work | None:
-    """Leave the tensor as it is: the sum, mean, least or greatest of one."""
+    """Replace the tensor by the sum (or `op`) of those of all processes."""
     _check(tensor, op)
-    need()
-    return _done(async_op)
+    group = members(group)
+    if group.size() == 1:
+        return ended(lambda: None, async_op)
+    wait = group.asked(packed([to_host(tensor)]))
+    return ended(lambda: written(tensor, reduced(op, [unpacked(x)[0] for x in wait()])), async_op)
 
 
-def broadcast(tensor: Any, src: int = 0, group: Any = None, async_op: bool = False, **_: Any) -> Work | None:
-    """Leave the tensor as it is. RuntimeError for a rank that there is not, here and below."""
+@of_members
+def broadcast(
+    tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
+) -> Work | None:
+    """Replace the tensor by that of the process `src`. RuntimeError for a rank that there is not, here and below."""
     _check(tensor)
-    need()
-    _check_root(src, "broadcast")
-    return _done(async_op)
+    group = members(group)
+    place = _root(group, "broadcast", src, group_src)
+    gives = group.rank() == place
+    wait = group.asked(packed([to_host(tensor)]) if gives else None, [place])
+    return ended(lambda: wait() if gives else written(tensor, unpacked(wait()[0])[0]), async_op)
 
 
-def reduce(tensor: Any, dst: int = 0, op: Any = None, group: Any = None, async_op: bool = False, **_: Any) -> Any:
-    """Leave the tensor as it is."""
+@of_members
+def reduce(
+    tensor: Any, dst: int | None = None, op: Any = None, group: Any = None, async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:  # fmt: skip
+    """Replace the tensor of the process `dst` by the sum (or `op`) of all."""
     _check(tensor, op)
-    need()
-    _check_root(dst, "reduce")
-    return _done(async_op)
+    group = members(group)
+    place = _root(group, "reduce", dst, group_dst)
+    gets = group.rank() == place and group.size() > 1
+    wait = group.asked(packed([to_host(tensor)]), None if gets else [])
+    return ended(lambda: written(tensor, reduced(op, [unpacked(x)[0] for x in wait()])) if gets else wait(), async_op)
 
 
+@of_members
 def all_gather(tensor_list: Sequence[Any], tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """Copy the tensor into the list's only one."""
+    """Copy the tensors of all processes into the list's."""
     _check(tensor)
-    for place, one in enumerate(tensor_list):
+    group = members(group)
+    for place, one in enumerate(_counted(tensor_list, group)):
         if one.shape != tensor.shape:
             given, found = (f"({', '.join(map(str, x.shape))})" for x in (tensor, one))
             raise RuntimeError(
                 f"ProcessGroupGloo::allgather: invalid tensor size at index {place} (expected {given}, got {found})"
             )
-    return _copied(tensor_list, [tensor], async_op)
+    wait = group.asked(packed([to_host(tensor)]))
+    return ended(lambda: _all_written(tensor_list, [unpacked(x)[0] for x in wait()]), async_op)
 
 
+def _all_written(tensors: Sequence[Tensor], arrays: Sequence[Array]) -> None:
+    for tensor, array in zip(tensors, arrays, strict=True):
+        written(tensor, array)
+
+
+@of_members
 def all_gather_into_tensor(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Copy the input into the output."""
-    return _copied([output_tensor], [input_tensor.reshape(output_tensor.shape)], async_op)
+    """Copy the inputs of all processes into the output, one after the other or as a stack."""
+    group = members(group)
+    wait = group.asked(packed([to_host(input_tensor)]))
+    return ended(lambda: written(output_tensor, np.stack([unpacked(x)[0] for x in wait()])), async_op)
 
 
+@of_members
 def gather(
-    tensor: Any, gather_list: Sequence[Any] | None = None, dst: int = 0, group: Any = None, async_op: bool = False,
-    **_: Any,
+    tensor: Any, gather_list: Sequence[Any] | None = None, dst: int | None = None, group: Any = None,
+    async_op: bool = False, group_dst: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Copy the tensor into the list's only one."""
-    _check_root(dst, "gather")
-    return _copied(gather_list or [], [tensor] if gather_list else [], async_op)
+    """Copy the tensors of all processes into the list's of the process `dst`."""
+    group = members(group)
+    gets = group.rank() == _root(group, "gather", dst, group_dst)
+    if gets and gather_list is None:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    results = _counted(gather_list or [], group) if gets else []
+    wait = group.asked(packed([to_host(tensor)]), None if gets else [])
+    return ended(lambda: _all_written(results, [unpacked(x)[0] for x in wait()]), async_op)
 
 
+@of_members
 def scatter(
-    tensor: Any, scatter_list: Sequence[Any] | None = None, src: int = 0, group: Any = None, async_op: bool = False,
-    **_: Any,
+    tensor: Any, scatter_list: Sequence[Any] | None = None, src: int | None = None, group: Any = None,
+    async_op: bool = False, group_src: int | None = None,
 ) -> Work | None:  # fmt: skip
-    """Copy the list's only tensor into the tensor."""
-    _check_root(src, "scatter")
-    return _copied([tensor] if scatter_list else [], scatter_list or [], async_op)
+    """Copy into the tensor the one that the process `src` has for this process in its list."""
+    group = members(group)
+    place = _root(group, "scatter", src, group_src)
+    given = None
+    if group.rank() == place:
+        if scatter_list is None:
+            raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+        given = packed(list(map(to_host, _counted(scatter_list, group))))
+    wait = group.asked(given, [place])
+    return ended(lambda: written(tensor, unpacked(wait()[0])[group.rank()]), async_op)
 
 
+@of_members
 def reduce_scatter(
     output: Any, input_list: Sequence[Any], op: Any = None, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Copy the list's only tensor into the output."""
-    return _copied([output], input_list, async_op)
+    """Copy into the output the sum (or `op`) of what all processes have for this one in their lists."""
+    group = members(group)
+    wait = group.asked(packed(list(map(to_host, _counted(input_list, group)))))
+    return ended(lambda: written(output, reduced(op, [unpacked(x)[group.rank()] for x in wait()])), async_op)
 
 
+@of_members
 def reduce_scatter_tensor(
     output: Any, input: Any, op: Any = None, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Copy the input into the output."""
-    return _copied([output], [input.reshape(output.shape)], async_op)
+    """Copy into the output this process's part of the sum (or `op`) of all inputs."""
+    group = members(group)
+    array = to_host(input)
+    parts = np.split(array, group.size()) if array.shape[0] % group.size() == 0 else [array]
+    return reduce_scatter(output, list(map(from_host, parts)), op, group, async_op)
 
 
+@of_members
 def all_to_all(
     output_tensor_list: Sequence[Any], input_tensor_list: Sequence[Any], group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Copy each input into its output."""
-    return _copied(output_tensor_list, input_tensor_list, async_op)
+    """Copy into each output what that process has for this one among its inputs."""
+    group = members(group)
+    results = _counted(output_tensor_list, group)
+    wait = group.asked(packed(list(map(to_host, _counted(input_tensor_list, group)))))
+    return ended(lambda: _all_written(results, [unpacked(x)[group.rank()] for x in wait()]), async_op)
 
 
+@of_members
 def all_to_all_single(
     output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
     async_op: bool = False,
 ) -> Work | None:  # fmt: skip
-    """Copy the input into the output."""
-    for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
-        if sizes and list(sizes) != [tensor.shape[0]]:
-            raise RuntimeError("Split sizes doesn't match total dim 0 size")
-    return _copied([output], [input], async_op)
+    """Put into the output, one after the other, what each process has for this one among its input's rows."""
+    group = members(group)
+    _parts(output, output_split_sizes, group)
+    wait = group.asked(packed(np.split(to_host(input), _parts(input, input_split_sizes, group))))
+    return ended(lambda: written(output, np.concatenate([unpacked(x)[group.rank()] for x in wait()])), async_op)
 
 
+@of_members
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
-    """Wait until the devices are idle."""
-    need()
+    """Wait until the devices are idle, and all processes are here."""
+    group = members(group)
     synchronize()
-    return _done(async_op)
+    return ended(group.asked(b""), async_op)
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """Wait until the devices are idle."""
-    barrier()
+    """Wait until the devices are idle, and all processes are here."""
+    barrier(group)
 
 
-def broadcast_object_list(object_list: list[Any], src: int = 0, group: Any = None, device: Any = None) -> None:
-    """Leave the list as it is."""
-    need()
-    _check_root(src, "broadcast_object_list")
+@of_members
+def broadcast_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None, group_src: int | None = None
+) -> None:
+    """Replace the objects of the list by those of the process `src`; they are pickled."""
+    group = members(group)
+    place = _root(group, "broadcast_object_list", src, group_src)
+    gives = group.rank() == place and group.size() > 1
+    found = group.asked(pickle.dumps(object_list) if gives else None, [place])() if group.size() > 1 else []
+    if found and not gives:
+        object_list[:] = pickle.loads(found[0])
 
 
+@of_members
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
-    """Put the object into the list's only place."""
-    need()
-    object_list[0] = obj
+    """Put the objects of all processes into the list; they are pickled."""
+    group = members(group)
+    object_list[: group.size()] = _objects(group, obj)
 
 
+def _objects(group: ProcessGroup, obj: Any) -> list[Any]:
+    return [obj] if group.size() == 1 else list(map(pickle.loads, group.exchange(pickle.dumps(obj))))
+
+
+@of_members
 def gather_object(
-    obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0, group: Any = None, **_: Any
-) -> None:
-    """Put the object into the list's only place."""
-    need()
-    _check_root(dst, "gather_object")
-    if object_gather_list is not None:
-        object_gather_list[0] = obj
+    obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
+    group_dst: int | None = None,
+) -> None:  # fmt: skip
+    """Put the objects of all processes into the list of the process `dst`; they are pickled."""
+    group = members(group)
+    gets = group.rank() == _root(group, "gather_object", dst, group_dst)
+    found = _objects(group, obj)
+    if gets and object_gather_list is not None:
+        object_gather_list[:] = found
 
 
+@of_members
 def scatter_object_list(
-    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any], src: int = 0, group: Any = None
-) -> None:
-    """Put the input list's only object into the output list."""
-    need()
-    _check_root(src, "scatter_object_list")
-    scatter_object_output_list[0] = scatter_object_input_list[0]
+    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None, src: int | None = None,
+    group: Any = None, group_src: int | None = None,
+) -> None:  # fmt: skip
+    """Put into the output list the object that the process `src` has for this one in its input list."""
+    group = members(group)
+    place = _root(group, "scatter_object_list", src, group_src)
+    lists = [scatter_object_input_list]
+    if group.size() > 1:
+        given = pickle.dumps(scatter_object_input_list) if group.rank() == place else None
+        lists = list(map(pickle.loads, group.asked(given, [place])()))
+    scatter_object_output_list[0] = (lists[0] or [])[group.rank()]
+
+
+__all__ = [
+    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
+    "all_to_all_single", "barrier", "broadcast", "broadcast_object_list", "ended", "gather", "gather_object",
+    "monitored_barrier", "of_members", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
+    "scatter_object_list",
+]  # fmt: skip

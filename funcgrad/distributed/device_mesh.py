@@ -1,4 +1,4 @@
-"""DeviceMesh as scripts make it for one process: every dimension has size 1."""
+"""DeviceMesh: the processes of a group as a grid, each line of which is a group too."""
 
 from __future__ import annotations
 
@@ -8,64 +8,101 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad._base import dtypes
-from funcgrad._tensor import functions as fg
+from funcgrad._base.world import world
+from funcgrad._tensor.interop import from_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.distributed.groups import ProcessGroup
+from funcgrad.distributed.groups import ProcessGroup, new_group
 
 
 class DeviceMesh:
-    """A grid of processes with this one alone in it. `mesh`: the ranks, nested by dimensions; one dimension if None."""
+    """A grid of processes. `mesh`: their ranks, nested by dimensions; all in one dimension if None.
+
+    All processes make it. RuntimeError where it has not as many places as there are processes.
+    """
 
     def __init__(
         self, device_type: str, mesh: Any = None, *, mesh_dim_names: Sequence[str] | None = None, **_: Any
     ) -> None:
         self.device_type = device_type
-        self.shape: tuple[int, ...] = (1,) if mesh is None else np.shape(mesh)
+        self._ranks: np.ndarray[Any, Any] = np.arange(world().size) if mesh is None else np.asarray(mesh, np.int32)
         self.mesh_dim_names = tuple(mesh_dim_names) if mesh_dim_names else None
         _check(self.shape)
+        self._groups = [self._line(dim) for dim in range(self.ndim)]
+
+    def _line(self, dim: int) -> ProcessGroup:
+        """Make the groups of a dimension; return that of the line in which this process stands."""
+        here = world()
+        if here.size == 1:
+            return here.group or ProcessGroup(None, [0], 0)
+        lines = np.moveaxis(self._ranks, dim, -1).reshape(-1, self.shape[dim])
+        made = [new_group(line.tolist()) for line in lines]
+        return next(each for each in made if isinstance(each, ProcessGroup))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of processes in each dimension."""
+        return self._ranks.shape
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return len(self.shape)
+        return self._ranks.ndim
 
     @property
     def mesh(self) -> Tensor:
-        """The ranks: that of this process. Shape: the mesh's."""
-        return fg.zeros(self.shape, dtype=dtypes.int32)
+        """The ranks. Shape: the mesh's."""
+        return from_host(self._ranks.astype(np.int32), device="cpu")
 
     def size(self, mesh_dim: int | None = None) -> int:
-        """Return 1."""
-        return 1
+        """Return how many processes there are, in one dimension or in all."""
+        return self._ranks.size if mesh_dim is None else self.shape[mesh_dim]
 
     def get_rank(self) -> int:
-        """Return 0."""
-        return 0
+        """Return this process's rank among all."""
+        return world().rank
 
-    def get_local_rank(self, mesh_dim: Any = None) -> int:
-        """Return 0."""
-        return 0
+    def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
+        """Return where this process is in a dimension, the only one if None."""
+        return self.get_coordinate()[self._dimension(mesh_dim)]
 
     def get_coordinate(self) -> list[int]:
-        """Return where this process is: 0 in each dimension."""
-        return [0] * self.ndim
+        """Return where this process is in each dimension."""
+        return [int(places[0]) for places in np.nonzero(self._ranks == world().rank)]
 
-    def get_group(self, mesh_dim: Any = None) -> ProcessGroup:
-        """Return the group of one dimension."""
-        return ProcessGroup()
+    def get_group(self, mesh_dim: int | str | None = None) -> ProcessGroup:
+        """Return the group of the line of a dimension in which this process stands."""
+        return self._groups[self._dimension(mesh_dim)]
 
     def get_all_groups(self) -> list[ProcessGroup]:
         """Return the group of each dimension."""
-        return [ProcessGroup() for _ in self.shape]
+        return list(self._groups)
+
+    def _dimension(self, named: int | str | None) -> int:
+        if isinstance(named, str):
+            return self._named(named)
+        if named is None and self.ndim > 1:
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
+                "when device_mesh.ndim > 1."
+            )
+        return named or 0
+
+    def _named(self, name: str) -> int:
+        names = self.mesh_dim_names or ()
+        if name not in names:
+            raise KeyError(f"Invalid mesh_dim_name {name}: the mesh has {self.mesh_dim_names}")
+        return names.index(name)
 
     def __getitem__(self, names: str | Sequence[str]) -> DeviceMesh:
-        """Return the mesh of some dimensions. KeyError for a name that there is not."""
+        """Return the mesh of some dimensions, in which this process stands. KeyError for a name that there is not."""
         wanted = (names,) if isinstance(names, str) else tuple(names)
-        for name in wanted:
-            if name not in (self.mesh_dim_names or ()):
-                raise KeyError(f"Invalid mesh_dim_name {name}: the mesh has {self.mesh_dim_names}")
-        return DeviceMesh(self.device_type, np.zeros((1,) * len(wanted)), mesh_dim_names=wanted)
+        dimensions = list(map(self._named, wanted))
+        here = tuple([slice(None) if i in dimensions else place for i, place in enumerate(self.get_coordinate())])
+        part = object.__new__(DeviceMesh)
+        part.device_type, part.mesh_dim_names = self.device_type, wanted
+        order = [sorted(dimensions).index(i) for i in dimensions]
+        part._ranks, part._groups = self._ranks[here].transpose(order), [self._groups[i] for i in dimensions]
+        return part
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceMesh) and self._facts() == other._facts()
@@ -74,24 +111,28 @@ class DeviceMesh:
         return hash(self._facts())
 
     def _facts(self) -> tuple[Any, ...]:
-        return self.device_type, self.shape, self.mesh_dim_names
+        return self.device_type, self.shape, self._ranks.tobytes(), self.mesh_dim_names
 
     def __repr__(self) -> str:
         if self.mesh_dim_names:
-            shown = f"({', '.join(f'{name}=1' for name in self.mesh_dim_names)})"
+            sizes = zip(self.mesh_dim_names, self.shape, strict=True)
+            shown = f"({', '.join(f'{name}={size}' for name, size in sizes)})"
         else:
             shown = str(self.shape)
-        return f"DeviceMesh({shown}, '{self.device_type}', stride={((),) * self.ndim})"
+        strides = [math.prod(self.shape[i + 1 :]) for i in range(self.ndim)]
+        told = tuple([() if size == 1 else stride for size, stride in zip(self.shape, strides, strict=True)])
+        return f"DeviceMesh({shown}, '{self.device_type}', stride={told})"
 
 
 def init_device_mesh(
     device_type: str, mesh_shape: Sequence[int], *, mesh_dim_names: Sequence[str] | None = None, **_: Any
 ) -> DeviceMesh:
-    """Return a mesh of one process; RuntimeError for a larger one."""
+    """Return the mesh of all processes in this shape; RuntimeError for one of more or fewer."""
     _check(mesh_shape)
-    return DeviceMesh(device_type, np.zeros(tuple(mesh_shape)), mesh_dim_names=mesh_dim_names)
+    ranks = np.arange(math.prod(mesh_shape)).reshape(tuple(mesh_shape))
+    return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)
 
 
 def _check(shape: Sequence[int]) -> None:
-    if math.prod(shape) != 1:
-        raise RuntimeError(f"a mesh of {tuple(shape)} needs {math.prod(shape)} processes, and this is the only")
+    if math.prod(shape) != world().size:
+        raise RuntimeError(f"a mesh of {tuple(shape)} needs {math.prod(shape)} processes, and there are {world().size}")

@@ -1,4 +1,4 @@
-"""Fully sharded data parallelism with one process: one shard, which is the whole module."""
+"""Fully sharded data parallelism: each process holds all parameters here, and the mean of all gradients."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from enum import Enum, auto
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from funcgrad._tape.modes import is_grad_enabled
 from funcgrad.nn.module import Module
-from funcgrad.nn.parallel import Replicated
+from funcgrad.nn.parallel import Replicated, Shared
 from funcgrad.nn.utils import clip_grad_norm_
 
 
 class ShardingStrategy(Enum):
-    """How parameters are spread: over one process, not at all."""
+    """How parameters are spread: here not at all."""
 
     FULL_SHARD = auto()
     SHARD_GRAD_OP = auto()
@@ -88,7 +89,14 @@ class StateDictSettings(NamedTuple):
 
 
 class FullyShardedDataParallel(Replicated):
-    """Call the module as it is; the state_dict has the module's own keys, as torch's full one has."""
+    """The module of one of several processes, which train as those of `DistributedDataParallel` do.
+
+    The state_dict has the module's own keys, as torch's full one has.
+    """
+
+    def __init__(self, module: Module, process_group: Any = None, *_: Any, **__: Any) -> None:
+        super().__init__(module)
+        share(self, process_group)
 
     def state_dict(self, *args: Any, **options: Any) -> Any:
         """Return the module's own state_dict."""
@@ -135,9 +143,26 @@ class FullyShardedDataParallel(Replicated):
 
 
 class FSDPModule:
-    """Named for isinstance: `fully_shard` leaves a module as it is."""
+    """Named for isinstance: `fully_shard` leaves a module's class as it is."""
 
 
-def fully_shard(module: Any, **_: Any) -> Any:
-    """Return the module itself: one process holds all of it."""
+def fully_shard(module: Any, *, mesh: Any = None, **_: Any) -> Any:
+    """Let the processes train a module together, and return it. Parts that they do already stay as they are."""
+    share(module, None if mesh is None or mesh.ndim > 1 else mesh.get_group())
     return module
+
+
+def share(module: Module, group: Any = None) -> None:
+    """Let the processes of a group (None: all) keep a module's parameters, and the means of gradients, the same.
+
+    What belongs to a part that is shared already is left to that.
+    """
+    taken = [part.__dict__["_shared"] for part in module.modules() if "_shared" in part.__dict__]
+    inner = {id(x) for shared in taken for x in (*shared.parameters, *shared.buffers)}
+    parameters = [x for x in module.parameters() if id(x) not in inner]
+    shared = Shared(parameters, [x for x in module.buffers() if id(x) not in inner], group)
+    if shared.count == 1:
+        return
+    module.__dict__["_shared"] = shared
+    shared.take_state()
+    module.register_forward_pre_hook(lambda *_: setattr(shared, "is_awaited", is_grad_enabled()))

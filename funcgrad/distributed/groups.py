@@ -1,82 +1,173 @@
-"""Process groups of one process: made, asked and destroyed as scripts do."""
+"""Process groups: made, asked and destroyed as scripts do. What is given to each other goes through a store."""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from enum import Enum
 from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from funcgrad._base.world import World, forget, make, need
+import numpy as np
 
+from funcgrad._base.world import forget, make, need, world
+from funcgrad._tensor.creation import zeros_like
+from funcgrad._tensor.interop import to_host
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.distributed.constants import default_pg_timeout
+from funcgrad.distributed.parcels import packed, reduced, unpacked, written
+from funcgrad.distributed.stores import FileStore, PrefixStore, Store, TCPStore
 
-class RedOpType(Enum):
-    """How a reduction joins what the processes have; with one process each of them leaves it as it is."""
-
-    SUM = 0
-    AVG = 1
-    PRODUCT = 2
-    MIN = 3
-    MAX = 4
-    BAND = 5
-    BOR = 6
-    BXOR = 7
-    PREMUL_SUM = 8
-
-    def __int__(self) -> int:
-        return self.value
-
-
-class _Members(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, RedOpType)
-
-
-class ReduceOp(metaclass=_Members):
-    """What holds the kinds of reductions: `ReduceOp.SUM`. Called with one of them it returns it."""
-
-    RedOpType = RedOpType
-    SUM, AVG, PRODUCT, MIN, MAX = RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.MIN, RedOpType.MAX
-    BAND, BOR, BXOR, PREMUL_SUM = RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR, RedOpType.PREMUL_SUM
-
-    def __new__(cls, op: RedOpType) -> Any:
-        """Return the kind itself."""
-        return op
-
-
-reduce_op = ReduceOp
+_AGAIN = 0.001  # seconds between two looks at who has sent something
 
 
 class Backend(str):
-    """The name of a communication library; none of them is needed."""
+    """The name of a communication library, which is kept: a store connects the processes, whatever is named."""
 
     GLOO, NCCL, MPI, UCC, XCCL, UNDEFINED = "gloo", "nccl", "mpi", "ucc", "xccl", "undefined"
 
 
 class ProcessGroup:
-    """A group with this process as its only member."""
+    """Some processes that do things together, in the order of `ranks` (of all); each leaves bytes for the others.
+
+    All of them call the same collectives in the same order. rank: this process's among all.
+    """
+
+    def __init__(self, store: Store | None, ranks: Sequence[int], rank: int, name: str = "0") -> None:
+        self.store, self.ranks, self.group_name = store, list(ranks), name
+        self._rank = self.ranks.index(rank)
+        self._turn, self._made = itertools.count(), itertools.count(1)
+        self._sent: Counter[Any] = Counter()  # messages so far, by where they go and their tag
+        self._received: Counter[Any] = Counter()
 
     def rank(self) -> int:
-        """Return 0."""
-        return 0
+        """Return this process's place in the group."""
+        return self._rank
 
     def size(self) -> int:
-        """Return 1."""
-        return 1
+        """Return how many processes are in the group."""
+        return len(self.ranks)
+
+    def name(self) -> str:
+        """Return the name of what connects the processes."""
+        return str(world().backend)
+
+    def place_of(self, rank: int | None, place: int | None = None) -> int:
+        """Return the place of a rank of all; `place` is given instead. ValueError: neither, or it is no member."""
+        if place is not None:
+            return place
+        if rank not in self.ranks:
+            raise ValueError(f"Global rank {rank} is not part of group {self.group_name}")
+        return self.ranks.index(rank)
+
+    def asked(self, given: bytes | None, sources: Sequence[int] | None = None) -> Callable[[], list[bytes]]:
+        """Leave bytes (None: nothing) for all; return what waits for those that the members at `sources` left (all)."""
+        if self.store is None:
+            return lambda: [] if given is None else [given]
+        turn, store = f"{self.group_name}/{next(self._turn)}", self.store
+        if given is not None:
+            store.set(f"{turn}/{self._rank}", given)
+        places = range(self.size()) if sources is None else sources
+
+        def wait() -> list[bytes]:
+            found = [given if i == self._rank and given is not None else store.get(f"{turn}/{i}") for i in places]
+            if store.add(f"{turn}/read", 1) == self.size():  # nobody needs them any more
+                for key in (*map(str, range(self.size())), "read"):
+                    store.delete_key(f"{turn}/{key}")
+            return found
+
+        return wait
+
+    def exchange(self, given: bytes) -> list[bytes]:
+        """Return what all members give, in their order."""
+        return self.asked(given)()
+
+    def take_over(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors by those of the first member."""
+        given = packed(list(map(to_host, tensors))) if self._rank == 0 else None
+        sent = self.asked(given, [0])()
+        if given is None:
+            for tensor, array in zip(tensors, unpacked(sent[0]), strict=True):
+                written(tensor, array)
+
+    def average(self, parameters: Sequence[Tensor]) -> None:
+        """Put the mean in the place of each gradient that any member has; where one has none it counts as zeros."""
+        own = {i: to_host(p.grad) for i, p in enumerate(parameters) if p.grad is not None}
+        sent = self.exchange(packed([np.array([*own], np.int64), *own.values()]))
+        found = [dict(zip(places.tolist(), arrays, strict=True)) for places, *arrays in map(unpacked, sent)]
+        for i, parameter in enumerate(parameters):
+            if given := [each[i] for each in found if i in each]:
+                if parameter.grad is None:
+                    parameter.grad = zeros_like(parameter)
+                written(parameter.grad, reduced(None, given) / np.asarray(self.size(), given[0].dtype))
+
+    def send(self, given: bytes, place: int, tag: int = 0) -> None:
+        """Leave a message for one member."""
+        assert self.store is not None, "a group of one has nobody to send to"
+        self.store.set(self._message(self._rank, place, tag, self._sent), given)
+
+    def receive(self, place: int | None, tag: int = 0) -> tuple[bytes, int]:
+        """Return the next message of one member, or of any (None), and whose it is."""
+        assert self.store is not None, "a group of one has nobody to receive from"
+        if place is None:
+            place = self._whoever_sent(tag)
+        key = self._message(place, self._rank, tag, self._received)
+        found = self.store.get(key)
+        self.store.delete_key(key)
+        return found, place
+
+    def _whoever_sent(self, tag: int) -> int:
+        assert self.store is not None
+        others = [i for i in range(self.size()) if i != self._rank]
+        while True:
+            for i in others:
+                if self.store.check([self._key(i, self._rank, tag, self._received[i, self._rank, tag])]):
+                    return i
+            time.sleep(_AGAIN)
+
+    def _message(self, start: int, end: int, tag: int, counts: Counter[Any]) -> str:
+        number = counts[start, end, tag]
+        counts[start, end, tag] += 1
+        return self._key(start, end, tag, number)
+
+    def _key(self, start: int, end: int, tag: int, number: int) -> str:
+        return f"{self.group_name}/{start}>{end}/{tag}/{number}"
+
+    def part(self, ranks: Sequence[int]) -> ProcessGroup | int:
+        """Return the group of some of these processes, or the mark of no group where this one is not among them."""
+        name, own = f"{self.group_name}.{next(self._made)}", self.ranks[self._rank]
+        if own not in ranks:
+            return GroupMember.NON_GROUP_MEMBER
+        return ProcessGroup(self.store if len(ranks) > 1 else None, ranks, own, name)
 
 
-class GroupMember:
+class _World(type):
+    @property
+    def WORLD(cls) -> ProcessGroup | None:  # noqa: N802 - torch's own spelling
+        """The group of all processes; None where none was made."""
+        return world().group
+
+
+class GroupMember(metaclass=_World):
     """The group of all processes, and the mark of no group."""
 
-    WORLD = ProcessGroup()
     NON_GROUP_MEMBER = -100
 
 
-class group:  # noqa: N801 - torch's own spelling
+class group(metaclass=_World):  # noqa: N801 - torch's own spelling
     """The group of all processes."""
 
-    WORLD = GroupMember.WORLD
+
+def members(group: Any = None) -> ProcessGroup:
+    """Return a group, that of all processes if None is given. ValueError: none was made, or this is no member."""
+    need()
+    found = world().group if group is None else group
+    if not isinstance(found, ProcessGroup):
+        raise ValueError("Invalid process group specified")
+    return found
 
 
 def is_available() -> bool:
@@ -107,40 +198,67 @@ def is_torchelastic_launched() -> bool:
 
 def is_initialized() -> bool:
     """Tell whether a process group was made."""
-    return World.backend is not None
+    return world().backend is not None
 
 
 def init_process_group(
     backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None,
-    world_size: int = -1, rank: int = -1, store: Any = None, group_name: str = "", pg_options: Any = None,
+    world_size: int = -1, rank: int = -1, store: Store | None = None, group_name: str = "", pg_options: Any = None,
     device_id: Any = None,
 ) -> None:  # fmt: skip
-    """Make the process group of this one process; RuntimeError where a script asks for more than one."""
-    if World.backend is not None:
+    """Make the process group: of this process alone, or of as many as `world_size` or torchrun says.
+
+    Processes are those of torchrun (`python -m funcgrad -m torch.distributed.run`), or of `multiprocessing`, which are
+    threads. They meet at MASTER_ADDR and MASTER_PORT, at "tcp://host:port", or by a store. ValueError: there is a group
+    already, or what is said of it is not enough; DistNetworkError: nobody is there.
+    """
+    here = world()
+    if here.backend is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    size = world_size if world_size > 0 else int(os.environ.get("WORLD_SIZE", "1"))
-    if rank > 0 and size == 1:
-        raise ValueError(f"init_process_group(): there is no rank {rank} in a world of one process")
-    if size != 1:
-        raise RuntimeError(
-            f"init_process_group(): {size} processes were asked for. funcgrad drives all devices of a machine from one "
-            "process: start the script once, with world_size 1 (python -m funcgrad script.py, without torchrun)."
+    url = urlsplit(init_method or "env://")
+    told = parse_qs(url.query)
+    size = world_size if world_size > 0 else int(told.get("world_size", [os.environ.get("WORLD_SIZE", "1")])[0])
+    own = rank if rank >= 0 else int(told.get("rank", [os.environ.get("RANK", "-1" if size > 1 else "0")])[0])
+    if own < 0:
+        raise ValueError(_LACKS.format("RANK"))
+    if own >= size:
+        raise ValueError(
+            f"init_process_group(): there is no rank {own} in a world of {size} process{'es' * (size > 1)}"
         )
-    make((backend or "gloo").lower())
+    if size > 1:
+        store = PrefixStore("default", store or _meeting(url, own, size, timeout or timedelta(minutes=5)))
+        store.set_timeout(timeout or default_pg_timeout)
+    made = ProcessGroup(store if size > 1 else None, range(size), own)
+    make((backend or "gloo").lower(), made, own, size)
+
+
+_LACKS = "Error initializing torch.distributed using env:// rendezvous: environment variable {} expected, but not set"
+
+
+def _meeting(url: SplitResult, rank: int, size: int, timeout: timedelta) -> Store:
+    """Return the store of a world of several processes."""
+    if url.scheme == "file":
+        return FileStore(url.path, size)
+    if url.scheme not in ("env", "tcp"):
+        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
+    host, port = url.hostname or os.environ.get("MASTER_ADDR"), url.port or os.environ.get("MASTER_PORT")
+    for name, found in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
+        if not found:
+            raise ValueError(_LACKS.format(name))
+    return TCPStore(str(host), int(port or 0), size, rank == 0, timeout)
 
 
 def destroy_process_group(group: Any = None) -> None:
     """Forget the process group (or leave it, where only a smaller one is destroyed). AssertionError: there is none."""
-    if group is None or group is GroupMember.WORLD:
-        if World.backend is None:
+    if group is None or group is world().group:
+        if world().backend is None:
             raise AssertionError("Process group cannot be None")
         forget()
 
 
 def get_rank(group: Any = None) -> int:
-    """Return 0; ValueError before `init_process_group`."""
-    need()
-    return World.rank
+    """Return this process's rank in a group, -1 where it is no member; ValueError before `init_process_group`."""
+    return -1 if _is_no_member(group) else members(group).rank()
 
 
 def get_node_local_rank(fallback_rank: Any = None) -> int:
@@ -158,15 +276,19 @@ def get_node_local_rank(fallback_rank: Any = None) -> int:
 
 
 def get_world_size(group: Any = None) -> int:
-    """Return 1; ValueError before `init_process_group`."""
+    """Return how many are in a group, -1 where this process is not; ValueError before `init_process_group`."""
+    return -1 if _is_no_member(group) else members(group).size()
+
+
+def _is_no_member(group: Any) -> bool:
     need()
-    return World.size
+    return isinstance(group, int) and group == GroupMember.NON_GROUP_MEMBER
 
 
 def get_backend(group: Any = None) -> str:
     """Return the backend's name that the script chose; ValueError before `init_process_group`."""
     need()
-    return Backend(World.backend)
+    return Backend(world().backend)
 
 
 def get_default_backend_for_device(device: Any) -> str:
@@ -175,30 +297,48 @@ def get_default_backend_for_device(device: Any) -> str:
 
 
 def new_group(ranks: Sequence[int] | None = None, *_: Any, **__: Any) -> Any:
-    """Return a group of this process, or the mark of no group where there are none; ValueError for other ranks."""
-    need()
+    """Return the group of some ranks (all), or the mark of no group to those that are not members.
+
+    All processes call it. ValueError for ranks that there are not.
+    """
+    everyone = members()
+    size = everyone.size()
     for rank in ranks or ():
-        if rank != World.rank:
-            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to 0 (world_size=1)")
-    return ProcessGroup() if ranks is None or 0 in ranks else GroupMember.NON_GROUP_MEMBER
+        if not 0 <= rank < size:
+            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
+    return everyone.part(everyone.ranks if ranks is None else sorted(ranks))
 
 
-def new_subgroups(group_size: int | None = None, *_: Any, **__: Any) -> tuple[ProcessGroup, list[ProcessGroup]]:
-    """Return the one group that there can be, alone and in a list; ValueError for more than one member."""
-    if group_size is not None and group_size > World.size:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({World.size})")
-    made = new_group()
-    return made, [made]
+def new_subgroups(
+    group_size: int | None = None, group: Any = None, *_: Any, **__: Any
+) -> tuple[ProcessGroup, list[ProcessGroup]]:
+    """Return the group of this process and all groups, of `group_size` (all) consecutive ranks each.
+
+    ValueError for a size that the number of processes is no multiple of.
+    """
+    size = members(group).size()
+    each = size if group_size is None else group_size
+    if each > size:
+        raise ValueError(f"The arg 'group_size' ({each}) must not exceed the world size ({size})")
+    if size % each:
+        raise ValueError("The world size must be divisible by 'group_size'")
+    made = [new_group(range(start, start + each)) for start in range(0, size, each)]
+    return next(each for each in made if isinstance(each, ProcessGroup)), made
 
 
 def get_process_group_ranks(group: Any = None) -> list[int]:
-    """Return [0]."""
-    return [0]
+    """Return the ranks of a group's members."""
+    return list(members(group).ranks)
 
 
 def get_global_rank(group: Any, group_rank: int) -> int:
-    """Return 0."""
-    return 0
+    """Return the rank among all of a member of a group. ValueError: there is none."""
+    ranks = members(group).ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
 
 
-get_group_rank = get_global_rank
+def get_group_rank(group: Any, global_rank: int) -> int:
+    """Return the place in a group of a rank among all. ValueError: it is no member."""
+    return members(group).place_of(global_rank)

@@ -1,58 +1,88 @@
-"""What one process sends to another: with one process nobody is there, so what is asked for is refused."""
+"""What one process sends to another. With one process nobody is there, so what is asked for is refused."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from funcgrad._base.world import World, need
+from funcgrad._base.world import need, world
+from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.distributed.collectives import Work
+from funcgrad.distributed.collectives import Work, of_members
+from funcgrad.distributed.groups import ProcessGroup, members
+from funcgrad.distributed.parcels import packed, unpacked, written
+
+_OBJECTS = -1  # the tag of lists of objects
 
 _ALONE = "there is no other process to send to or to receive from: the process group has one member"
 
 
-def send(tensor: Any, dst: int | None = None, *_: Any, group_dst: int | None = None, **__: Any) -> None:
-    """Raise RuntimeError: there is no other process; ValueError where this one is named."""
-    if World.rank in (dst, group_dst):
-        raise ValueError(
-            "Invalid destination rank: destination rank should not be the same as the rank of the current process."
-        )
-    raise RuntimeError(_ALONE)
+def _peer(group: Any, rank: int | None, place: int | None, *, sends: bool) -> tuple[ProcessGroup, int | None]:
+    """Return the group, and the place in it of the other process (None: any that sends)."""
+    found = members(group)
+    word = "destination" if sends else "source"
+    if world().rank == rank or (place is not None and found.rank() == place):
+        raise ValueError(f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process.")
+    if found.size() == 1:
+        raise RuntimeError(_ALONE)
+    return found, None if rank is None and place is None else found.place_of(rank, place)
 
 
-recv = send
+@of_members
+def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
+    """Send a tensor to a process. ValueError where this one is named; RuntimeError: there is no other."""
+    to, place = _peer(group, dst, group_dst, sends=True)
+    to.send(packed([to_host(tensor)]), place or 0, tag)
+
+
+@of_members
+def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
+    """Receive a tensor from a process, or any; returns its rank. ValueError where this one is named."""
+    work = irecv(tensor, src, group, tag, group_src)
+    work.wait()
+    return work.source_rank()
+
+
+def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> Work:
+    """Send a tensor to a process; it is on its way when this returns. RuntimeError: there is no other process."""
+    need()
+    send(tensor, dst, group, tag, group_dst)
+    return Work()
+
+
+def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> Work:
+    """Receive a tensor from a process, or any, by the time that it is waited for. RuntimeError: there is no other."""
+    need()
+    of, place = _peer(group, src, group_src, sends=False)
+    came: list[int] = []
+
+    def receive() -> None:
+        sent, sender = of.receive(place, tag)
+        came.append(of.ranks[sender])
+        written(tensor, unpacked(sent)[0])
+
+    return Work(receive, lambda: came[0])
 
 
 def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
     group_dst: int | None = None, **_: Any,
 ) -> None:  # fmt: skip
-    """Raise as `send` does: ValueError where this process is named, else RuntimeError."""
-    send(object_list, dst, group_dst=group_dst)
+    """Send a list of objects to a process; they are pickled. Raises as `send` does."""
+    to, place = _peer(group, dst, group_dst, sends=True)
+    to.send(pickle.dumps(object_list), place or 0, _OBJECTS)
 
 
 def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
     group_src: int | None = None, **_: Any,
 ) -> int:  # fmt: skip
-    """Raise as `recv` does: ValueError where this process is named, else RuntimeError."""
-    need()
-    if World.rank in (src, group_src):
-        raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
-    raise RuntimeError(_ALONE)
-
-
-def isend(tensor: Any, *_: Any, **__: Any) -> Work:
-    """Raise RuntimeError: there is no other process."""
-    need()
-    raise RuntimeError(_ALONE)
-
-
-def irecv(tensor: Any, *_: Any, **__: Any) -> Work:
-    """Raise RuntimeError: there is no other process."""
-    need()
-    raise RuntimeError(_ALONE)
+    """Receive a list of objects from a process, or any; returns its rank. Raises as `recv` does."""
+    of, place = _peer(group, src, group_src, sends=False)
+    sent, sender = of.receive(place, _OBJECTS)
+    object_list[:] = pickle.loads(sent)
+    return of.ranks[sender]
 
 
 class P2POp:
@@ -76,10 +106,15 @@ class P2POp:
         if (peer is None) == (group_peer is None):
             raise ValueError("Must specify `group_rank` or `global_rank`" if peer is None else "Can't specify both")
         self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
-        self.peer = self.group_peer = group_peer if peer is None else peer
+        of = members(group)
+        if of.size() == 1:
+            self.peer = self.group_peer = group_peer if peer is None else peer
+        else:
+            self.group_peer = of.place_of(peer, group_peer)
+            self.peer = of.ranks[self.group_peer]
 
     def __repr__(self) -> str:
-        ends = (World.rank, self.group_peer) if self.op is isend else (self.group_peer, World.rank)
+        ends = (world().rank, self.group_peer) if self.op is isend else (self.group_peer, world().rank)
         return (
             f"P2POp({self.op.__name__} pg=0, group_src={ends[0]}, group_dst={ends[1]},  {self.tensor.shape}, "
             f"{self.tensor.dtype})"
@@ -89,10 +124,11 @@ class P2POp:
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
     """Start what is to be sent and received, and return what can be waited for.
 
-    RuntimeError: there is no other process. ValueError for what is no P2POp; IndexError for an empty list.
+    What is sent is sent before anything is waited for. RuntimeError: there is no other process. ValueError for what is
+    no P2POp; IndexError for an empty list.
     """
     if not isinstance(p2p_op_list, list) or not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     if not p2p_op_list:
         raise IndexError("list index out of range")
-    return [each.op(each.tensor, group_peer=each.group_peer, group=each.group, tag=each.tag) for each in p2p_op_list]
+    return [each.op(each.tensor, each.peer, each.group, each.tag) for each in p2p_op_list]

@@ -1,75 +1,76 @@
-"""Stores: what processes tell each other, by key; with one process, nobody is waited for."""
+"""Stores: what processes tell each other, by key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+import time
+import weakref
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, ClassVar
 
+from funcgrad.distributed.shelves import (
+    DistBackendError,
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    Guest,
+    Server,
+    Shelf,
+)
+from funcgrad.multiprocessing import active_children
 
-class DistError(RuntimeError):
-    """What goes wrong between processes."""
-
-
-class DistBackendError(DistError):
-    """A library for communication failed."""
-
-
-class DistNetworkError(DistError):
-    """A network failed."""
-
-
-class DistStoreError(DistError):
-    """A key is not in a store."""
+_AGAIN = 0.002  # seconds between two looks at how many processes have come
+__all__ = [
+    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore", "HashStore", "PrefixStore",
+    "Store", "TCPStore",
+]  # fmt: skip
 
 
 class Store:
-    """Values by key, for the one process that there is. Values are bytes; text is encoded."""
+    """Values by key. Values are bytes; text is encoded. Who asks for a value waits until somebody has set it."""
 
     _marks = 0  # keys that torch's own kind of store keeps beside those that are set
+    _prefix = ""
+    _is_of_one = True  # whether only threads of this process reach it
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self._kept: MutableMapping[str, bytes] = {}
+        self._shelf: Any = Shelf()
         self.timeout = timedelta(minutes=5)
 
     def set(self, key: str, value: str | bytes) -> None:
         """Keep a value."""
-        self._kept[key] = _as_bytes(value)
+        self._shelf.set(self._prefix + key, _as_bytes(value))
 
     def get(self, key: str) -> bytes:
-        """Return a value that was set; DistStoreError for one that nobody will set."""
-        self.wait([key])
-        return self._kept[key]
+        """Return a value, waiting for it until the timeout. DistStoreError: it did not come, or nobody could set it."""
+        self._refuse_to_wait_in_vain([key])
+        return self._shelf.get(self._prefix + key, self.timeout.total_seconds())
 
     def add(self, key: str, amount: int) -> int:
         """Add to a counter and return it."""
-        total = int(self._kept.get(key, b"0")) + amount
-        self._kept[key] = str(total).encode()
-        return total
+        return self._shelf.add(self._prefix + key, amount)
 
     def append(self, key: str, value: str | bytes) -> None:
         """Put a value after what is there."""
-        self._kept[key] = self._kept.get(key, b"") + _as_bytes(value)
+        self._shelf.append(self._prefix + key, _as_bytes(value))
 
     def check(self, keys: Sequence[str]) -> bool:
         """Tell whether all keys are there."""
-        return all(key in self._kept for key in keys)
+        return bool(self._shelf.check([self._prefix + key for key in keys]))
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Raise DistStoreError unless all keys are there: there is no other process that could set them."""
-        if missing := [key for key in keys if key not in self._kept]:
-            raise DistStoreError(f"nobody set {', '.join(missing)}, and there is no other process that could")
+        """Wait for keys; raises as `get` does."""
+        self._refuse_to_wait_in_vain(keys)
+        seconds = (self.timeout if timeout is None else timeout).total_seconds()
+        self._shelf.wait([self._prefix + key for key in keys], seconds)
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
         """Set a value if the one there is the expected (b"": none is there); return what is there then."""
-        expected, present = _as_bytes(expected_value), self._kept.get(key, b"")
-        if present == expected:
-            self._kept[key] = _as_bytes(desired_value)
-        return self._kept.get(key, expected)
+        return self._shelf.compare_set(self._prefix + key, _as_bytes(expected_value), _as_bytes(desired_value))
 
     def delete_key(self, key: str) -> bool:
         """Forget a key; tell whether it was there."""
-        return self._kept.pop(key, None) is not None
+        return bool(self._shelf.delete_key(self._prefix + key))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """Return the values of several keys."""
@@ -82,47 +83,88 @@ class Store:
 
     def num_keys(self) -> int:
         """Return how many keys there are, torch's own mark of a store among them."""
-        return len(self._kept) + self._marks
+        return len(self.list_keys()) + self._marks
 
     def list_keys(self) -> list[str]:
-        """Return the keys."""
-        return list(self._kept)
+        """Return the keys, those of other prefixes too."""
+        return self._shelf.list_keys()
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Keep how long torch would wait for a key."""
+        """Say how long to wait for a key."""
         self.timeout = timeout
 
     def barrier(self, key: str, world_size: int, timeout: timedelta | None = None) -> None:
-        """Wait for all processes: for none."""
+        """Wait until so many processes have come here."""
+        if self.add(f"{key}/come", 1) == world_size:
+            self.set(f"{key}/all", b"")
+        self.wait([f"{key}/all"], timeout)
 
     def has_extended_api(self) -> bool:
         """Tell that it has `append`, `multi_get` and `multi_set`."""
         return True
 
+    def abort(self, why: str) -> None:
+        """Let all who wait for what will not come any more raise DistBackendError."""
+        self._shelf.abort(why)
+
+    def _refuse_to_wait_in_vain(self, keys: Sequence[str]) -> None:
+        """Raise DistStoreError for keys that nobody could set: they are kept in this process, which runs alone."""
+        if self._is_of_one and not active_children() and (missing := [key for key in keys if not self.check([key])]):
+            raise DistStoreError(f"nobody set {', '.join(missing)}, and there is no other process that could")
+
 
 class TCPStore(Store):
-    """A store that clients of the same host and port share; no port is opened."""
+    """A store that one process serves (`is_master`; port 0: any that is free) and others reach by host and port.
 
-    _marks = 1
-    _servers: ClassVar[dict[tuple[str, int], MutableMapping[str, bytes]]] = {}
+    world_size: how many processes there are; the master waits for them unless told otherwise. timeout: how long to
+    wait, for these and for keys. DistNetworkError: the port is taken, or nobody answers there.
+    """
 
-    def __init__(self, host_name: str, port: int, *_: Any, **__: Any) -> None:
-        super().__init__()
-        self.host, self.port = host_name, port
-        if port:
-            self._kept = self._servers.setdefault((host_name, port), self._kept)
+    _is_of_one = False
+    _served: ClassVar[dict[int, Server]] = {}  # by port: what threads of this process need no connection for
+
+    def __init__(
+        self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,
+        timeout: timedelta = timedelta(minutes=5), wait_for_workers: bool = True, *_: Any, **__: Any,
+    ) -> None:  # fmt: skip
+        self.host, self.port, self.timeout = host_name, port, timeout
+        if is_master:
+            server = Server(host_name, port)
+            self.port = server.port
+            self._served[self.port] = server
+            weakref.finalize(self, self._end, self.port)
+        found = self._served.get(self.port)
+        if found is None:
+            found = Guest(host_name, port, timeout.total_seconds())
+            weakref.finalize(self, found.close)
+        self._shelf = found.shelf if isinstance(found, Server) else found
+        self.add("init/", 1)
+        if is_master and wait_for_workers:
+            self._wait_for_all(world_size or 1)
+
+    def _wait_for_all(self, count: int) -> None:
+        end = time.monotonic() + self.timeout.total_seconds()
+        while (here := self.add("init/", 0)) < count:
+            self._shelf.refuse_if_broken()
+            if time.monotonic() > end:
+                raise DistStoreError(f"Timed out after waiting for {count} processes: {here} have come")
+            time.sleep(_AGAIN)
+
+    @classmethod
+    def _end(cls, port: int) -> None:
+        cls._served.pop(port).close()
 
 
 class FileStore(Store):
-    """A store that those of the same path share; no file is written."""
+    """A store that threads share by its path; no file is written, so that no other process finds it."""
 
     _marks = 1
-    _files: ClassVar[dict[str, MutableMapping[str, bytes]]] = {}
+    _files: ClassVar[dict[str, Shelf]] = {}
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
         self.path = str(file_name)
-        self._kept = self._files.setdefault(self.path, self._kept)
+        self._shelf = self._files.setdefault(self.path, self._shelf)
 
 
 class HashStore(Store):
@@ -130,34 +172,12 @@ class HashStore(Store):
 
 
 class PrefixStore(Store):
-    """A store whose keys another one keeps, each after a prefix."""
+    """A store whose keys another one keeps, each after a prefix. It counts and lists the keys of the whole."""
 
     def __init__(self, prefix: str, store: Store) -> None:
-        super().__init__()
-        self.underlying_store, self._prefix = store, prefix
-        self._kept = _Prefixed(store._kept, f"{prefix}/")
-
-
-class _Prefixed(MutableMapping[str, bytes]):
-    """The part of a dictionary whose keys begin with a prefix; it counts and lists the keys of the whole, as torch."""
-
-    def __init__(self, whole: MutableMapping[str, bytes], prefix: str) -> None:
-        self.whole, self.prefix = whole, prefix
-
-    def __getitem__(self, key: str) -> bytes:
-        return self.whole[self.prefix + key]
-
-    def __setitem__(self, key: str, value: bytes) -> None:
-        self.whole[self.prefix + key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self.whole[self.prefix + key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.whole)
-
-    def __len__(self) -> int:
-        return len(self.whole)
+        self.underlying_store, self.timeout = store, store.timeout
+        self._prefix, self._shelf, self._marks = f"{store._prefix}{prefix}/", store._shelf, store._marks
+        self._is_of_one = store._is_of_one
 
 
 def _as_bytes(value: str | bytes) -> bytes:

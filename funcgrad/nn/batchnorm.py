@@ -6,6 +6,7 @@ from typing import Any
 
 from funcgrad._base import dtypes
 from funcgrad._base.warning import warn
+from funcgrad._base.world import world
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.nn import functional as F
@@ -234,7 +235,10 @@ class BatchNorm3d(_Over3d, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of any number of dimensions. A batch spread over devices is one array: nothing to synchronize."""
+    """BatchNorm of any number of dimensions. A batch spread over devices is one array: nothing to synchronize.
+
+    ValueError in training with several processes: as in PyTorch on a CPU, they do not share its means.
+    """
 
     def __init__(
         self,
@@ -255,6 +259,8 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if self.training and world().size > 1:
+            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or privateuseone")
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

@@ -60,7 +60,7 @@ class View(ModuleType):
         return sorted(names | set(vars(self)))
 
 
-class _Ready(Loader):
+class Ready(Loader):
     """Hands over a module that is loaded already, and leaves it as it is."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -159,13 +159,13 @@ class Finder(MetaPathFinder):
         """
         if fullname.startswith("funcgrad.") and fullname.replace("funcgrad", "torch", 1) in VIEWS:
             own = PathFinder.find_spec(fullname, path)
-            return own or ModuleSpec(fullname, _Ready(View(fullname, VIEWS[fullname.replace("funcgrad", "torch", 1)])))
+            return own or ModuleSpec(fullname, Ready(View(fullname, VIEWS[fullname.replace("funcgrad", "torch", 1)])))
         if fullname.partition(".")[0] not in TOPS and fullname not in VIEWS:
             return None
         found = module_of(fullname)
         if found is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}: funcgrad stands in for torch here", name=fullname)
-        return ModuleSpec(fullname, _Ready(found), is_package=hasattr(found, "__path__"))
+        return ModuleSpec(fullname, Ready(found), is_package=hasattr(found, "__path__"))
 
     def find_distributions(self, context: DistributionFinder.Context | None = None) -> Iterator[StandIn]:
         """Return the distributions that funcgrad stands in for: libraries ask whether torch is installed, and which."""

@@ -14,6 +14,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from funcgrad.standing_in import install
+from funcgrad.standing_in.finder import Ready
 
 _PACKAGES = [*Path(__file__).resolve().parents[1:2], *(Path(p) for p in sys.modules["jax"].__path__)]
 _HIDDEN = (*(str(folder) + os.sep for folder in _PACKAGES), "<funcgrad row ")
@@ -56,6 +57,8 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = importlib.util.find_spec(f"{name}.__main__")
+    if spec is not None and isinstance(spec.loader, Ready):  # a room that answers to torch's name: what its file holds
+        spec = spec.loader.spec
     loader: Any = spec.loader if spec is not None else None
     if spec is None or not hasattr(loader, "get_code"):
         print(f"{sys.executable}: No module named {name}", file=sys.stderr)

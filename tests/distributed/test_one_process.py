@@ -26,12 +26,15 @@ def test_without_a_group_torchs_error_comes() -> None:
         DistributedSampler([1, 2])
 
 
-def test_more_processes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RuntimeError, match="2 processes were asked for"):
+def test_more_processes_have_to_know_where_they_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
         dist.init_process_group("nccl", rank=0, world_size=2)
     monkeypatch.setenv("WORLD_SIZE", "4")
-    with pytest.raises(RuntimeError, match="4 processes were asked for"):
+    with pytest.raises(ValueError, match="environment variable RANK expected, but not set"):
         dist.init_process_group("nccl")
+    with pytest.raises(ValueError, match="there is no rank 4 in a world of 4 processes"):
+        dist.init_process_group("gloo", rank=4)
     assert not dist.is_initialized()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
+from funcgrad._base.world import world
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributed.checkpoint.folder import CheckpointException, Reader, write
 from funcgrad.distributed.checkpoint.naming import Leaf, Outline, flattened, outline, put_at
@@ -54,9 +55,13 @@ def save(
 ) -> None:  # fmt: skip
     """Write a nested state to a folder, which is there as a whole or not at all; needs orbax.
 
-    A tensor that is sharded over devices is written shard by shard. Objects with a `state_dict` are asked for it.
+    A tensor that is sharded over devices is written shard by shard. Objects with a `state_dict` are asked for it. Of
+    several processes, which have the same state, the first writes it, and the others wait for that.
     """
-    _write(state_dict, checkpoint_id, storage_writer)()
+    if world().rank == 0:
+        _write(state_dict, checkpoint_id, storage_writer)()
+    if world().size > 1:
+        world().group.exchange(b"")
 
 
 def async_save(
@@ -64,7 +69,8 @@ def async_save(
     storage_writer: FileSystemWriter | None = None, **_: Any,
 ) -> Future[None]:  # fmt: skip
     """Begin to write a state as it is now, and return at once; the Future is done when the folder is whole."""
-    finish, future = _write(state_dict, checkpoint_id, storage_writer), Future[None]()
+    future = Future[None]()
+    finish = _write(state_dict, checkpoint_id, storage_writer) if world().rank == 0 else lambda: None
 
     def run() -> None:
         try:

@@ -1,4 +1,4 @@
-"""DTensor, and the functions that make one: with one process its part is the whole, however it is placed."""
+"""DTensor, and the functions that make one. Each process has the whole: it can be replicated, but not split."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from funcgrad.random import functions as random
 
 
 class DTensor(Tensor):
-    """A tensor spread over a mesh of one process. Functions of it are functions of the whole.
+    """A tensor that each process of a mesh has as a whole. Functions of it are functions of the whole.
 
     A result is placed like the first argument that has its shape, else replicated: torch follows the
     placement through each op, which with one process changes no number.
@@ -79,7 +79,7 @@ def distribute_tensor(
 ) -> DTensor:
     """Return a tensor placed on a mesh: replicated, unless `placements` has one placement for each of its dimensions.
 
-    ValueError where there are more or fewer.
+    ValueError where there are more or fewer. RuntimeError where several processes were to have a part each.
     """
     mesh = device_mesh or DeviceMesh(tensor.device.type)
     placed = tuple(placements) if placements is not None else (Replicate(),) * mesh.ndim
@@ -87,6 +87,10 @@ def distribute_tensor(
         raise ValueError(
             "`placements` must have the same length as `device_mesh.ndim`! "
             f"Found placements length: {len(placed)}, and device_mesh.ndim: {mesh.ndim}."
+        )
+    if mesh.size() > 1 and not all(isinstance(place, Replicate) for place in placed):
+        raise RuntimeError(
+            f"a tensor cannot be split over {mesh.size()} processes here: each has all of it (Replicate)"
         )
     if DTensor.__torch_function__ is disabled:
         DTensor.__torch_function__ = classmethod(_placed)

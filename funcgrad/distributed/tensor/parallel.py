@@ -1,4 +1,4 @@
-"""torch.distributed.tensor.parallel: plans for splitting layers over processes; with one process nothing is split."""
+"""torch.distributed.tensor.parallel: plans for splitting layers over processes. Here each computes all of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parallelize_module(
     module: Any, device_mesh: Any = None, parallelize_plan: ParallelStyle | Mapping[str, ParallelStyle] | None = None,
     **_: Any,
 ) -> Any:  # fmt: skip
-    """Return the module itself: one process holds all of it."""
+    """Return the module itself: each process holds all of it."""
     return module
 
 

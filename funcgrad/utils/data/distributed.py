@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sized
 
-from funcgrad._base.world import World, need
+from funcgrad._base.world import need, world
 from funcgrad.utils.data import draws
 from funcgrad.utils.data.sampler import Sampler
 
@@ -28,8 +28,8 @@ class DistributedSampler(Sampler[int]):
     ) -> None:
         if num_replicas is None or rank is None:
             need()
-        num_replicas = World.size if num_replicas is None else num_replicas
-        rank = World.rank if rank is None else rank
+        num_replicas = world().size if num_replicas is None else num_replicas
+        rank = world().rank if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

@@ -8,12 +8,16 @@ worker's draw from its own, the others' go on as if there were none. What was im
 from __future__ import annotations
 
 import functools
+import os
 import random
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from funcgrad.random.generator import get_rng_state, seed_this_thread, set_rng_state
+from funcgrad.random.mersenne import DEFAULT_SEED
 
 _PYTHONS: Any = random._inst  # type: ignore[attr-defined]  # whose methods the functions of `random` are
 _NUMPYS = ("ranf", "sample", *(name for name in vars(np.random.RandomState) if not name.startswith("_")))
@@ -32,6 +36,29 @@ def begin(python_seed: int, numpy_seed: list[int]) -> None:
     with _asking:
         _ask_which_thread()
     _own.python, _own.numpy = random.Random(python_seed), np.random.RandomState(numpy_seed)
+
+
+class State(NamedTuple):
+    """Where the random numbers of a process are: those of torch's CPU generator, of Python and of numpy."""
+
+    torch: Any
+    python: Any
+    numpy: Any
+
+
+def state() -> State:
+    """Return where this thread's random numbers are."""
+    return State(get_rng_state(), random.getstate(), np.random.get_state())
+
+
+def begin_as(forked: State | None) -> None:
+    """Let this thread draw from generators of its own, torch's too, as a process that is forked or spawned (None)."""
+    seed_this_thread(DEFAULT_SEED)
+    begin(int.from_bytes(os.urandom(8), "little"), np.random.SeedSequence().generate_state(4).tolist())
+    if forked is not None:
+        set_rng_state(forked.torch)
+        random.setstate(forked.python)
+        np.random.set_state(forked.numpy)
 
 
 class _ByThread(random.Random):
