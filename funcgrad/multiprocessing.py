@@ -42,6 +42,7 @@ from multiprocessing.dummy import (
 from typing import Any
 
 from funcgrad._base.world import at_failure, begin_own, world
+from funcgrad._tape import own_gradients
 from funcgrad.utils.data import global_sources
 
 __all__ = [
@@ -103,8 +104,8 @@ class _Lines(io.TextIOBase):
 class Process(threading.Thread):
     """A thread with the face of a process. It cannot be killed: `terminate` only stops waiting for it.
 
-    It has a process group of its own, if it makes one, and draws random numbers from generators of its own, which begin
-    where those that started it are ("fork", which is the default), or anew ("spawn").
+    It has a process group of its own, if it makes one, gathers gradients of its own, and draws random numbers from
+    generators of its own, which begin where those of its parent are ("fork", which is the default), or anew ("spawn").
     """
 
     together: Sequence[Process] = ()  # those that `spawn` started with it, which tells the error of the first to fail
@@ -125,6 +126,7 @@ class Process(threading.Thread):
         def watched() -> None:
             self._left = 1
             begin_own()
+            own_gradients.begin()
             global_sources.begin_as(self._sources)
             try:
                 run()

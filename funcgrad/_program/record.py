@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 import jax
 import numpy as np
@@ -48,8 +48,9 @@ class Program:
     """
 
     __slots__ = (
-        "begun", "closed", "cursor", "failure", "finds", "grown", "history", "key", "leaf_slots", "leaves", "lock",
-        "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow", "shared",
+        "__weakref__", "begun", "closed", "cursor", "failure", "finds", "grown", "history", "key", "leaf_slots",
+        "leaves", "lock", "numbers", "order", "outcome", "pinned", "placement", "promised", "results", "shadow",
+        "shared",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -62,6 +63,13 @@ class Program:
         self.finds = False
         self.failure: BaseException | None = None
         self.let_go()
+        _programs[id(self)] = self
+
+    def others_that_read(self, places: Sequence[ref[Value]]) -> list[bool]:
+        """Tell for each place whether another program reads it too, that of another thread."""
+        others = [program() for program in _programs.valuerefs()]  # a list: other threads may add some
+        read = [other.leaf_slots for other in others if other is not None and other is not self and other.leaf_slots]
+        return [any(place in slots for slots in read) for place in places]
 
     def let_go(self) -> None:
         """Hold nothing: at the start, and once the results are with their Values."""
@@ -79,6 +87,9 @@ class Program:
         self.outcome: list[Any] = []
 
 
+_programs: WeakValueDictionary[int, Program] = WeakValueDictionary()  # of all threads, being recorded or run
+
+
 class AtFirst:
     """How threads begin: what is done with calls as long as nothing in the process wants a gradient; None: recorded."""
 
@@ -93,7 +104,10 @@ class _Thread(threading.local):
     another, because somebody looked at what they give.
     """
 
+    count = 0  # of threads that recorded something
+
     def __init__(self) -> None:
+        _Thread.count += 1
         self.program = Program()
         self.instead = AtFirst.instead
         self.makes_samples = False

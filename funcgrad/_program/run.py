@@ -138,6 +138,9 @@ def _look_who_holds(program: Program) -> None:
     program.promised = list(filter(None, map(operator.call, program.results)))
     held = map(operator.call, map(_PLACE, program.leaves))
     free = () if _observers else tuple(compress(count(), map(is_, held, repeat(None))))
+    if free and thread.count > 1:  # what another thread's program reads too is not given away, but a copy
+        read = program.others_that_read([program.leaves[i][1] for i in free])
+        program.shared.update(compress(free, read))
     program.key = tuple(map(Value.slot.__get__, program.promised)), free
 
 
