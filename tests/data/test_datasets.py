@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import funcgrad as torch
@@ -85,6 +86,17 @@ def test_a_batch_of_a_tensor_dataset_is_gathered_at_once_and_reads_like_a_list()
     assert [(row.tolist(), label.item()) for row, label in samples] == [([4, 5], 9), ([0, 1], 7)]
     rows, labels = next(iter(DataLoader(Subset(dataset, [2, 1, 0]), batch_size=2)))
     assert (rows.tolist(), labels.tolist()) == ([[4, 5], [2, 3]], [9, 8])
+
+
+def test_rows_of_a_tensor_dataset_may_be_named_by_tensors_and_slices() -> None:
+    dataset = TensorDataset(torch.arange(6).view(3, 2), torch.tensor([7, 8, 9]))
+    for chosen in (torch.tensor([2, 1]), np.array([2, 1])):
+        rows, labels = next(iter(DataLoader(Subset(dataset, chosen), batch_size=2)))
+        assert (rows.tolist(), labels.tolist()) == ([[4, 5], [2, 3]], [9, 8])
+    ((rows, labels),) = DataLoader(dataset, batch_sampler=[[torch.tensor(2), torch.tensor(1)]])
+    assert (rows.tolist(), labels.tolist()) == ([[4, 5], [2, 3]], [9, 8])
+    ((rows, labels),) = DataLoader(dataset, batch_sampler=[[slice(0, 2)]])
+    assert (rows.tolist(), labels.tolist()) == ([[[0, 1], [2, 3]]], [[7, 8]])
 
 
 def test_a_collate_function_of_ones_own_gets_a_list_of_samples() -> None:

@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.generator import Generator
 from funcgrad.utils.data import draws
@@ -72,9 +74,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[tuple[Tensor, ...]]:
         """Gather a batch with one op for each tensor, instead of a row at a time."""
-        if type(self).__getitem__ is not TensorDataset.__getitem__:
-            return [self[i] for i in indices]
         rows = list(indices)
+        if type(self).__getitem__ is not TensorDataset.__getitem__ or not _are_whole_numbers(rows):
+            return [self[i] for i in rows]
         return Rows(tuple(tensor[rows] for tensor in self.tensors), len(rows))
 
     def __len__(self) -> int:
@@ -209,6 +211,11 @@ def _lengths_of(fractions: Sequence[float], total: int) -> list[int]:
         if length == 0:
             warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3)
     return lengths
+
+
+def _are_whole_numbers(rows: list[Any]) -> bool:
+    """In a list tensors would be an index for each dimension, and truth values a mask."""
+    return all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in set(map(type, rows)))
 
 
 def _length(dataset: Any) -> int:
