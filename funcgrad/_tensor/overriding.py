@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, Self
 
 from funcgrad._base.errors import shown_as
+from funcgrad._tensor.handing import handed
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, again
 from funcgrad._tensor.tensor import Tensor
 
@@ -270,7 +271,8 @@ def _arm_one(function: FunctionType, public: Any) -> None:
             return itself(*args, **kwargs)
         if (state.modes and state.asks_modes) or asks_arguments:
             try:
-                return ask(public, asked, _spread(args) if spreads else args, kwargs)
+                args, kwargs = (_spread(args), kwargs) if spreads else handed(function, args, kwargs)
+                return ask(public, asked, args, kwargs)
             except TypeError:  # also one that is raised by who answers, or that the function itself raises
                 if is_operator:
                     return NotImplemented  # the other operand is tried; if it declines too, Python says which two met

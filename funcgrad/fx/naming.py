@@ -22,15 +22,6 @@ MODULES: tuple[tuple[str, Any, str | None], ...] = (  # torch's name, the module
     ("torch._C._nn", functional, None), ("torch.linalg", linalg, "linalg"), ("torch.fft", fft, "fft"),
     ("torch.special", special, "special"),
 )  # fmt: skip
-_OF_TORCH = {  # what torch.nn.functional only has as a second name
-    "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "hardshrink", "pairwise_distance",
-    "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
-}  # fmt: skip
-_KERNELS = {
-    "avg_pool2d", "avg_pool3d", "gelu", "linear", "logsigmoid", "one_hot", "scaled_dot_product_attention", "softplus",
-    "softshrink",
-}  # fmt: skip
 _FORBIDDEN = {*keyword.kwlist, *dir(builtins), "torch", "device", "inf", "nan", "NoneType", "self"}
 
 
@@ -74,9 +65,9 @@ def _torch_names() -> dict[Any, str]:
                 own = f"{torchs}.{name}"
                 if function not in found or function.__name__ == name:
                     found[function] = own
-    for name in _OF_TORCH:
+    for name in functional.OF_TORCH:
         found[getattr(functional, name)] = f"torch.{name}"
-    for name in _KERNELS:
+    for name in functional.KERNELS:
         found[getattr(functional, name)] = f"torch._C._nn.{name}"
     return found
 

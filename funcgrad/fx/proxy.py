@@ -10,10 +10,10 @@ from typing import Any
 
 from funcgrad._tensor import overriding
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.fx.calls import as_recorded, is_method_call
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.naming import torch_name
 from funcgrad.fx.node import Node, map_aggregate
+from funcgrad.nn import functional
 
 _BINARY = (
     *("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"),
@@ -80,9 +80,9 @@ class Proxy:
         map_aggregate((args, kwargs or {}), lambda x: found.append(x) if isinstance(x, Proxy) else None)
         tracer = found[0].tracer
         is_method = torch_name(func) is None and getattr(Tensor, getattr(func, "__name__", ""), None) is func
-        if is_method or is_method_call(func):
+        if is_method or _calls_method(func):
             return tracer.create_proxy("call_method", func.__name__, args, kwargs or {})
-        return tracer.create_proxy("call_function", func, *as_recorded(func, args, kwargs or {}))
+        return tracer.create_proxy("call_function", func, args, kwargs or {})
 
 
 class Attribute(Proxy):
@@ -101,6 +101,11 @@ class Attribute(Proxy):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+def _calls_method(function: Any) -> bool:
+    """Tell whether torch's function only calls the tensor's method of its name, which is what is recorded."""
+    return any(function is getattr(functional, name) for name in functional.OF_METHODS)
 
 
 def _operator(name: str) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from funcgrad._tape.levels import is_batched
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup, names_under, tensor
+from funcgrad._tensor.handing import in_python
 from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.overriding import all_ask
@@ -59,6 +60,16 @@ __all__ = [
     "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
+OF_TORCH = {  # what torch.nn.functional only has as a second name
+    "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "hardshrink", "pairwise_distance",
+    "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
+}  # fmt: skip
+OF_METHODS = {"sigmoid", "tanh"}  # what calls the tensor's method of its name
+KERNELS = {  # what is not Python in torch
+    "avg_pool2d", "avg_pool3d", "gelu", "linear", "logsigmoid", "one_hot", "scaled_dot_product_attention", "softplus",
+    "softshrink",
+}  # fmt: skip
 _of_table = functools.cache(lookup("nn.functional"))
 _IMPLICIT_DIM = "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument."
 _OLD_UPSAMPLING = "`nn.functional.{}` is deprecated. Use `nn.functional.interpolate` instead."
@@ -352,5 +363,11 @@ adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max
 )
 
 
+def _in_python() -> list[Any]:
+    names = [name for name in __all__ if name not in OF_TORCH | OF_METHODS | KERNELS and not name.endswith("_")]
+    return [globals().get(name) or _of_table(name) for name in names]
+
+
 all_ask(globals(), __all__)
+in_python.append(_in_python)
 globals().update(__all__=sorted({*__all__, *names_under("nn.functional")}))  # `from torch.nn.functional import *`

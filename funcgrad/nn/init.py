@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad._base.warning import warn
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor.handing import wholly_named
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.names import assign_host
 from funcgrad._tensor.overriding import all_ask
@@ -263,4 +264,6 @@ kaiming_uniform = _old_spelling(kaiming_uniform_)
 kaiming_normal = _old_spelling(kaiming_normal_)
 orthogonal = _old_spelling(orthogonal_)
 sparse = _old_spelling(sparse_)
-all_ask(globals(), ("uniform_", "normal_", "constant_", "kaiming_uniform_"))
+_ASKING = ("uniform_", "normal_", "constant_", "kaiming_uniform_")
+all_ask(globals(), _ASKING)
+wholly_named.update(globals()[name] for name in _ASKING)

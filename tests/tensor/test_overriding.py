@@ -391,3 +391,54 @@ def test_who_is_asked_gets_no_keywords_where_none_were_given_and_torchs_names() 
         ("add", None), ("__getitem__", None), ("sum", {"dim": 0}), ("__len__", None), ("bool", None),
         ("__invert__", None), ("dim", None), ("__pow__", None), ("__setitem__", None),
     ]  # fmt: skip
+
+
+class Handed(torch.Tensor):
+    """Writes down what it is given."""
+
+    given: ClassVar[list[Any]] = []
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.given.append((func.__name__, len(args), kwargs))
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [  # torch 2.13.0
+        (lambda t: F.relu(t), ("relu", 1, {"inplace": False})),
+        (lambda t: F.softmax(t, -1), ("softmax", 1, {"dim": -1, "_stacklevel": 3, "dtype": None})),
+        (lambda t: F.dropout(t, 0.0, True), ("dropout", 1, {"p": 0.0, "training": True, "inplace": False})),
+        (lambda t: F.layer_norm(t, (2,)), ("layer_norm", 2, {"weight": None, "bias": None, "eps": 1e-05})),
+        (lambda t: F.normalize(t), ("normalize", 1, {"p": 2.0, "dim": 1, "eps": 1e-12, "out": None})),
+        (lambda t: F.pad(t, (1, 1)), ("pad", 2, {"mode": "constant", "value": None})),
+        (lambda t: F.gelu(t), ("gelu", 1, None)),
+        (lambda t: F.linear(t, t), ("linear", 2, None)),
+        (lambda t: torch.softmax(t, -1), ("softmax", 2, None)),
+    ],
+)
+def test_what_has_a_default_is_handed_on_by_name_where_torchs_function_is_python(call: Any, given: Any) -> None:
+    Handed.given.clear()
+    call(torch.ones(2, 2).as_subclass(Handed))
+    assert Handed.given == [given]
+
+
+def test_initialisers_hand_on_everything_by_name() -> None:
+    seen = {}
+
+    class Seeing(overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.setdefault(func.__name__, (args, sorted(kwargs or {})))
+            return func(*args, **(kwargs or {}))
+
+    with Seeing():
+        torch.nn.init.constant_(torch.ones(2), 3.0)
+        torch.nn.init.kaiming_uniform_(torch.ones(2, 2))
+    assert seen["constant_"] == ((), ["tensor", "val"])
+    assert seen["kaiming_uniform_"] == ((), ["a", "generator", "mode", "nonlinearity", "tensor"])
+
+
+def test_arguments_that_a_function_does_not_take_are_refused_in_its_words() -> None:
+    with pytest.raises(TypeError, match=r"softmax\(\) got an unexpected keyword argument 'bad'"):
+        F.softmax(torch.ones(2).as_subclass(Handed), -1, bad=1)
