@@ -15,6 +15,7 @@ from funcgrad import fft, linalg, special
 from funcgrad._base import dtypes
 from funcgrad._tensor import functions as torch
 from funcgrad.nn import functional
+from funcgrad.nn.kernels import KERNELS, OF_TORCH
 from funcgrad.random import functions as random
 
 MODULES: tuple[tuple[str, Any, str | None], ...] = (  # torch's name, the module, the prefix of its rows in the table
@@ -65,9 +66,9 @@ def _torch_names() -> dict[Any, str]:
                 own = f"{torchs}.{name}"
                 if function not in found or function.__name__ == name:
                     found[function] = own
-    for name in functional.OF_TORCH:
+    for name in OF_TORCH:
         found[getattr(functional, name)] = f"torch.{name}"
-    for name in functional.KERNELS:
+    for name in KERNELS:
         found[getattr(functional, name)] = f"torch._C._nn.{name}"
     return found
 

@@ -14,6 +14,7 @@ from funcgrad.fx.graph import Graph
 from funcgrad.fx.naming import torch_name
 from funcgrad.fx.node import Node, map_aggregate
 from funcgrad.nn import functional
+from funcgrad.nn.kernels import OF_METHODS
 
 _BINARY = (
     *("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"),
@@ -105,7 +106,7 @@ class Attribute(Proxy):
 
 def _calls_method(function: Any) -> bool:
     """Tell whether torch's function only calls the tensor's method of its name, which is what is recorded."""
-    return any(function is getattr(functional, name) for name in functional.OF_METHODS)
+    return any(function is getattr(functional, name) for name in OF_METHODS)
 
 
 def _operator(name: str) -> Callable[..., Any]:

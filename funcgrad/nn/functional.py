@@ -37,6 +37,7 @@ from funcgrad.nn.fractional_pooling import (
     fractional_max_pool3d,
     fractional_max_pool3d_with_indices,
 )
+from funcgrad.nn.kernels import KERNELS, OF_METHODS, OF_TORCH
 from funcgrad.nn.linear_cross_entropy import linear_cross_entropy
 from funcgrad.random.dropout import (
     alpha_dropout,
@@ -60,16 +61,6 @@ __all__ = [
     "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
-OF_TORCH = {  # what torch.nn.functional only has as a second name
-    "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "hardshrink", "pairwise_distance",
-    "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
-}  # fmt: skip
-OF_METHODS = {"sigmoid", "tanh"}  # what calls the tensor's method of its name
-KERNELS = {  # what is not Python in torch
-    "avg_pool2d", "avg_pool3d", "gelu", "linear", "logsigmoid", "one_hot", "scaled_dot_product_attention", "softplus",
-    "softshrink",
-}  # fmt: skip
 _of_table = functools.cache(lookup("nn.functional"))
 _IMPLICIT_DIM = "Implicit dimension choice for {} has been deprecated. Change the call to include dim=X as an argument."
 _OLD_UPSAMPLING = "`nn.functional.{}` is deprecated. Use `nn.functional.interpolate` instead."
