@@ -190,3 +190,15 @@ def test_a_conversion_where_no_history_is_kept_is_not_warned_of() -> None:
 def test_a_spread_of_nothing_or_of_one_number_warns_along_a_dimension_too(shape: tuple[int, ...]) -> None:
     with pytest.warns(UserWarning, match=r"std\(\): degrees of freedom is <= 0"):
         torch.zeros(shape).std(-1)
+
+
+def test_what_a_function_is_made_of_is_not_warned_of() -> None:
+    matrix = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shares = torch.sparse.softmax(matrix.to_sparse(), 1)
+    assert shares.to_dense()[1].tolist() == [0.0, 1.0, 0.0]
+    rows = matrix.to_sparse_csr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.sparse.mm(rows, torch.arange(6.0).view(3, 2), "amax").tolist() == [[8.0, 10.0], [6.0, 9.0]]

@@ -72,9 +72,8 @@ def shares(input: SparseTensor, dim: int, dtype: Any, log: bool) -> SparseTensor
     flat = flattened(pattern.places[others], [pattern.size[d] for d in others])
     groups, owner = np.unique(flat, return_inverse=True)
     into, number = like(pattern.indices, owner), max(len(groups), 1)
-    top = (
-        values.detach().new_full((number, *values.shape[1:]), -math.inf).index_reduce(0, into, values.detach(), "amax")
-    )
+    lowest = values.detach().new_full((number, *values.shape[1:]), -math.inf)
+    top = _reduced(lowest, into, values.detach(), "amax", True)
     powers = (values - top.index_select(0, into)).exp()
     sums = call(TABLE["add_values"], (powers, into), (number, "SparseSoftmaxBackward0")).index_select(0, into)
     if log:
@@ -104,5 +103,10 @@ def folded_product(mat1: SparseTensor, mat2: Tensor, reduce: str) -> Tensor:
     if reduce == "sum":
         folded: Tensor = empty.index_add(0, rows, terms)
     else:
-        folded = empty.index_reduce(0, rows, terms, _FOLDS[reduce], include_self=False)
+        folded = _reduced(empty, rows, terms, _FOLDS[reduce], False)
     return under(folded, "SparseMmReduceImplBackward0")
+
+
+def _reduced(input: Tensor, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
+    """Do what `index_reduce` does to rows, without its warning."""
+    return call(TABLE["index_reduce"], (input, index, source), (0, reduce, include_self))  # type: ignore[no-any-return]  # a tensor
