@@ -123,6 +123,7 @@ WARNED: dict[str, Callable[[], object]] = {
     ),
     "sdp_kernel.*` is deprecated": torch.backends.cuda.sdp_kernel,
     "Sparse CSR tensor support is in beta state": lambda: torch.eye(2).to_sparse_csr(),
+    "Sparse BSC tensor support is in beta state": lambda: torch.eye(2).to_sparse_bsc((1, 1)),
     "The PyTorch API of nested tensors is in prototype": lambda: torch.nested.nested_tensor([torch.ones(1)]),
     "The PyTorch API of MaskedTensors is in prototype": lambda: torch.masked.masked_tensor(
         torch.ones(1), torch.ones(1) > 0

@@ -306,17 +306,20 @@ class SparseGradient(Variable):
             return dense._current()
 
 
-_BETA = (
-    "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor support, please "
-    "submit a feature request to https://github.com/pytorch/pytorch/issues."
-)
+_BETA = {
+    layout: f"Sparse {name} tensor support is in beta state. If you miss a functionality in the sparse tensor support, "
+    "please submit a feature request to https://github.com/pytorch/pytorch/issues."
+    for layout, name in (
+        (layouts.sparse_csr, "CSR"), (layouts.sparse_csc, "CSC"), (layouts.sparse_bsr, "BSR"), (layouts.sparse_bsc, "BSC")
+    )
+}  # fmt: skip
 
 
 def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
     """Return the sparse tensor of values, with their history, in the places of a pattern."""
     arm()
     if isinstance(pattern, Compressed):
-        warn_once(_BETA, key="compressed")
+        warn_once(_BETA[pattern.layout], key="compressed")
     made: SparseTensor = object.__new__(SparseTensor)
     made._variable, made._slot, made._alias = values._current(), None, None
     made._made_in_inference, made._writes = values._made_in_inference, 0
