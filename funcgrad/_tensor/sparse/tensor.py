@@ -310,7 +310,8 @@ _BETA = {
     layout: f"Sparse {name} tensor support is in beta state. If you miss a functionality in the sparse tensor support, "
     "please submit a feature request to https://github.com/pytorch/pytorch/issues."
     for layout, name in (
-        (layouts.sparse_csr, "CSR"), (layouts.sparse_csc, "CSC"), (layouts.sparse_bsr, "BSR"), (layouts.sparse_bsc, "BSC")
+        (layouts.sparse_csr, "CSR"), (layouts.sparse_csc, "CSC"),
+        (layouts.sparse_bsr, "BSR"), (layouts.sparse_bsc, "BSC"),
     )
 }  # fmt: skip
 
