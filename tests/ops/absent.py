@@ -46,7 +46,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.optim.*", r"Optimizer|Module|swap_in\w+", _INTERNAL),
     (r"torch\.utils",
      r".*(privateuse1|backend|cpp_backtrace|weak|throughput|Throughput|set_module|swap).*", _INTERNAL),
-    (r"torch\.utils\.data", r".*", "data pipes, which torch itself has set aside"),
+    (r"torch\.utils\.data", r".*", "types and tables of data pipes, which torch itself has set aside"),
     (r"torch\.utils\.checkpoint", r".*", _INTERNAL),
     (r"torch\.utils\.hooks", r"BackwardHook|unserializable_hook|warn_if_has_hooks", _INTERNAL),
     (r"torch\.autograd",

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from funcgrad.utils.data import datapipes, graph, graph_settings
 from funcgrad.utils.data.collate import default_collate, default_convert
 from funcgrad.utils.data.dataloader import DataLoader
+from funcgrad.utils.data.datapipes.datapipe import (
+    DataChunk,
+    IterDataPipe,
+    MapDataPipe,
+    functional_datapipe,
+    guaranteed_datapipes_determinism,
+    non_deterministic,
+)
 from funcgrad.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -29,10 +38,13 @@ __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DataChunk",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -42,8 +54,14 @@ __all__ = [
     "TensorDataset",
     "WeightedRandomSampler",
     "WorkerInfo",
+    "datapipes",
     "default_collate",
     "default_convert",
+    "functional_datapipe",
     "get_worker_info",
+    "graph",
+    "graph_settings",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
     "random_split",
 ]

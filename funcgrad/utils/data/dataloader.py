@@ -12,11 +12,13 @@ from funcgrad._tensor.placement import get_default_device
 from funcgrad.random.generator import Generator
 from funcgrad.utils.data import draws
 from funcgrad.utils.data.collate import default_collate, default_convert
+from funcgrad.utils.data.datapipes.datapipe import IterDataPipe, held_by_loader
 from funcgrad.utils.data.dataset import Dataset, IterableDataset
 from funcgrad.utils.data.fetch import Fetch
+from funcgrad.utils.data.graph_settings import apply_shuffle_settings
 from funcgrad.utils.data.pool import Pool, of_processes, process_context
 from funcgrad.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from funcgrad.utils.data.worker import ENDED, Failure
+from funcgrad.utils.data.worker import ENDED, Failure, seed_pipe
 from funcgrad.utils.data.worker_info import get_worker_info
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -75,11 +77,13 @@ class DataLoader(Generic[Sample]):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        is_stream = isinstance(dataset, IterableDataset)
+        is_stream, is_pipe = isinstance(dataset, IterableDataset), isinstance(dataset, IterDataPipe)
         self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        _check_order(is_stream, batch_size, shuffle, sampler, batch_sampler, drop_last)
-        self.dataset, self.generator = dataset, generator
+        if is_pipe:
+            apply_shuffle_settings(dataset, shuffle)  # as in torch, a shuffler that it adds is not what is loaded
+        _check_order(is_stream, batch_size, None if is_pipe else shuffle, sampler, batch_sampler, drop_last)
+        self.dataset, self.generator = held_by_loader(dataset), generator
         self.num_workers, self.persistent_workers, self.in_order = num_workers, persistent_workers, in_order
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
@@ -159,6 +163,7 @@ class _Iterator:
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
+        self._shared_seed = _seed_of_pipe(loader)
         self._order = iter(loader._index_sampler)
         self._base_seed = draws.seed(loader.generator)
         self._yielded = 0
@@ -188,6 +193,11 @@ class _Iterator:
         warn(warned + _WHOSE_COPY * (self._loader.num_workers > 0))
 
 
+def _seed_of_pipe(loader: Any) -> int | None:
+    """Draw what the shufflers of a stream that is a pipe follow from, alike in all workers. None: it is no pipe."""
+    return draws.seed(loader.generator) if isinstance(loader.dataset, IterDataPipe) else None
+
+
 def _fetch(loader: Any) -> Fetch:
     """Return how a loader's indices become a batch."""
     is_stream = loader._dataset_kind == _DatasetKind.Iterable
@@ -199,6 +209,7 @@ class _HereIterator(_Iterator):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
+        seed_pipe(loader.dataset, self._shared_seed)
         self._make = _fetch(loader).start()
 
     def _next_batch(self) -> Any:
@@ -211,7 +222,10 @@ class _WorkersIterator(_Iterator):
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
         context = of_processes(process_context(loader.multiprocessing_context, loader.num_workers))
-        self._pool = Pool(_fetch(loader), loader.num_workers, self._base_seed, loader.worker_init_fn, context)
+        self._pool = Pool(
+            _fetch(loader), loader.num_workers, self._base_seed, loader.worker_init_fn, context, self._shared_seed
+        )
+        _seed_of_pipe(loader)  # torch draws one here too, which nobody is told
         self._epoch = 0
         self._begin()
 
@@ -221,7 +235,7 @@ class _WorkersIterator(_Iterator):
         self._yielded = 0
         self._reported = self._loader._IterableDataset_len_called
         self._epoch += 1
-        self._pool.restart()
+        self._pool.restart(_seed_of_pipe(self._loader))
         self._begin()
 
     def _begin(self) -> None:

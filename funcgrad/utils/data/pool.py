@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._tensor.interop import runs_on_host
+from funcgrad.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 from funcgrad.utils.data.fetch import Fetch
-from funcgrad.utils.data.worker import RESTART, STOP, Job, moved_ahead, packed, work_in_process, work_in_thread
+from funcgrad.utils.data.worker import STOP, Job, Restart, moved_ahead, packed, work_in_process, work_in_thread
 
 _ALIVE_CHECK_SECONDS = 1.0
 _END_SECONDS = 5.0
@@ -55,15 +56,16 @@ class Pool:
     """`num_workers` threads, or processes where a context is given. They end with `close`, or when this is dropped."""
 
     def __init__(
-        self, fetch: Fetch, num_workers: int, base_seed: int, init: Callable[[int], None] | None, context: Any
-    ) -> None:
+        self, fetch: Fetch, num_workers: int, base_seed: int, init: Callable[[int], None] | None, context: Any,
+        shared_seed: int | None = None,
+    ) -> None:  # fmt: skip
         self._context = context
         self._results: Any = queue.SimpleQueue() if context is None else context.Queue()
         self._tasks: list[Any] = []
         self._workers: list[Any] = []
         self.close = weakref.finalize(self, _end, self._tasks, self._workers, self._results)
         for i in range(num_workers):
-            job = Job(i, num_workers, base_seed, fetch, init)
+            job = Job(i, num_workers, base_seed, fetch, init, shared_seed)
             if context is None:
                 self._start_thread(job)
             else:
@@ -71,7 +73,10 @@ class Pool:
 
     def _start_thread(self, job: Job) -> None:
         # What a worker sets on "its" dataset stays its own, as it does in a process; what the dataset holds is shared.
-        job = job._replace(fetch=job.fetch._replace(dataset=copy.copy(job.fetch.dataset)))
+        dataset = job.fetch.dataset
+        is_pipe = isinstance(dataset, (IterDataPipe, MapDataPipe))  # which has others inside that are its own, too
+        own = copy.deepcopy(dataset) if is_pipe else copy.copy(dataset)
+        job = job._replace(fetch=job.fetch._replace(dataset=own))
         tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         name = f"DataLoader worker {job.id}"
         worker = threading.Thread(target=work_in_thread, args=(job, tasks, self._results), name=name, daemon=True)
@@ -90,10 +95,10 @@ class Pool:
         """Give one worker one batch to make."""
         self._tasks[worker].put(task)
 
-    def restart(self) -> None:
-        """Have every worker begin its stream anew."""
+    def restart(self, shared_seed: int | None = None) -> None:
+        """Have every worker begin its stream anew, a pipe's with this seed."""
         for tasks in self._tasks:
-            tasks.put(RESTART)
+            tasks.put(Restart(shared_seed))
 
     def receive(self, timeout: float) -> tuple[int, int, Any]:
         """Wait for a reply. RuntimeError after `timeout` seconds (0: no limit), or when a worker process has died."""

@@ -20,12 +20,19 @@ from funcgrad._tensor.pytree import leaves_of
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random.generator import seed_this_thread
 from funcgrad.utils.data import draws, global_sources
+from funcgrad.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 from funcgrad.utils.data.fetch import Fetch
+from funcgrad.utils.data.graph_settings import apply_random_seed, apply_sharding
 from funcgrad.utils.data.worker_info import RandomState, WorkerInfo, here
 
-ENDED = "this worker's stream has ended"
-STOP, RESTART = "stop", "restart"
+ENDED, STOP = "this worker's stream has ended", "stop"
 _PARENT_CHECK_SECONDS = 5.0
+
+
+class Restart(NamedTuple):
+    """Told to a worker before another pass. seed: what its pipe draws the seeds of its shufflers from."""
+
+    seed: int | None
 
 
 class Job(NamedTuple):
@@ -36,6 +43,7 @@ class Job(NamedTuple):
     base_seed: int
     fetch: Fetch
     init: Callable[[int], None] | None
+    shared_seed: int | None  # of a pipe: the same in all workers, so that each takes its share of one order
 
     @property
     def seed(self) -> int:
@@ -114,13 +122,15 @@ def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
     broken: Failure | None = None
     has_ended = False
     try:
+        _prepare_pipe(job)
         if job.init is not None:
             job.init(job.id)
     except Exception as error:
         broken = Failure.of(job.id, error)
     while (task := get()) != STOP:
-        if task == RESTART:
+        if type(task) is Restart:
             fetch, has_ended = None, False
+            seed_pipe(job.fetch.dataset, task.seed)
             continue
         epoch, number, index = task
         if broken is not None or has_ended:
@@ -137,6 +147,20 @@ def _work(job: Job, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
             reply = Failure.of(job.id, error)
         put((epoch, number, reply))
         del task, index, reply
+
+
+def _prepare_pipe(job: Job) -> None:
+    """Give a worker's copy of a pipe its seeds and its share."""
+    pipe = job.fetch.dataset
+    seed_pipe(pipe, job.shared_seed)
+    if isinstance(pipe, (IterDataPipe, MapDataPipe)):
+        apply_sharding(pipe, job.num_workers, job.id)
+
+
+def seed_pipe(pipe: Any, seed: int | None) -> None:
+    """Give the shufflers of a stream that is a pipe seeds that follow from one."""
+    if seed is not None:
+        apply_random_seed(pipe, draws.seeded(seed))
 
 
 def _get_while_parent_lives(tasks: Any) -> Any:
