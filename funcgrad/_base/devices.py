@@ -9,7 +9,11 @@ from funcgrad._base.naming import WrittenInC
 
 _kind = type
 _DEVICE = re.compile(r"[a-zA-Z_]+(:([1-9]\d*|0))?")
-KINDS = ("cpu", "cuda", "mps", "xla", "tpu", "meta", "xpu", "hip")
+_TORCHS = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+KINDS = (*_TORCHS, "tpu")
 
 
 _NO_DEVICE = (
@@ -60,7 +64,7 @@ class device(metaclass=WrittenInC):  # noqa: N801 - torch's own spelling
         if not _DEVICE.fullmatch(given):
             raise RuntimeError(f"Invalid device string: '{given}'")
         if kind not in KINDS:
-            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {kind}")
+            raise RuntimeError(f"Expected one of {', '.join(_TORCHS)} device type at start of device string: {kind}")
         if number and index is not None:
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {given}")
         if index is not None and index < 0:

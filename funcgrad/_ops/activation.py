@@ -234,7 +234,7 @@ def glu(input: Array, dim: int = -1) -> Array:
 def logsigmoid(input: Array) -> Array:
     """log(sigmoid(input)), safe for large negative inputs. Shape: input (*), result the same."""
     require_real_floating(input, "log_sigmoid_cpu")
-    return -log1p_exp(-input)
+    return 0 - log1p_exp(-input)  # of large numbers 0, not -0
 
 
 @op(grad="RreluWithNoiseBackward0", names="")

@@ -128,7 +128,7 @@ def _rsub_node(shapes: Shapes, statics: Shapes) -> str:
 
 
 @op(grad=_rsub_node, promote=without_truth_values, names="rsub")
-def rsub(input: Array, other: Operand, *, alpha: Scalar = 1) -> Array:
+def rsub(input: Array, other: Operand, alpha: Scalar = 1) -> Array:
     """other - alpha * input. Shape: broadcast. Raises RuntimeError for truth values."""
     return sub(other, input, alpha=alpha)
 

@@ -253,20 +253,27 @@ def outer(input: Array, vec2: Array) -> Array:
     return input[:, None] * vec2
 
 
-def _is_zero(number: Scalar) -> bool:
-    return isinstance(number, (int, float, complex)) and number == 0
-
-
 def _scaled(number: Scalar, array: Array) -> Array:
     if isinstance(number, (int, float, complex)) and number == 1:
         return array
     return jnp.asarray(number).astype(array.dtype) * array  # integers take the number without its fraction
 
 
+def _scaled_or_none(number: Scalar, array: Array) -> Array | None:
+    """Return number * array; of 0 None, or zeros where the number is traced, whatever stands in the array."""
+    if isinstance(number, (int, float, complex)):
+        return _scaled(number, array) if number != 0 else None
+    return jnp.where(jnp.asarray(number) == 0, jnp.zeros_like(array), _scaled(number, array))
+
+
 def _added(input: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
-    start = expanded(input, product.shape)
-    product = _scaled(alpha, product)
-    return product if _is_zero(beta) else _scaled(beta, start) + product
+    """Return beta * input + alpha * product, as BLAS does: what is scaled by 0 is not read, be it NaN."""
+    start = _scaled_or_none(beta, expanded(input, product.shape))
+    scaled = _scaled_or_none(alpha, product)
+    if start is None or scaled is None:
+        found = scaled if start is None else start
+        return jnp.zeros_like(product) if found is None else found
+    return start + scaled
 
 
 @op(grad="AddmmBackward0", names="addmm .addmm .addmm_")
@@ -319,7 +326,7 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta: Scalar = 1, alpha: Sca
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    return _added(input, vec1[:, None] * vec2, beta, alpha)
+    return _added(input, _scaled(alpha, vec1[:, None] * vec2), beta, 1)  # which is no product of BLAS's
 
 
 @op(grad="BaddbmmBackward0", names="baddbmm .baddbmm .baddbmm_")

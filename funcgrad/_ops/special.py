@@ -297,6 +297,9 @@ def _product_with(logarithm: Callable[[Array], Array], one: int, input: Array, o
     return jnp.where(jnp.isnan(other), other, jnp.where(vanishes, 0, product))
 
 
+_SMALLEST_SHARE = 2.0**-53  # of a sum of doubles that a term still changes
+
+
 @jax.custom_jvp
 def _zeta(s: Array, q: Array) -> Array:
     """Sum the terms whose base is negative one by one: lax.zeta goes no further than nine terms."""
@@ -312,7 +315,10 @@ def _zeta(s: Array, q: Array) -> Array:
     last = jnp.max(count, initial=0)
     _, head = lax.while_loop(lambda pair: pair[0] < last, add, (jnp.zeros_like(last), jnp.zeros_like(q)))
     tail = lax.zeta(jnp.where(is_defined, s, 2), jnp.where(is_defined & ~is_pole, q + count, 1))
-    return jnp.where(is_pole, np.inf, jnp.where(is_defined, head + tail, np.nan)).astype(q.dtype)
+    first = lax.pow(jnp.where(q > 0, q, 1), -s)
+    is_all = (q > 0) & (lax.pow(q + 1, -s) < _SMALLEST_SHARE * first)  # the others are lost in rounding, and in 0 * inf
+    found = jnp.where(is_all, first, jnp.where(is_defined, head + tail, np.nan))
+    return jnp.where(is_pole, np.inf, found).astype(q.dtype)
 
 
 def _zeta_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Array]:
