@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -418,7 +419,19 @@ def logaddexp(input: Array, other: Array) -> Array:
     """log(exp(input) + exp(other)) without overflow. Shape: broadcast."""
     require_floating(input, "logaddexp_cpu")
     input, other = broadcast(input, other)
-    return complex_logaddexp(input, other) if input.dtype.kind == "c" else jnp.logaddexp(input, other)
+    return complex_logaddexp(input, other) if input.dtype.kind == "c" else real_logaddexp(input, other)
+
+
+@jax.custom_jvp
+def real_logaddexp(a: Array, b: Array) -> Array:
+    """log(exp(a) + exp(b)), whose derivatives are the shares of the two: beside an infinity 0. Shape: both alike."""
+    return jnp.logaddexp(a, b)
+
+
+@real_logaddexp.defjvp
+def _real_logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (a, b), (da, db) = primals, tangents
+    return real_logaddexp(a, b), lax.logistic(a - b) * da + lax.logistic(b - a) * db
 
 
 def complex_logaddexp(a: Array, b: Array) -> Array:
@@ -438,7 +451,19 @@ def complex_logaddexp(a: Array, b: Array) -> Array:
 def logaddexp2(input: Array, other: Array) -> Array:
     """log2(2^input + 2^other) without overflow. Shape: broadcast."""
     require_floating(input, "logaddexp2_cpu")
-    return jnp.logaddexp2(*broadcast(input, other))
+    return _real_logaddexp2(*broadcast(input, other))
+
+
+@jax.custom_jvp
+def _real_logaddexp2(a: Array, b: Array) -> Array:
+    return jnp.logaddexp2(a, b)
+
+
+@_real_logaddexp2.defjvp
+def _real_logaddexp2_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    (a, b), (da, db) = primals, tangents
+    log_2 = np.asarray(math.log(2), a.dtype)
+    return _real_logaddexp2(a, b), lax.logistic((a - b) * log_2) * da + lax.logistic((b - a) * log_2) * db
 
 
 @op(grad="LdexpBackward0", promote="float", names="ldexp ldexp_ .ldexp .ldexp_")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import complex_logaddexp, is_bool, is_integer, to_float
+from funcgrad._ops.arithmetic import complex_logaddexp, is_bool, is_integer, real_logaddexp, to_float
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import no_kernel, require_real, wide
 from funcgrad._ops.dims import dim_of
@@ -45,7 +47,29 @@ def logcumsumexp(input: Array, dim: int) -> Array:
     """The running log-sum-exp along `dim`."""
     if input.dtype.kind == "c":
         return _along(_complex_logcumsumexp, input, dim)
-    return _along(lax.cumlogsumexp, wide(input), dim).astype(input.dtype)
+    return _along(_real_logcumsumexp, wide(input), dim).astype(input.dtype)
+
+
+def _real_logcumsumexp(input: Array, dim: int) -> Array:
+    return _with_shares(dim, input)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _with_shares(dim: int, input: Array) -> Array:
+    """The running log-sum-exp, whose derivatives are those of `real_logaddexp` where there are infinities."""
+    return lax.cumlogsumexp(input, dim)
+
+
+@_with_shares.defjvp
+def _with_shares_jvp(dim: int, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (input,), (tangent,) = primals, tangents
+    result = _with_shares(dim, input)
+
+    def join(before: tuple[Array, Array], after: tuple[Array, Array]) -> tuple[Array, Array]:
+        (a, da), (b, db) = before, after
+        return real_logaddexp(a, b), lax.logistic(a - b) * da + lax.logistic(b - a) * db
+
+    return result, lax.associative_scan(join, (input, tangent), axis=dim)[1]
 
 
 def _complex_logcumsumexp(input: Array, dim: int) -> Array:

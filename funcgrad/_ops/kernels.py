@@ -30,6 +30,7 @@ KERNELS = """
     logaddexp2              c       logaddexp2_cpu
     xlogy                   c       xlogy_cpu
     copysign                c       copysign_cpu
+    digamma                 c       digamma
     hypot                   c       hypot_cpu
     nextafter               c       nextafter_cpu
     amax                    c       max_values_cpu

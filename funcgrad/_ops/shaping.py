@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._base import dtypes
+from funcgrad._base import dtypes, promotion
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.dims import dim_of
-from funcgrad._ops.table import Array, Arrays, Dims, op
+from funcgrad._ops.table import Array, Arrays, Dims, DType, op
 
 
 def _has_dimensions(count: int, position: int) -> None:
@@ -96,7 +97,12 @@ def to_3d(input: Array) -> Array:
     return input if input.ndim >= 3 else input[..., None] if input.ndim == 2 else input.reshape(1, -1, 1)
 
 
-@op(grad="CatBackward0", promote="common", names="hstack")
+def _with_dimensions(ranked: Sequence[tuple[int, DType]]) -> DType:
+    """Return the dtype of tensors that are given dimensions before they are joined: none counts as a number."""
+    return promotion.result_type([(promotion.DIMENSIONED, kind) for _, kind in ranked])
+
+
+@op(grad="CatBackward0", promote=_with_dimensions, names="hstack")
 def hstack(tensors: Arrays) -> Array:
     """Join tensors along the second dimension, vectors along their only one."""
     _non_empty(tensors, "hstack")
@@ -104,21 +110,21 @@ def hstack(tensors: Arrays) -> Array:
     return joined(parts, 0 if parts[0].ndim == 1 else 1)
 
 
-@op(grad="CatBackward0", promote="common", names="vstack row_stack")
+@op(grad="CatBackward0", promote=_with_dimensions, names="vstack row_stack")
 def vstack(tensors: Arrays) -> Array:
     """Join tensors along the first dimension; a vector is a row."""
     _non_empty(tensors, "vstack")
     return joined([to_2d(x) for x in tensors], 0)
 
 
-@op(grad="CatBackward0", promote="common", names="dstack")
+@op(grad="CatBackward0", promote=_with_dimensions, names="dstack")
 def dstack(tensors: Arrays) -> Array:
     """Join tensors along the third dimension."""
     _non_empty(tensors, "dstack")
     return joined([to_3d(x) for x in tensors], 2)
 
 
-@op(grad="CatBackward0", promote="common", names="column_stack")
+@op(grad="CatBackward0", promote=_with_dimensions, names="column_stack")
 def column_stack(tensors: Arrays) -> Array:
     """Join tensors along the second dimension; a vector is a column."""
     _non_empty(tensors, "column_stack")

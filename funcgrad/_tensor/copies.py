@@ -8,7 +8,7 @@ from typing import Any
 from funcgrad._tensor import pieces
 from funcgrad._tensor.call import write_out
 from funcgrad._tensor.facts import in_range
-from funcgrad._tensor.indexing import part_of
+from funcgrad._tensor.indexing import part_of, slice_of
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
@@ -51,7 +51,7 @@ def slice_copy(
 @function("ops.aten.slice")
 def sliced(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
     """Return the view input[..., start:end:step, ...] of one dimension."""
-    return part_of(input, in_range(input, dim), slice(start, end, step))
+    return slice_of(input, in_range(input, dim), slice(start, end, step))
 
 
 @both()

@@ -38,6 +38,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "view": "if size and type(size[0]) is DType or 'dtype' in named: refuse_marked(input); "
     "refuse_unaligned(input, *size, *named.values()); return call(VIEW_DTYPE, (input,), (*size, *named.values()))",
     "abs_": "refuse_complex(input, 'In-place abs')",
+    "corrcoef": "warn_of_few_observations(input)",
     "histc": "check_range(input, min, max)",
     "masked_scatter": "check_scattered(input, mask, source)",
     "segment_reduce": "if lengths is not None and not unsafe: check_runs(data, lengths, axis)",

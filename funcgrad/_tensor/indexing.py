@@ -276,8 +276,14 @@ def _without(known: Aval, dim: int) -> Aval:
     return aval(known.shape[:dim] + known.shape[dim + 1 :], known.dtype.numpy)
 
 
+def slice_of(whole: Tensor, dim: int, item: slice) -> Tensor:
+    """Return the view of a slice of one dimension: another name, be it for all of it. ValueError as `part_of`."""
+    part = part_of(whole, dim, item)
+    return call(TABLE["whole"], (whole,)) if part is whole else part
+
+
 def part_of(part: Tensor, dim: int, item: slice) -> Tensor:
-    """Return the view of a slice of one dimension. ValueError for a step that is not positive."""
+    """Return the view of a slice of one dimension, or `part` itself. ValueError for a step that is not positive."""
     variable = part._current()
     shape = variable.value.aval.shape
     if not shape:

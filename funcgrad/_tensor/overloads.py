@@ -22,7 +22,7 @@ from funcgrad._tensor.refused_numbers import check_choice, require
 from funcgrad._tensor.registry import both, function, method
 from funcgrad._tensor.selections import places_where
 from funcgrad._tensor.tensor import Tensor
-from funcgrad._tensor.warned import warn_of_bytes, warn_of_old_name
+from funcgrad._tensor.warned import warn_of_bytes, warn_of_few_observations, warn_of_old_name
 
 
 def _extreme(word: str, pairwise: str) -> Any:
@@ -172,6 +172,8 @@ def cov(
         numbers = host_numbers(weights._current().value)
         if numbers is not None and (numbers < 0).any():
             raise RuntimeError(f"cov(): {name} cannot be negative")
+    if fweights is None and aweights is None:
+        warn_of_few_observations(input, correction)
     return call(TABLE["cov"], (input, fweights, aweights), (correction,))
 
 

@@ -16,7 +16,7 @@ from funcgrad._tensor.arguments import as_dims, as_some_int, tensors_of
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.forms import refused_forms
-from funcgrad._tensor.indexing import part_of
+from funcgrad._tensor.indexing import slice_of
 from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
@@ -152,7 +152,7 @@ def tensor_split(
     else:
         cuts = list(given)
     ends = [*cuts, size]
-    return tuple(part_of(input, dim, slice(a, b)) for a, b in zip([0, *cuts], ends, strict=True))
+    return tuple(slice_of(input, dim, slice(a, b)) for a, b in zip([0, *cuts], ends, strict=True))
 
 
 @both()
@@ -214,7 +214,7 @@ def _split_along(name: str) -> None:
             )
         given = int(indices_or_sections) if isinstance(indices_or_sections, np.integer) else indices_or_sections
         dim, pieces = named_split_pieces(name, input.shape, given)
-        return tuple(part_of(input, dim, slice(start, start + length)) for start, length in pieces)
+        return tuple(slice_of(input, dim, slice(start, start + length)) for start, length in pieces)
 
     split_along.__name__ = name
     both(name)(split_along)

@@ -114,6 +114,12 @@ def warn_of_freedom(name: str, input: Any, dim: Any, unbiased: bool | None, corr
         )
 
 
+def warn_of_few_observations(input: Any, correction: int = 1) -> None:
+    """Warn of a covariance of too few observations, which is NaN or infinite."""
+    if isinstance(input, Tensor) and input.ndim <= 2 and (input.shape[-1] if input.ndim else 1) <= correction:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
+
+
 def _count(input: Tensor, dim: Any) -> int | None:
     """Return how many numbers go into one, 0 where there is none; None where the row is to refuse `dim`."""
     shape = input.shape or (1,)

@@ -53,6 +53,8 @@ WARNED: dict[str, Callable[[], object]] = {
     "different to the input size": lambda: F.mse_loss(torch.ones(3, 1), torch.ones(3)),
     r"std\(\): degrees of freedom is <= 0": lambda: torch.ones(1).std(),
     r"var\(\): degrees of freedom is <= 0": lambda: torch.var(torch.ones(2, 1), dim=1),
+    r"cov\(\): degrees of freedom is <= 0. Correction should be strictly less": lambda: torch.cov(torch.ones(3, 1)),
+    r"cov\(\): degrees of freedom is <= 0": lambda: torch.corrcoef(torch.ones(3, 1)),
     "Full backward hook is firing": lambda: _backward_of_hooked("register_full_backward_hook"),
     "Full backward hook is firing when gradients": lambda: _backward_of_hooked("register_full_backward_pre_hook"),
     "Implicit dimension choice for softmax": lambda: nn.Softmax()(torch.ones(2, 2)),
