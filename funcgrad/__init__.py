@@ -39,6 +39,9 @@ from funcgrad._base.layouts import (
     strided,
 )
 from funcgrad._base.quantized_dtypes import (
+    per_channel_affine,
+    per_channel_affine_float_qparams,
+    per_channel_symmetric,
     per_tensor_affine,
     per_tensor_symmetric,
     qint8,
@@ -117,7 +120,8 @@ __all__ = [
     "finfo", "from_jax", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode",
     "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_rng_state", "iinfo",
     "initial_seed", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "jagged", "layout",
-    "manual_seed", "memory_format", "multinomial", "normal", "per_tensor_affine",
+    "manual_seed", "memory_format", "multinomial", "normal", "per_channel_affine",
+    "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine",
     "per_tensor_symmetric", "poisson", "preserve_format", "qint8", "qint32", "qscheme", "quint8", "rand", "rand_like",
     "randint", "randint_like", "randn", "randn_like", "random", "randperm", "rrelu", "rrelu_", "seed",
     "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",

@@ -71,6 +71,9 @@ from funcgrad._base.layouts import (
     strided as strided,
 )
 from funcgrad._base.quantized_dtypes import (
+    per_channel_affine as per_channel_affine,
+    per_channel_affine_float_qparams as per_channel_affine_float_qparams,
+    per_channel_symmetric as per_channel_symmetric,
     per_tensor_affine as per_tensor_affine,
     per_tensor_symmetric as per_tensor_symmetric,
     qint32 as qint32,

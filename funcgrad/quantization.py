@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from funcgrad.ao.quantization import (
-    DeQuantStub,
-    QConfig,
-    QuantStub,
-    QuantWrapper,
-    get_default_dynamic_quant_module_mappings,
-    quantize_dynamic,
-)
+from funcgrad.ao import quantization
+from funcgrad.ao.quantization import *  # noqa: F403 - all that is there
 
-__all__ = [
-    "DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", "get_default_dynamic_quant_module_mappings",
-    "quantize_dynamic",
-]  # fmt: skip
+__all__: list[str] = []
+__all__ += quantization.__all__

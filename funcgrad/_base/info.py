@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.naming import WrittenInC, c_class_name
+from funcgrad._base.quantized_dtypes import quantized_dtype
 
 
 class _Limits:
@@ -92,5 +93,5 @@ def _limits_of_floats(kind: dtypes.dtype) -> dict[str, Any]:
 
 @functools.cache
 def _limits_of_integers(kind: dtypes.dtype) -> dict[str, Any]:
-    known = np.iinfo(kind.numpy)
+    known = np.iinfo(kind.integers if isinstance(kind, quantized_dtype) else kind.numpy)
     return {"bits": known.bits, "max": int(known.max), "min": int(known.min), "dtype": kind.name}

@@ -42,3 +42,5 @@ class qscheme(Word):  # noqa: N801 - torch's own spelling
 
 qint8, quint8, qint32 = quantized_dtype("qint8", "i1"), quantized_dtype("quint8", "u1"), quantized_dtype("qint32", "i4")
 per_tensor_affine, per_tensor_symmetric = qscheme("per_tensor_affine"), qscheme("per_tensor_symmetric")
+per_channel_affine, per_channel_symmetric = qscheme("per_channel_affine"), qscheme("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")

@@ -25,7 +25,10 @@ def fake_quantize_per_tensor_affine(
 
     The gradient passes straight through where nothing was clamped. Raises RuntimeError for an empty range.
     """
-    return _on_grid(input, scale, zero_point, quant_min, quant_max)
+    for given in (scale, zero_point):
+        if np.size(given) != 1:
+            raise RuntimeError(f"a Tensor with {np.size(given)} elements cannot be converted to Scalar")
+    return _on_grid(input, jnp.reshape(scale, ()), jnp.reshape(zero_point, ()), quant_min, quant_max)
 
 
 @op(grad="FakeQuantizePerChannelAffineCachemaskBackward0", names="fake_quantize_per_channel_affine")
@@ -43,8 +46,10 @@ def _on_grid(input: Array, scale: Array, zero_point: Array, quant_min: int, quan
         raise RuntimeError(f"`quant_min` should be less than or equal to `quant_max`, got {quant_min} and {quant_max}")
     values = lax.stop_gradient(input)
     scale = lax.stop_gradient(jnp.asarray(scale, np.float32))
+    between = jnp.issubdtype(jnp.asarray(zero_point).dtype, jnp.inexact)  # zero lies between two integers
     zero_point = jnp.asarray(zero_point).astype(np.float32)
-    rounded = lax.round(values * (np.float32(1) / scale), lax.RoundingMethod.TO_NEAREST_EVEN) + zero_point
+    shifted = values * (np.float32(1) / scale) + (zero_point if between else 0)
+    rounded = lax.round(shifted, lax.RoundingMethod.TO_NEAREST_EVEN) + (0 if between else zero_point)
     on_grid = ((jnp.clip(rounded, quant_min, quant_max) - zero_point) * scale).astype(input.dtype)
     is_inside = (rounded >= quant_min) & (rounded <= quant_max)
     return on_grid + jnp.where(is_inside, input - values, jnp.zeros_like(input))

@@ -8,13 +8,16 @@ from pathlib import Path
 import torch
 
 from tests.ao.models import models, outcome
+from tests.ao.watching import outcomes
 
-RECORDED = Path(__file__).parent / "recorded" / "dynamic.json"
+RECORDED = Path(__file__).parent / "recorded"
 
 
 def main() -> None:
-    """Write the recorded file."""
-    RECORDED.write_text(json.dumps({name: outcome(torch, name) for name in models(torch)}) + "\n")
+    """Write the recorded files."""
+    layers = {name: outcome(torch, name) for name in models(torch)}
+    (RECORDED / "dynamic.json").write_text(json.dumps(layers) + "\n")
+    (RECORDED / "watching.json").write_text(json.dumps(outcomes(torch)) + "\n")
 
 
 if __name__ == "__main__":

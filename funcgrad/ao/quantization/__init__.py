@@ -1,5 +1,7 @@
 """torch.ao.quantization: `quantize_dynamic`, which gives the layers of a trained model 8-bit weights.
 
+Observers and `FakeQuantize` are there for training with rounded numbers; static models of integers are not.
+
 >>> model = nn.Sequential(nn.Linear(4, 2), nn.ReLU())
 >>> quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
 Sequential(
@@ -18,6 +20,10 @@ from funcgrad import nn
 from funcgrad._base.quantized_dtypes import qint8
 from funcgrad._base.warning import warn
 from funcgrad.ao.nn.quantized import dynamic
+from funcgrad.ao.quantization import fake_quantize, observer, qconfig
+from funcgrad.ao.quantization.fake_quantize import *  # noqa: F403
+from funcgrad.ao.quantization.observer import *  # noqa: F403
+from funcgrad.ao.quantization.qconfig import *  # noqa: F403
 from funcgrad.ao.stubs import DeQuantStub, QConfig, QuantStub, QuantWrapper
 from funcgrad.nn.module import Module
 
@@ -25,6 +31,9 @@ __all__ = [
     "DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", "get_default_dynamic_quant_module_mappings",
     "quantize_dynamic",
 ]  # fmt: skip
+__all__ += fake_quantize.__all__
+__all__ += observer.__all__
+__all__ += qconfig.__all__
 _DEPRECATED = (
     "torch.ao.quantization is deprecated and will be removed in 2.10. \n"
     "For migrations of users: \n"
