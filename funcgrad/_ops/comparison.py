@@ -162,9 +162,10 @@ def logical_xor(input: Array, other: Array) -> Array:
 
 def _on_bits(name: str, function: Callable[[Array, Array], Array], input: Array, other: Array) -> Array:
     """Apply a function of bits. Raises NotImplementedError for floats, as torch has no kernel for them."""
+    input, other = broadcast(input, other)
     if not is_integer(input):
         raise no_kernel(f"{name}_cpu", input)
-    return function(*broadcast(input, other))
+    return function(input, other)
 
 
 _AND_NAMES = "bitwise_and .bitwise_and .bitwise_and_ .__and__ .__rand__ .__iand__"

@@ -226,9 +226,7 @@ def multi_dot(tensors: Arrays) -> Array:
 
 def _crossed(input: Array, other: Array, dim: int) -> Array:
     if input.ndim != other.ndim:
-        raise RuntimeError(
-            f"linalg.cross: inputs must have the same number of dimensions. Got {input.ndim} and {other.ndim}"
-        )
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     place = dim_of(input.ndim, dim)
     if input.shape[place] != 3 or other.shape[place] != 3:
         raise RuntimeError(

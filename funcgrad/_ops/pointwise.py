@@ -345,6 +345,8 @@ def nan_to_num(
     """Put numbers for NaN (0) and the infinities (the dtype's largest and smallest). Their gradient is 0."""
     if is_integer(input):
         return input
+    if input.dtype.kind == "c":
+        return lax.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (lax.real(input), lax.imag(input))))
     limits = jnp.finfo(input.dtype)
     high = limits.max if posinf is None else posinf
     low = limits.min if neginf is None else neginf

@@ -35,12 +35,12 @@ def _same_scalar(a: Array, b: Array) -> None:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    same_kind(a, b)
     if a.shape[-1] != b.shape[0]:
         rows = math.prod(a.shape[:-1])
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{a.shape[-1]} and {b.shape[0]}x{b.shape[1]})"
         )
+    same_kind(a, b)
     return jnp.matmul(a, b)
 
 
@@ -62,25 +62,25 @@ def _dot_product(a: Array, b: Array, name: str = "dot") -> Array:
 
 
 def _matrix_times_vector(a: Array, b: Array) -> Array:
+    rows = math.prod(a.shape[:-1])
+    if a.shape[-1] != b.size:
+        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.size})")
     if a.dtype != b.dtype:
         kinds = f"{scalar_name(b)}, {scalar_name(a)}, and {scalar_name(b)}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds}")
     if a.dtype == bool:
         raise NotImplementedError("\"addmv_impl_cpu\" not implemented for 'Bool'")
-    rows = math.prod(a.shape[:-1])
-    if a.shape[-1] != b.size:
-        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.size})")
     return jnp.matmul(a, b)
 
 
 def _batched_product(a: Array, b: Array) -> Array:
-    _same_scalar(a, b)
     batch = math.prod(broadcast_shape(a.shape[:-2], b.shape[:-2]))
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a.shape[-1]}] but got: "
             f"[{batch}, {b.shape[-2]}]."
         )
+    _same_scalar(a, b)
     return jnp.matmul(a, b)
 
 
@@ -162,12 +162,12 @@ def _is_batch(batch1: Array, batch2: Array) -> None:
     for place, batch in enumerate((batch1, batch2), 1):
         if batch.ndim != 3:
             raise RuntimeError(f"batch{place} must be a 3D tensor")
-    _same_scalar(batch1, batch2)
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] "
             f"but got: [{batch2.shape[0]}, {batch2.shape[1]}]."
         )
+    _same_scalar(batch1, batch2)
 
 
 @op(grad="MvBackward0")
@@ -282,10 +282,10 @@ def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Scalar = 1, alpha: Sc
 
     Shape: input broadcasts to (n, p), mat1 (n, m), mat2 (m, p), result (n, p).
     """
+    _same_as_second(input, mat1, mat2)
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
-    _same_as_second(input, mat1, mat2)
     return _added(input, _matrix_product(mat1, mat2), beta, alpha)
 
 
@@ -394,13 +394,13 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
         return product if bias is None else product + bias
     if bias is not None:
         _same_as_second(bias, input, weight)
-    same_kind(input, weight)
     if input.shape[-1] != weight.shape[1]:
         rows = math.prod(input.shape[:-1])
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {weight.shape[1]}x"
             f"{weight.shape[0]})"
         )
+    same_kind(input, weight)
     product = lax.dot_general(input, weight, (((input.ndim - 1,), (1,)), ((), ())))
     if bias is None:
         return product

@@ -304,7 +304,7 @@ _SMALLEST_SHARE = 2.0**-53  # of a sum of doubles that a term still changes
 def _zeta(s: Array, q: Array) -> Array:
     """Sum the terms whose base is negative one by one: lax.zeta goes no further than nine terms."""
     s, q = broadcast(s, q)
-    is_pole = (s == 1) | ((s > 1) & (q <= 0) & (q == lax.floor(q)))
+    is_pole = (s == 1) | (~(s < 1) & (q <= 0) & (q == lax.floor(q)))
     is_defined = (s > 1) & ((q > 0) | (s == lax.floor(s)))
     count = jnp.where(is_defined & ~is_pole & (q < 0), -lax.floor(q), 0)
 
