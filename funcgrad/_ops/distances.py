@@ -32,7 +32,7 @@ def normalize(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(input)}"
         )
     length = vector_size(input, p, dims_of(input, dim), True)
-    return input / jnp.where(length >= eps, length, jnp.full_like(length, eps))
+    return input / jnp.where(length < eps, jnp.full_like(length, eps), length)  # of NaN, NaN
 
 
 def _shown(name: str) -> tuple:

@@ -23,9 +23,9 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import generator
 
 __all__ = [
-    "CheckpointError", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "check_backward_validity", "checkpoint",
+    "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 _CHECKS = ["default", "none"]
@@ -135,6 +135,15 @@ def checkpoint(
     if not is_transformed and not _is_transformed(results):
         Block(call.run).forget(_variables(results), since)
     return results
+
+
+class CheckpointFunction:
+    """`checkpoint(function, *args, use_reentrant=True)` by the name under which some scripts apply it."""
+
+    @staticmethod
+    def apply(run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Return run_function(*args), which backward runs again; with the same random numbers, or others."""
+        return checkpoint(run_function, *args, use_reentrant=True, preserve_rng_state=preserve_rng_state)
 
 
 def checkpoint_sequential(

@@ -46,6 +46,18 @@ def test_numbers_are_those_without_it_dropout_and_all(use_reentrant: bool) -> No
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
+def test_it_is_applied_as_a_function_too() -> None:
+    x, runs = torch.tensor([1.0, 2.0], requires_grad=True), []
+
+    def cubed(x: torch.Tensor) -> torch.Tensor:
+        runs.append(len(runs))
+        return x**3
+
+    y = torch.utils.checkpoint.CheckpointFunction.apply(cubed, True, x)
+    y.sum().backward()
+    assert (x.grad.tolist(), len(runs)) == ([3.0, 12.0], 2)
+
+
 def test_the_function_runs_again_in_backward_only() -> None:
     calls = []
 
