@@ -140,7 +140,8 @@ print(own.number, hasattr(torch, "number"))
 def test_torchs_machinery_answers_libraries(tmp_path: Path) -> None:
     source = """\
 import torch
-from torch._guards import active_fake_mode, detect_fake_mode
+from torch._guards import TracingContext, active_fake_mode, detect_fake_mode
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch._utils import _get_available_device_type, _get_device_module
 from torch.nn.modules import module
 hooks = module._global_parameter_registration_hooks
@@ -149,6 +150,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 x = torch.zeros(4)
 print(torch._C._is_alias_of(x, x[1:]), torch._C._is_alias_of(x, x.clone()), active_fake_mode(), detect_fake_mode([x]))
+with unset_fake_temporarily() as left:
+    print(left, TracingContext.try_get())
+try: TracingContext.get()
+except RuntimeError as error: print(error)
 print(_get_device_module("cpu") is torch.cpu, _get_available_device_type(), type(torch.nn.Parameter) is _ParameterMeta)
 with torch.overrides.BaseTorchFunctionMode():
     print(torch._C._is_torch_function_mode_enabled())
@@ -164,7 +169,8 @@ try: _get_device_module("toaster")
 except RuntimeError as error: print(error)
 """
     assert output_of(tmp_path, source) == [
-        "True False None None", "True None True", "True", "False 0", "1", "True False",
+        "True False None None", "None None", "TracingContext.get() must be called within an ongoing trace.",
+        "True None True", "True", "False 0", "1", "True False",
         "Device 'toaster' does not have a corresponding module registered as 'torch.toaster'.",
     ]  # fmt: skip
 
