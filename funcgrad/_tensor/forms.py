@@ -11,6 +11,7 @@ from funcgrad._tensor.arguments import MISSING
 
 _DTYPE = "*, torch.dtype dtype = None"
 _OUT = "*, Tensor out = None"
+_DRAWN = "*, torch.Generator generator = None, Tensor out = None"
 _DIM, _DIMS = "int dim, bool keepdim = False", "tuple of ints dim, bool keepdim = False"
 _SPREAD = ("tuple of ints dim, bool unbiased = True, bool keepdim = False", "tuple of ints dim = None, "
            "*, Number correction = None, bool keepdim = False", "bool unbiased = True")  # fmt: skip
@@ -101,6 +102,11 @@ _FUNCTIONS = {  # where they are not those of the method with the tensor in fron
     "floor_divide": (f"Tensor input, Tensor other, {_OUT}", "Tensor input, Number other"),
     "scatter": tuple(f"Tensor input, {form}{', ' if '*' in form else ', *, '}Tensor out = None"
                      for form in _METHODS["scatter"]),
+    "normal": (
+        f"Tensor mean, Tensor std, {_DRAWN}", f"Tensor mean, float std = 1, {_DRAWN}",
+        f"float mean, Tensor std, {_DRAWN}",
+        f"float mean, float std, tuple of ints size, {_DRAWN}, torch.dtype dtype = None, torch.layout layout = None, "
+        "torch.device device = None, bool pin_memory = False, bool requires_grad = False"),
     "float_power": (f"Tensor input, Tensor exponent, {_OUT}", f"Number self, Tensor exponent, {_OUT}",
                     f"Tensor input, Number exponent, {_OUT}"),
     "pow": (f"Tensor input, Tensor exponent, {_OUT}", f"Number self, Tensor exponent, {_OUT}",

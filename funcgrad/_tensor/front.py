@@ -64,7 +64,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "scatter": "check_fits(src if value is None else value, input); check_one_source(src, input, index); "
     "warn_of_old_scatter(src, reduce)",
     "masked_fill": "require_value(value); check_fits(value, input)",
-    **dict.fromkeys(("clamp", "clip"), "check_bounds(min, max, input)"),
+    **dict.fromkeys(("clamp", "clip"), "min, max = fitting_bounds(min, max, input)"),
     "clamp_min": "check_bound(min, input)",
     "clamp_max": "check_bound(max, input)",
     "cross": "warn_of_first_three(dim)",

@@ -162,14 +162,29 @@ def check_factor(alpha: Any, input: Any, other: Any) -> None:
         check_fits(alpha, kind)
 
 
-def check_bounds(low: Any, high: Any, input: Any) -> None:
-    """RuntimeError for a bound that does not fit; NotATensor for one of numbers beside one of tensors."""
+def fitting_bounds(low: Any, high: Any, input: Any) -> tuple[Any, Any]:
+    """Return the bounds, both numbers or both tensors; beside a number a tensor without dimensions stands for one.
+
+    RuntimeError for a number that does not fit; NotATensor for one beside a tensor that has dimensions or a history.
+    """
     is_tensor = isinstance(low, Tensor)
     if is_tensor is not isinstance(high, Tensor) and low is not None and high is not None:
-        name, place, number = ("max", 3, high) if is_tensor else ("min", 2, low)
-        raise NotATensor(f"clamp(): argument '{name}' (position {place}) must be Tensor, not {c_class_name(number)}")
+        low, high = number_in(low), number_in(high)
+        if (is_tensor := isinstance(low, Tensor)) or isinstance(high, Tensor):
+            name, place, number = ("max", 3, high) if is_tensor else ("min", 2, low)
+            kind = c_class_name(number)
+            raise NotATensor(f"clamp(): argument '{name}' (position {place}) must be Tensor, not {kind}")
     check_bound(low, input)
     check_bound(high, input)
+    return low, high
+
+
+def number_in(given: Any) -> Any:
+    """Return the number that a tensor stands for where torch takes one: it has no dimensions and wants no gradient.
+
+    Anything else as it is.
+    """
+    return given.item() if isinstance(given, Tensor) and not (given.ndim or given.requires_grad) else given
 
 
 def check_bound(number: Any, input: Any) -> None:

@@ -56,6 +56,7 @@ from funcgrad.distributed.groups import (
     new_group,
     new_subgroups,
 )
+from funcgrad.distributed.groups import _rank_not_in_group as _rank_not_in_group
 from funcgrad.distributed.point_to_point import (
     P2POp,
     batch_isend_irecv,

@@ -309,6 +309,11 @@ def new_group(ranks: Sequence[int] | None = None, *_: Any, **__: Any) -> Any:
     return everyone.part(everyone.ranks if ranks is None else sorted(ranks))
 
 
+def _rank_not_in_group(group: Any) -> bool:
+    """Tell whether a group is the mark of no group: this process is in all others."""
+    return _is_no_member(group)
+
+
 def new_subgroups(
     group_size: int | None = None, group: Any = None, *_: Any, **__: Any
 ) -> tuple[ProcessGroup, list[ProcessGroup]]:

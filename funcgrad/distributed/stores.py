@@ -6,7 +6,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from funcgrad.distributed.shelves import (
     DistBackendError,
@@ -36,6 +36,9 @@ class Store:
     def __init__(self, *_: Any, **__: Any) -> None:
         self._shelf: Any = Shelf()
         self.timeout = timedelta(minutes=5)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"cannot pickle 'torch._C._distributed_c10d.{type(self).__name__}' object")
 
     def set(self, key: str, value: str | bytes) -> None:
         """Keep a value."""

@@ -20,8 +20,9 @@ from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.call import call, write_out
+from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.overriding import all_ask
-from funcgrad._tensor.refused_numbers import require
+from funcgrad._tensor.refused_numbers import number_in, require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, implicit, sampling
 from funcgrad.random.draw import Sampler, draw_each, has_history, require_floating, with_zero_gradient
@@ -116,17 +117,17 @@ def normal(
 ) -> Tensor:  # fmt: skip
     """Return numbers from N(mean, std^2): numbers and a size, or tensors whose shapes broadcast. RuntimeError: std < 0.
 
+    With a size a tensor without dimensions that wants no gradient stands for its number; TypeError for other tensors.
+
     As in torch no gradient reaches mean and std (it is zero); mean + std * randn_like(std) has one.
     """
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+    if size is None and (isinstance(mean, Tensor) or isinstance(std, Tensor)):
         drawn = _normal_around(mean, std, generator)
         return drawn if out is None else write_out(out, drawn)
-    if not isinstance(size, (tuple, list)):
-        raise TypeError(
-            "normal() received an invalid combination of arguments - got "
-            f"({type(mean).__name__}, {type(std).__name__}, {type(size).__name__}), "
-            "but expected a Tensor for mean or std, or a tuple of ints as size"
-        )
+    given = [("", x) for x in (mean, std, size) if x is not None]
+    mean, std = number_in(mean), number_in(std)
+    if not isinstance(size, (tuple, list)) or isinstance(mean, Tensor) or isinstance(std, Tensor):
+        raise refused_forms("normal", given)
     require_std(std)
     shape, kind = _shape("normal", (size,), {}), _dtype(dtype, out)
     require_floating(kind, "normal_kernel_cpu", complex_too=True)

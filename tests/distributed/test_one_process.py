@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -45,6 +48,8 @@ def test_a_group_of_one() -> None:
         dist.init_process_group("gloo")
     assert list(DistributedSampler([1, 2, 3], shuffle=False)) == [0, 1, 2]
     assert dist.get_world_size(dist.new_group([0])) == 1
+    groups = None, dist.new_group([0]), dist.GroupMember.NON_GROUP_MEMBER
+    assert [dist._rank_not_in_group(group) for group in groups] == [False, False, True]
 
 
 @pytest.mark.usefixtures("group")
@@ -170,6 +175,12 @@ def test_stores_of_one_place_share_what_is_set() -> None:
     assert second.delete_key("key") and not second.delete_key("key")
     with pytest.raises(dist.DistStoreError, match="nobody set key"):
         second.wait(["k/ey", "key"])
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_store_is_not_copied(copied: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"cannot pickle 'torch._C._distributed_c10d.HashStore' object"):
+        copied(dist.HashStore())
 
 
 def test_the_rank_on_this_machine_is_what_the_launcher_says(monkeypatch: pytest.MonkeyPatch) -> None:
