@@ -55,10 +55,11 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 @function()
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: the first tensor varies along the rows ("ij") or the columns ("xy")."""
+    """Return the coordinates of a grid, one for each tensor: the first varies along rows ("ij") or columns ("xy")."""
     if indexing is None:
         warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
-    return call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
+    grid = call(TABLE["meshgrid"], tuple(_listed("meshgrid", tensors)), (indexing or "ij",))
+    return grid if isinstance(grid, tuple) else (grid,)
 
 
 @function()
