@@ -41,16 +41,17 @@ class View:
     since: the alias that the base had when the view was made; a Former for a tensor that took its shape in place.
     is_detached: whether it is what a view was detached to, which is no view in torch's eyes.
     mode: "no_grad" or "inference_mode" where it was made in such a block.
-    place: which it is of several views that one call gave.
+    place: which it is of several views that one call gave. depth: how many views there are up to the whole.
     """
 
-    __slots__ = ("holder", "inputs", "is_detached", "mode", "op", "place", "seen", "since", "statics")
+    __slots__ = ("depth", "holder", "inputs", "is_detached", "mode", "op", "place", "seen", "since", "statics")
 
     def __init__(
         self, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable | None
     ) -> None:
         self.holder, self.op, self.inputs, self.statics, self.seen = base, op, inputs, statics, seen
         self.since: View | Cell | Former | None = base._alias
+        self.depth: int = self.since.depth + 1 if type(self.since) is View else 1
         self.is_detached = False
         self.mode = None if thread.grad else "inference_mode" if thread.inference else "no_grad"
         self.place: int | None = None
@@ -94,11 +95,15 @@ class View:
         base = self.holder
         alias = base._alias
         if alias is not None:
-            if type(alias) is View and alias.is_renaming:
+            if type(alias) is View:
                 base = self.base
-                alias = base._alias
-            if alias is not None:
+                _refresh_from_the_whole_on(base)
+            else:
                 alias.refresh(base)
+        self._read(tensor, base)
+
+    def _read(self, tensor: Tensor, base: Tensor) -> None:
+        """Read the base again if it was bound anew; the base is as it should be."""
         seen, now = self.seen, base._variable
         if now is seen:
             return
@@ -140,6 +145,22 @@ class View:
             written = Variable(written.value, old.node, old.index)
         write(base, written)
         self.refresh(tensor)
+
+
+def _refresh_from_the_whole_on(tensor: Tensor) -> None:
+    """Refresh what a tensor is a view of, then the tensor: there may be more names than Python's stack has room for."""
+    names = [tensor]
+    while type(alias := names[-1]._alias) is View:
+        names.append(alias.base)
+    if alias is not None:
+        alias.refresh(names[-1])
+    base = names.pop()
+    while names:
+        name = names.pop()
+        view = name._alias
+        assert type(view) is View
+        view._read(name, base)
+        base = name
 
 
 class Cell:
@@ -230,12 +251,77 @@ def refuse_repeated(tensor: Tensor) -> None:
 
 def strides_of(tensor: Tensor) -> Strides:
     """Return the strides in elements."""
-    shape, alias = tuple(tensor.shape), tensor._alias
+    views, base = list[tuple[View, tuple[int, ...]]](), tensor
+    while type(alias := base._alias) is View:
+        views.append((alias, tuple(base.shape)))
+        base = alias.base
+    shape = tuple(base.shape)
+    strides = dense_strides(shape, base._variable.value.aval.order)
+    for view, shown in reversed(views):
+        found = strides_of_view(view.op.name, view.statics, shape, strides, shown)
+        shape, strides = shown, found or dense_strides(shown)
+    return strides
+
+
+def offset_of(tensor: Tensor) -> int:
+    """Return where in its storage the tensor begins. A place given by a tensor counts as 0: it is not known here."""
+    alias = tensor._alias
     if type(alias) is not View:
-        return dense_strides(shape, tensor._variable.value.aval.order)
-    base = alias.base
-    found = strides_of_view(alias.op.name, alias.statics, tuple(base.shape), strides_of(base), shape)
-    return found or dense_strides(shape)
+        return 0
+    start, name, steps = offset_of(alias.base), alias.op.name, strides_of(alias.base)
+    if alias.base.dtype is not tensor.dtype:
+        start = start * alias.base.dtype.itemsize // tensor.dtype.itemsize + (name == "imag")
+    if name in ("select", "slice", "narrow") and type(alias.inputs[0]) is int:
+        dim = alias.statics[0]
+        return start + alias.inputs[0] % max(alias.base.shape[dim], 1) * steps[dim]
+    if name == "diagonal":
+        offset, dim1, dim2 = (*alias.statics, *(0, 0, 1)[len(alias.statics) :])
+        return start + (offset * steps[dim2] if offset >= 0 else -offset * steps[dim1])
+    if name == "as_strided" and len(alias.statics) > 2:
+        return alias.statics[2] or 0
+    return start
+
+
+def show(
+    tensor: Tensor, base: Tensor, op: Op, inputs: tuple[Any, ...], statics: tuple[Any, ...], seen: Variable
+) -> None:
+    """Let `tensor` be a view of a base: of the whole itself, by strides, where many views lie in between.
+
+    A loop that takes `x = x[1:]` thousands of times would else ask thousands of names whether they were written to.
+    """
+    tensor._alias = view = View(base, op, inputs, statics, seen)
+    if view.depth % _DEEP == 0 and (direct := _of_the_whole(tensor)) is not None:
+        tensor._alias = direct
+
+
+_DEEP = 16  # views one after the other
+_NOT_BY_STRIDES = frozenset((  # these show other numbers, or some several times
+    "broadcast_to", "conj", "expand", "imag", "real", "select_at", "tensor_unfold", "view_as_complex", "view_as_real",
+    "view_dtype",
+))  # fmt: skip
+
+
+def _of_the_whole(tensor: Tensor) -> View | None:
+    """Return the view of the whole that shows what views of views show; None where strides do not tell.
+
+    Whether it may be written to where there is a history is what the first of them says, up to a detached one.
+    """
+    mode, place, is_free, base = None, None, False, tensor
+    while type(view := base._alias) is View:
+        is_placed = any(type(each) is not int for each in view.inputs)  # by numbers that are not known here
+        if view.is_renaming or view.op.name in _NOT_BY_STRIDES or is_placed:
+            return None
+        if mode is None and place is None and not is_free:
+            mode, place = view.mode, view.place
+        is_free = is_free or view.is_detached
+        base = view.base
+    known = base._variable.value.aval
+    if known.order is not None or known.dtype.is_complex:
+        return None
+    layout = tuple(tensor.shape), strides_of(tensor), offset_of(tensor)
+    direct = View(base, TABLE["as_strided"], (), layout, base._variable)
+    direct.mode, direct.place = mode, place
+    return direct
 
 
 def former_of(tensor: Tensor) -> Tensor:

@@ -34,7 +34,7 @@ from funcgrad._tape.modes import thread
 from funcgrad._tape.nodes import rename_node
 from funcgrad._tape.underivable import written
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, write
+from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename, show, write
 from funcgrad._tensor.autocasting import Autocast, cast_inputs
 from funcgrad._tensor.selected_later import Selection, changed_later, computed_later
 from funcgrad._tensor.strict import guard
@@ -223,7 +223,7 @@ def repr_like_torch(self: Any) -> str:
 def _view(op: Op, inputs: Sequence[Any], variables: list[Any], statics: tuple[Any, ...], result: Variable) -> Tensor:
     base = inputs[0]
     named = Tensor._of(result)
-    named._alias = View(base, op, tuple(variables[1:]), statics, variables[0])
+    show(named, base, op, tuple(variables[1:]), statics, variables[0])
     return named
 
 

@@ -24,7 +24,7 @@ from funcgrad._program.value import Aval, Recipe, aval, constant, of_array
 from funcgrad._program.waiting import on_host
 from funcgrad._tape.apply import apply
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View, refuse_repeated
+from funcgrad._tensor.aliases import refuse_repeated, show
 from funcgrad._tensor.call import call, cast
 from funcgrad._tensor.creation import full
 from funcgrad._tensor.data import from_data
@@ -266,7 +266,7 @@ def _taken_on_host(part: Tensor, variable: Variable, place: int, dim: int) -> Te
         return np.array(on_host(numbers_of(whole))[(*[_ALL] * dim, place)])  # by now they may be on the GPU
 
     taken = Tensor._of(Variable(constant(Recipe(op, (whole, place), (dim,), host), _without(whole.aval, dim))))
-    taken._alias = View(part, op, (place,), (dim,), variable)
+    show(taken, part, op, (place,), (dim,), variable)
     return taken
 
 
@@ -313,7 +313,7 @@ def _end_on_host(part: Tensor, variable: Variable, dim: int, start: int, step: i
     """Return x[-n:] of whole numbers that the host has: what reads the end of a growing text is always one program."""
     end = host_numbers(variable.value)[(*[_ALL] * dim, slice(start, None, step))]  # type: ignore[index]  # it has them
     taken = Tensor._of(Variable(of_array(end)))
-    taken._alias = View(part, TABLE["slice"], (start,), (dim, end.shape[dim], step), variable)
+    show(taken, part, TABLE["slice"], (start,), (dim, end.shape[dim], step), variable)
     return taken
 
 

@@ -20,7 +20,7 @@ from funcgrad._program.trie import known_end_to_end, signature_of
 from funcgrad._program.value import CONSTANT, Aval, Recipe, Value, constant, of_array
 from funcgrad._tape.nodes import GradSlot
 from funcgrad._tape.variable import Variable
-from funcgrad._tensor.aliases import View
+from funcgrad._tensor.aliases import show
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import host_numbers, in_dtype, is_on_host, is_short_text
 from funcgrad._tensor.placement import device_of
@@ -71,7 +71,7 @@ def call_near(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> A
     if made is None:
         return call(op, inputs, statics)
     if op.write_back is not None:
-        made._alias = View(inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
+        show(made, inputs[0], op, (), statics, variables[0])  # type: ignore[arg-type]  # not None either
     return made
 
 

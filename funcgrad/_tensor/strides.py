@@ -15,7 +15,7 @@ from funcgrad._base.layouts import ORDERS, channels_last, channels_last_3d, cont
 from funcgrad._ops.strides import agree, dense_strides, is_channels_last, order_of, viewed
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import LiftedValue
-from funcgrad._tensor.aliases import Strides, View, in_order, strides_of
+from funcgrad._tensor.aliases import Strides, View, in_order, offset_of, strides_of
 from funcgrad._tensor.call import call
 from funcgrad._tensor.tensor import Tensor
 
@@ -122,22 +122,3 @@ def storage_order(tensor: Tensor) -> tuple[int, ...] | None:
     if type(tensor._alias) is not View:
         return tensor._variable.value.aval.order
     return order_of(tuple(tensor.shape), strides_of(tensor))
-
-
-def offset_of(tensor: Tensor) -> int:
-    """Return where in its storage the tensor begins. A place given by a tensor counts as 0: it is not known here."""
-    alias = tensor._alias
-    if type(alias) is not View:
-        return 0
-    start, name, steps = offset_of(alias.base), alias.op.name, strides_of(alias.base)
-    if alias.base.dtype is not tensor.dtype:
-        start = start * alias.base.dtype.itemsize // tensor.dtype.itemsize + (name == "imag")
-    if name in ("select", "slice", "narrow") and type(alias.inputs[0]) is int:
-        dim = alias.statics[0]
-        return start + alias.inputs[0] % max(alias.base.shape[dim], 1) * steps[dim]
-    if name == "diagonal":
-        offset, dim1, dim2 = (*alias.statics, *(0, 0, 1)[len(alias.statics) :])
-        return start + (offset * steps[dim2] if offset >= 0 else -offset * steps[dim1])
-    if name == "as_strided" and len(alias.statics) > 2:
-        return alias.statics[2] or 0
-    return start

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 import funcgrad as torch
-from funcgrad import nn
+from funcgrad import explain, nn
 
 
 def test_all_names_of_a_storage_are_shared() -> None:
@@ -223,3 +223,59 @@ def test_a_copy_has_an_address_of_its_own_and_a_write_keeps_it() -> None:
     copies[1].load_state_dict(model.state_dict())
     assert [each.weight.data_ptr() for each in copies] == asked
     assert copies[2].weight[1].data_ptr() - asked[2] == 8
+
+
+def test_a_view_of_thousands_of_views_is_one_of_the_whole() -> None:
+    whole = torch.arange(5000.0)
+    rest = whole
+    for _ in range(1200):
+        rest = rest[1:]
+    rest[0] = -1
+    whole[1201] = -2
+    assert rest[:3].tolist() == [-1.0, -2.0, 1202.0] and whole[1200].item() == -1
+    assert (rest.stride(), rest.storage_offset(), rest._base is whole) == ((1,), 1200, True)
+    turned = torch.arange(6.0).reshape(2, 3).clone()
+    start = turned
+    for _ in range(400):
+        turned = turned.t().t()[:, :]
+    turned[0] *= 2
+    assert start.tolist() == [[0.0, 2.0, 4.0], [3.0, 4.0, 5.0]]
+    detached = whole
+    for _ in range(1100):
+        detached = detached[1:].detach()
+    detached[0] = 7
+    assert whole[1100].item() == 7
+    expanded = torch.ones(3, 1)
+    for _ in range(1100):
+        expanded = expanded.expand(3, 4)
+    assert expanded.stride() == (1, 0) and expanded.sum().item() == 12
+
+
+def test_views_of_views_stay_few_instructions() -> None:
+    torch.ones(2, requires_grad=True)  # what is called from here is recorded
+    x, depths = torch.rand(3, 4), []
+    expected = x.clone()
+    for _ in range(40):
+        x = x.t().t()
+        x[0] = x[0] * 0.5
+        depths.append(len(explain.pending().splitlines()))
+        x.sum().item()
+    expected[0] *= 0.5**40
+    assert torch.equal(x, expected)
+    assert max(depths) <= max(depths[:16]), depths
+
+
+def test_how_a_view_of_many_may_be_written_to_is_what_the_first_says() -> None:
+    base = torch.arange(100.0, requires_grad=True) * 1
+    with torch.no_grad():
+        view = base
+        for _ in range(40):
+            view = view[1:]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        view += torch.ones(60, requires_grad=True)
+    kept = base
+    for _ in range(40):
+        kept = kept[1:]
+    kept.mul_(3)
+    base.sum().backward()
+    assert base.grad_fn is not None and "CopySlices" in str(base.grad_fn.name())
