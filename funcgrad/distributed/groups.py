@@ -210,12 +210,14 @@ def init_process_group(
 
     Processes are those of torchrun (`python -m funcgrad -m torch.distributed.run`), or of `multiprocessing`, which are
     threads. They meet at MASTER_ADDR and MASTER_PORT, at "tcp://host:port", or by a store. ValueError: there is a group
-    already, or what is said of it is not enough; DistNetworkError: nobody is there.
+    already, or what is said of it is not enough; RuntimeError for other URLs; DistNetworkError: nobody is there.
     """
     here = world()
     if here.backend is not None:
         raise ValueError("trying to initialize the default process group twice!")
     url = urlsplit(init_method or "env://")
+    if url.scheme not in ("env", "tcp", "file"):
+        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
     told = parse_qs(url.query)
     size = world_size if world_size > 0 else int(told.get("world_size", [os.environ.get("WORLD_SIZE", "1")])[0])
     own = rank if rank >= 0 else int(told.get("rank", [os.environ.get("RANK", "-1" if size > 1 else "0")])[0])
@@ -239,8 +241,6 @@ def _meeting(url: SplitResult, rank: int, size: int, timeout: timedelta) -> Stor
     """Return the store of a world of several processes."""
     if url.scheme == "file":
         return FileStore(url.path, size)
-    if url.scheme not in ("env", "tcp"):
-        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
     host, port = url.hostname or os.environ.get("MASTER_ADDR"), url.port or os.environ.get("MASTER_PORT")
     for name, found in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
         if not found:
