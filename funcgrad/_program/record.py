@@ -373,6 +373,8 @@ def _admit(program: Program, value: Value, place: ref[Value], key: list[Any], in
 def _record_constant(value: Value) -> None:
     """Make a constant an instruction of the present program."""
     recipe = value.slot
+    if recipe is SHARED:  # another thread has made it meanwhile
+        raise Again
     (made,) = record(recipe.op, recipe.inputs, recipe.statics)[1]
     if made.program is thread.program:
         thread.program.leaf_slots[ref(value)] = made.slot

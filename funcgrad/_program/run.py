@@ -82,6 +82,8 @@ def force(value: Value, *, is_read: bool = True) -> None:
     if program is CONSTANT:
         _make_constant(value)
         return
+    if program is None:  # another thread has run it meanwhile
+        return
     if program is thread.program:
         fresh_program()
     run(program, value.slot if is_read else None)
