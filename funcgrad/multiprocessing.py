@@ -234,6 +234,7 @@ class SpawnContext:
             next(process for process in self.processes if process.is_alive()).join(left)
         for process in self._failed():
             index = self.processes.index(process)
+            process.join()
             if process.error is not None:
                 shown = "".join(traceback.format_exception(process.error))
                 raise ProcessRaisedException(
@@ -244,7 +245,7 @@ class SpawnContext:
 
     def _failed(self) -> list[Process]:
         """Return those that have failed, the first first."""
-        failed = [process for process in self.processes if process.failed is not None and not process.is_alive()]
+        failed = [process for process in self.processes if process.failed is not None]
         return sorted(failed, key=lambda process: process.failed or 0)
 
 
