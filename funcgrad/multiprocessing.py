@@ -6,14 +6,13 @@ Locks, events, pipes and pools are the standard library's.
 
 from __future__ import annotations
 
-import io
 import itertools
 import queue
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import (
     Array,
     AuthenticationError,
@@ -77,7 +76,7 @@ class ProcessExitedException(ProcessException):
     """A process of `spawn` left with an exit status other than 0."""
 
 
-class _Lines(io.TextIOBase):
+class _Lines:
     """A text file to which threads write whole lines, as processes do."""
 
     def __init__(self, file: Any) -> None:
@@ -90,6 +89,10 @@ class _Lines(io.TextIOBase):
         with self._lock:
             self.file.write(whole + end)
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        self.write("".join(lines))
 
     def flush(self) -> None:
         """Write what waits for the end of its line."""

@@ -170,8 +170,13 @@ class Server:
             time.sleep(_AGAIN)
 
 
+_CALLED = frozenset(name for name in vars(Shelf) if not name.startswith("_"))  # by others
+
+
 def _answer(shelf: Shelf, asked: Any) -> list[Any]:
     name, *arguments = asked
+    if name not in _CALLED:
+        return [DistStoreError.__name__, f"a store has no {name!r}"]
     try:
         return ["", getattr(shelf, name)(*arguments)]
     except DistError as error:
@@ -230,7 +235,7 @@ class Guest:
         return found
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or not hasattr(Shelf, name):
+        if name not in _CALLED:
             raise AttributeError(name)
         return lambda *arguments: self._ask(name, *arguments)
 
