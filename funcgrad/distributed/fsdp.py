@@ -165,4 +165,8 @@ def share(module: Module, group: Any = None) -> None:
         return
     module.__dict__["_shared"] = shared
     shared.take_state()
-    module.register_forward_pre_hook(lambda *_: setattr(shared, "is_awaited", is_grad_enabled()))
+    module.register_forward_pre_hook(_await_gradients)
+
+
+def _await_gradients(module: Module, _: Any) -> None:
+    module.__dict__["_shared"].is_awaited = is_grad_enabled()

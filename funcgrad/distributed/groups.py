@@ -43,6 +43,11 @@ class ProcessGroup:
         self._sent: Counter[Any] = Counter()  # messages so far, by where they go and their tag
         self._received: Counter[Any] = Counter()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self is not world().group:
+            raise TypeError("cannot pickle 'ProcessGroup' object")
+        return _of_all, ()
+
     def rank(self) -> int:
         """Return this process's place in the group."""
         return self._rank
@@ -142,6 +147,10 @@ class ProcessGroup:
         if own not in ranks:
             return GroupMember.NON_GROUP_MEMBER
         return ProcessGroup(self.store if len(ranks) > 1 else None, ranks, own, name)
+
+
+def _of_all() -> ProcessGroup | None:
+    return world().group
 
 
 class _World(type):

@@ -121,6 +121,9 @@ class Shared:
             for parameter in self._learned:
                 parameter.register_post_accumulate_grad_hook(self._note_gradient)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shared, (self.parameters, self.buffers, self.group)  # a copy of the module averages its own gradients
+
     def take_state(self) -> None:
         """Take over the parameters and buffers of rank 0."""
         if self.count > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import socket
 import subprocess
@@ -194,6 +195,20 @@ def test_gradients_that_add_up_are_averaged_once_and_others_stay_none() -> None:
     assert bias == 1.0 and first != second and both == same
     np.testing.assert_allclose(both, np.add(first, second), rtol=1e-6)  # twice each, halved
     assert unread is None and seen == 6.0 and seen_there == 12.0
+
+
+@pytest.mark.parametrize("wrap", [DistributedDataParallel, fsdp.fully_shard])
+def test_a_copy_of_a_module_averages_its_own_gradients(wrap: Callable[[nn.Module], nn.Module]) -> None:
+    def work(rank: int) -> Any:
+        torch.manual_seed(0)
+        original = wrap(Net())
+        twin = copy.deepcopy(original)
+        twin(torch.ones(1, 3) * (rank + 1)).sum().backward()
+        inner = getattr(twin, "module", twin)
+        return inner.first.bias.grad.tolist(), [p.grad for p in original.parameters()]
+
+    (first, none), (second, _) = together(work)
+    assert first == second and none == [None] * 6
 
 
 def test_gradients_go_through_collectives() -> None:
