@@ -76,7 +76,10 @@ def _root(group: ProcessGroup, what: str, rank: int | None, place: int | None) -
 
 def _counted(found: Sequence[Any], group: ProcessGroup) -> Sequence[Any]:
     if len(found) != group.size():
-        raise RuntimeError(f"expected a list of {group.size()} tensors, one for each process, but got {len(found)}")
+        plural = "s" * (group.size() > 1)
+        raise RuntimeError(
+            f"expected a list of {group.size()} tensor{plural}, one for each process, but got {len(found)}"
+        )
     return found
 
 

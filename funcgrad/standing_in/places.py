@@ -126,7 +126,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.utils.data.datapipes.iter.callable": ("funcgrad.utils.data.datapipes.iter.each",),
     "torch.utils.data.datapipes.iter.combinatorics": ("funcgrad.utils.data.datapipes.iter.ordering",),
     "torch.utils.data.datapipes.iter.combining": (
-        "funcgrad.utils.data.datapipes.iter.combining",
+        "funcgrad.utils.data.datapipes.iter.joining",
         "funcgrad.utils.data.datapipes.iter.branching",
     ),
     "torch.utils.data.datapipes.iter.filelister": ("funcgrad.utils.data.datapipes.iter.sources",),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import funcgrad as torch
 from funcgrad import distributed, hub, jit, multiprocessing, testing
-from funcgrad._base.world import World
 from funcgrad.nn import functional
 from funcgrad.utils.data import DataLoader
 from funcgrad.utils.tensorboard import writer
@@ -63,13 +63,20 @@ def test_sources_ranks_and_contexts_that_there_are_not_are_refused() -> None:
         DataLoader([1], num_workers=1, multiprocessing_context=3)  # type: ignore[arg-type]  # what is refused
 
 
-def test_collectives_refuse_ranks_and_lists_of_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(World, "backend", "gloo")
+@pytest.fixture
+def group() -> Iterator[None]:
+    distributed.init_process_group("gloo", rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+@pytest.mark.usefixtures("group")
+def test_collectives_refuse_ranks_and_lists_of_other_processes() -> None:
     x = torch.ones(2)
     for call in (lambda: distributed.broadcast(x, src=3), lambda: distributed.reduce(x, dst=3)):
         with pytest.raises(RuntimeError, match="invalid root rank: 3"):
             call()
-    with pytest.raises(RuntimeError, match="expected a list of one tensor, that of the one process, but got 2"):
+    with pytest.raises(RuntimeError, match="expected a list of 1 tensor, one for each process, but got 2"):
         distributed.all_gather([x, x], x)
     with pytest.raises(RuntimeError, match="Split sizes doesn't match total dim 0 size"):
         distributed.all_to_all_single(torch.zeros(2), x, [1], [1])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from funcgrad.utils.data.datapipes.iter.branching import DemultiplexerIterDataPipe as Demultiplexer
 from funcgrad.utils.data.datapipes.iter.branching import ForkerIterDataPipe as Forker
-from funcgrad.utils.data.datapipes.iter.combining import ConcaterIterDataPipe as Concater
-from funcgrad.utils.data.datapipes.iter.combining import MultiplexerIterDataPipe as Multiplexer
-from funcgrad.utils.data.datapipes.iter.combining import ZipperIterDataPipe as Zipper
 from funcgrad.utils.data.datapipes.iter.each import CollatorIterDataPipe as Collator
 from funcgrad.utils.data.datapipes.iter.each import FilterIterDataPipe as Filter
 from funcgrad.utils.data.datapipes.iter.each import MapperIterDataPipe as Mapper
 from funcgrad.utils.data.datapipes.iter.grouping import BatcherIterDataPipe as Batcher
 from funcgrad.utils.data.datapipes.iter.grouping import GrouperIterDataPipe as Grouper
 from funcgrad.utils.data.datapipes.iter.grouping import UnBatcherIterDataPipe as UnBatcher
+from funcgrad.utils.data.datapipes.iter.joining import ConcaterIterDataPipe as Concater
+from funcgrad.utils.data.datapipes.iter.joining import MultiplexerIterDataPipe as Multiplexer
+from funcgrad.utils.data.datapipes.iter.joining import ZipperIterDataPipe as Zipper
 from funcgrad.utils.data.datapipes.iter.ordering import SamplerIterDataPipe as Sampler
 from funcgrad.utils.data.datapipes.iter.ordering import ShardingFilterIterDataPipe as ShardingFilter
 from funcgrad.utils.data.datapipes.iter.ordering import ShufflerIterDataPipe as Shuffler
