@@ -37,7 +37,7 @@ class DistStoreError(DistError):
     """A key is not in a store."""
 
 
-_shelves: weakref.WeakSet[Shelf] = weakref.WeakSet()
+_shelves: weakref.WeakValueDictionary[int, Shelf] = weakref.WeakValueDictionary()
 
 
 class Shelf:
@@ -47,7 +47,7 @@ class Shelf:
         self._kept: dict[str, bytes] = {}
         self._changed = threading.Condition()
         self._broken: str | None = None
-        _shelves.add(self)
+        _shelves[id(self)] = self
 
     def set(self, key: str, value: bytes) -> None:
         """Keep a value."""
@@ -153,12 +153,15 @@ class Server:
             host.start()
 
     def _serve(self, guest: socket.socket) -> None:
-        """Do what a guest asks until it leaves. One that leaves without a word has failed."""
+        """Do what a guest asks until it leaves. One that has asked something and leaves without a word has failed."""
+        is_member = False
         try:
             while (asked := _received(guest)) != ["leave"]:
                 _send(guest, _answer(self.shelf, asked))
-        except OSError:
-            self.shelf.abort("Connection closed by peer: a process of the group has ended")
+                is_member = True
+        except (OSError, KeyError, ValueError):  # the last two: what came is none of what a `Guest` sends
+            if is_member:
+                self.shelf.abort("Connection closed by peer: a process of the group has ended")
         finally:
             guest.close()
             self._guests.discard(threading.current_thread())
@@ -185,8 +188,9 @@ def _answer(shelf: Shelf, asked: Any) -> list[Any]:
 
 def _abort_all(why: str) -> None:
     _Failures.count += 1
-    for shelf in list(_shelves):
-        shelf.abort(why)
+    for reference in _shelves.valuerefs():  # a list: other threads may add some
+        if (shelf := reference()) is not None:
+            shelf.abort(why)
 
 
 class _Failures:

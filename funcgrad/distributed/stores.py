@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from funcgrad.distributed.shelves import (
@@ -116,31 +117,52 @@ class Store:
             raise DistStoreError(f"nobody set {', '.join(missing)}, and there is no other process that could")
 
 
-class TCPStore(Store):
+class _Served(Store):
+    """A store that one process serves at a port, and others reach there."""
+
+    _is_of_one = False
+    _served: ClassVar[dict[int, Server]] = {}  # by port: what threads of this process need no connection for
+
+    def __init__(self, timeout: timedelta) -> None:
+        self.timeout = timeout
+
+    def _serve(self, host: str, port: int) -> int:
+        """Keep the values in this process; return the port."""
+        server = Server(host, port)
+        self._served[server.port], self._shelf = server, server.shelf
+        weakref.finalize(self, self._end, server.port)
+        return server.port
+
+    def _reach(self, host: str, port: int) -> None:
+        """Let the values be those that are served there."""
+        if (server := self._served.get(port)) is not None:
+            self._shelf = server.shelf
+            return
+        self._shelf = Guest(host, port, self.timeout.total_seconds())
+        weakref.finalize(self, self._shelf.close)
+
+    @classmethod
+    def _end(cls, port: int) -> None:
+        cls._served.pop(port).close()
+
+
+class TCPStore(_Served):
     """A store that one process serves (`is_master`; port 0: any that is free) and others reach by host and port.
 
     world_size: how many processes there are; the master waits for them unless told otherwise. timeout: how long to
     wait, for these and for keys. DistNetworkError: the port is taken, or nobody answers there.
     """
 
-    _is_of_one = False
-    _served: ClassVar[dict[int, Server]] = {}  # by port: what threads of this process need no connection for
-
     def __init__(
         self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,
         timeout: timedelta = timedelta(minutes=5), wait_for_workers: bool = True, *_: Any, **__: Any,
     ) -> None:  # fmt: skip
-        self.host, self.port, self.timeout = host_name, port, timeout
+        super().__init__(timeout)
+        self.host, self.port = host_name, port
         if is_master:
-            server = Server(host_name, port)
-            self.port = server.port
-            self._served[self.port] = server
-            weakref.finalize(self, self._end, self.port)
-        found = self._served.get(self.port)
-        if found is None:
-            found = Guest(host_name, port, timeout.total_seconds())
-            weakref.finalize(self, found.close)
-        self._shelf = found.shelf if isinstance(found, Server) else found
+            self.port = self._serve(host_name, port)
+        else:
+            self._reach(host_name, port)
         self.add("init/", 1)
         if is_master and wait_for_workers:
             self._wait_for_all(world_size or 1)
@@ -153,21 +175,40 @@ class TCPStore(Store):
                 raise DistStoreError(f"Timed out after waiting for {count} processes: {here} have come")
             time.sleep(_AGAIN)
 
-    @classmethod
-    def _end(cls, port: int) -> None:
-        cls._served.pop(port).close()
 
+class FileStore(_Served):
+    """A store that processes of one machine share by a file's path, in which the first of them says where it serves.
 
-class FileStore(Store):
-    """A store that threads share by its path; no file is written, so that no other process finds it."""
+    With a world of one process the values stay in it, and no file is written.
+    """
 
     _marks = 1
-    _files: ClassVar[dict[str, Shelf]] = {}
+    _files: ClassVar[dict[str, Shelf]] = {}  # of worlds of one
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
-        super().__init__()
+        super().__init__(timedelta(minutes=5))
         self.path = str(file_name)
-        self._shelf = self._files.setdefault(self.path, self._shelf)
+        if world_size == 1:
+            self._is_of_one, self._shelf = True, self._files.setdefault(self.path, Shelf())
+            return
+        try:
+            with open(self.path, "x") as file:
+                file.write(f"{self._serve('localhost', 0)}\n")
+            weakref.finalize(self, _remove, self.path)
+        except FileExistsError:
+            self._reach("localhost", self._port_there())
+
+    def _port_there(self) -> int:
+        end = time.monotonic() + self.timeout.total_seconds()
+        while not (told := Path(self.path).read_text()).endswith("\n"):
+            if time.monotonic() > end:
+                raise DistStoreError(f"{self.path} does not tell where a store is: it is from something else")
+            time.sleep(_AGAIN)
+        return int(told)
+
+
+def _remove(path: str) -> None:
+    Path(path).unlink(missing_ok=True)
 
 
 class HashStore(Store):

@@ -22,6 +22,7 @@ from funcgrad import multiprocessing, nn
 from funcgrad.distributed import fsdp
 from funcgrad.distributed import nn as differentiable
 from funcgrad.distributed.functional_collectives import all_gather_tensor, reduce_scatter_tensor
+from funcgrad.distributed.shelves import Guest
 from funcgrad.nn.parallel import DistributedDataParallel
 from funcgrad.utils.data import DistributedSampler
 
@@ -291,6 +292,40 @@ def test_a_store_is_reached_by_its_port() -> None:
     with pytest.raises(dist.DistStoreError, match="wait timeout after 18ms, keys: missing"):
         server.get("missing")
     assert time.monotonic() - start >= torch_timeout.total_seconds()
+
+
+def test_processes_meet_by_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "meeting"
+    other = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(f"""
+            import funcgrad as torch
+            from funcgrad import distributed as dist
+            dist.init_process_group("gloo", init_method="file://{path}", rank=1, world_size=2)
+            dist.all_reduce(torch.ones(1))
+            dist.destroy_process_group()
+        """)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    dist.init_process_group("gloo", init_method=f"file://{path}", rank=0, world_size=2)
+    x = torch.ones(1)
+    dist.all_reduce(x)
+    dist.destroy_process_group()
+    assert x.item() == 2 and other.wait(60) == 0
+    assert not path.exists()
+
+
+def test_whoever_only_knocks_harms_nobody() -> None:
+    server = dist.TCPStore("localhost", 0, 1, True)
+    for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"s" + bytes(8)):
+        with socket.create_connection(("localhost", server.port)) as line:
+            line.sendall(said)
+    server.set_timeout(dist.default_pg_timeout / 1e5)
+    with pytest.raises(dist.DistStoreError, match="wait timeout"):
+        server.get("missing")
+    asking = Guest("localhost", server.port, 1.0)
+    with pytest.raises(dist.DistStoreError, match="a store has no '__init__'"):
+        asking._ask("__init__")
+    asking.close()
 
 
 SCRIPT = """
