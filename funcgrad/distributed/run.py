@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
             "TORCHELASTIC_MAX_RESTARTS": args.max_restarts or 0,
         }  # fmt: skip
         processes.append(
-            subprocess.Popen(_command(args), env=_surroundings(here) | {k: str(v) for k, v in told.items()})
+            subprocess.Popen(_command(args, local), env=_surroundings(here) | {k: str(v) for k, v in told.items()})
         )
     try:
         _wait_for(processes, args.training_script)
@@ -102,8 +102,9 @@ def _meeting(args: argparse.Namespace) -> tuple[str, int]:
     return host or args.master_addr, int(port or args.master_port)
 
 
-def _command(args: argparse.Namespace) -> list[str]:
-    script = [args.training_script, *args.training_script_args]
+def _command(args: argparse.Namespace, local: int) -> list[str]:
+    told = [] if getattr(args, "use_env", True) else [f"--local-rank={local}"]
+    script = [args.training_script, *told, *args.training_script_args]
     if args.no_python:
         return script
     return [sys.executable, "-m", "funcgrad", *(["-m"] if args.module else []), *script]

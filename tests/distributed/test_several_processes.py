@@ -348,24 +348,12 @@ dist.destroy_process_group()
 """
 
 
-def launched(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [
-        "-m",
-        "funcgrad",
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc_per_node=2",
-        str(path),
-        *arguments,
-    ]
+def launched(path: Path, *arguments: str, by: str = "run") -> subprocess.CompletedProcess[str]:
+    words = ["-m", "funcgrad", "-m", f"torch.distributed.{by}", "--standalone", "--nproc_per_node=2", str(path)]
     return subprocess.run(
-        [sys.executable, *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, *words, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def test_torchrun_starts_processes(tmp_path: Path) -> None:
@@ -375,3 +363,10 @@ def test_torchrun_starts_processes(tmp_path: Path) -> None:
     failed = launched(path, "fail")
     assert failed.returncode == 1
     assert "script.py FAILED" in failed.stderr and "exitcode  : 3" in failed.stderr
+
+
+def test_the_older_launcher_tells_ranks_by_an_argument(tmp_path: Path) -> None:
+    (path := tmp_path / "script.py").write_text("import sys; sys.stdout.write(f'{sys.argv[1:]}\\n')")
+    run = launched(path, "--epochs", "2", by="launch")
+    told = sorted(run.stdout.splitlines())
+    assert told == [f"['--local-rank={rank}', '--epochs', '2']" for rank in range(2)], run.stderr
