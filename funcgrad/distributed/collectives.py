@@ -262,6 +262,24 @@ def all_to_all_single(
 
 
 @of_members
+def all_reduce_coalesced(tensors: Sequence[Any], op: Any = None, group: Any = None, async_op: bool = False) -> Any:
+    """Replace each tensor by the sum (or `op`) of those of all processes."""
+    works = [all_reduce(tensor, op, group, async_op=True) for tensor in tensors]
+    return ended(lambda: [work.wait() for work in works if work is not None], async_op)
+
+
+@of_members
+def all_gather_coalesced(
+    output_tensor_lists: Sequence[Sequence[Any]], input_tensor_list: Sequence[Any], group: Any = None,
+    async_op: bool = False,
+) -> Any:  # fmt: skip
+    """Copy each tensor of all processes into its list."""
+    pairs = zip(output_tensor_lists, input_tensor_list, strict=True)
+    works = [all_gather(results, tensor, group, async_op=True) for results, tensor in pairs]
+    return ended(lambda: [work.wait() for work in works if work is not None], async_op)
+
+
+@of_members
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
     """Wait until the devices are idle, and all processes are here."""
     group = members(group)
@@ -327,8 +345,8 @@ def scatter_object_list(
 
 
 __all__ = [
-    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
-    "all_to_all_single", "barrier", "broadcast", "broadcast_object_list", "ended", "gather", "gather_object",
-    "monitored_barrier", "of_members", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
-    "scatter_object_list",
+    "Work", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce",
+    "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "broadcast", "broadcast_object_list",
+    "ended", "gather", "gather_object", "monitored_barrier", "of_members", "reduce", "reduce_scatter",
+    "reduce_scatter_tensor", "scatter", "scatter_object_list",
 ]  # fmt: skip

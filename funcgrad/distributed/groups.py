@@ -340,6 +340,23 @@ def new_subgroups(
     return next(each for each in made if isinstance(each, ProcessGroup)), made
 
 
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]], *_: Any, **__: Any
+) -> tuple[ProcessGroup | None, list[Any]]:
+    """Return the group of this process (None: it is in none) and all groups, of these ranks each.
+
+    ValueError for no groups, and for a rank in two of them.
+    """
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen = Counter(rank for ranks in ranks_per_subgroup_list for rank in ranks)
+    twice = next((rank for rank, count in seen.items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"Rank {twice} has appeared in several subgroups")
+    made = [new_group(ranks) for ranks in ranks_per_subgroup_list]
+    return next((each for each in made if isinstance(each, ProcessGroup)), None), made
+
+
 def get_process_group_ranks(group: Any = None) -> list[int]:
     """Return the ranks of a group's members."""
     return list(members(group).ranks)

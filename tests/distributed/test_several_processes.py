@@ -137,9 +137,17 @@ def test_groups_of_some() -> None:
                 dist.all_reduce(x, group=pair)
         else:
             dist.all_reduce(x, group=pair)
-        return [x.item(), dist.get_rank(pair), dist.get_world_size(pair)]
+        own, _ = dist.new_subgroups_by_enumeration([[0, 1]])
+        both = [torch.ones(1), torch.full((2,), rank + 1.0)]
+        if own is not None:
+            dist.all_reduce_coalesced(both, group=own)
+        return [x.item(), dist.get_rank(pair), dist.get_world_size(pair), *listed(both)]
 
-    assert together(work, 3) == [[4.0, 0, 2], [2.0, -1, -1], [4.0, 1, 2]]
+    with pytest.raises(multiprocessing.ProcessRaisedException, match="Rank 0 has appeared in several subgroups"):
+        together(lambda _: dist.new_subgroups_by_enumeration([[0], [1, 0]]))
+    assert together(work, 3) == [
+        [4.0, 0, 2, [2.0], [3.0, 3.0]], [2.0, -1, -1, [2.0], [3.0, 3.0]], [4.0, 1, 2, [1.0], [3.0, 3.0]],
+    ]  # fmt: skip
 
 
 class Net(nn.Module):

@@ -10,7 +10,7 @@ _VENDOR = "one vendor's kernel by its own name; the plain function is the same c
 _INTERNAL = "torch's own machinery that happens to be without an underscore; no script of a user calls it"
 _DISPATCH = "torch's dispatcher, which does not exist here"
 _SPARSE = "sparse layouts and functions of them that are not there"
-_DISTRIBUTED = "options and errors of torch's own process groups; here JAX moves the data"
+_DISTRIBUTED = "options and errors of torch's own process groups; here a store connects processes"
 
 REASONS: tuple[tuple[str, str, str], ...] = (
     (r".*",
