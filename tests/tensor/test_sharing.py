@@ -236,7 +236,7 @@ def test_a_view_of_thousands_of_views_is_one_of_the_whole() -> None:
     assert (rest.stride(), rest.storage_offset(), rest._base is whole) == ((1,), 1200, True)
     turned = torch.arange(6.0).reshape(2, 3).clone()
     start = turned
-    for _ in range(400):
+    for _ in range(60):
         turned = turned.t().t()[:, :]
     turned[0] *= 2
     assert start.tolist() == [[0.0, 2.0, 4.0], [3.0, 4.0, 5.0]]
