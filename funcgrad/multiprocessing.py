@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from multiprocessing import (
     Array,
     AuthenticationError,
@@ -58,6 +59,7 @@ _numbers = itertools.count(1)
 _TURN = 2e-4  # seconds after which the next thread runs: in Python's 5e-3 some steps are done, for which others wait
 _LOOK = 0.05  # seconds between two looks at whether a process has failed
 _running: list[Process] = []
+_afterwards = ExitStack()  # what is put back as it was when the last of them has ended
 
 
 class ProcessException(Exception):  # noqa: N818 - torch's own spelling
@@ -100,6 +102,11 @@ class _Lines:
         with self._lock:
             self.file.write(begun)
             self.file.flush()
+
+    def give_way(self) -> None:
+        """Let the file be written to directly, unless something else has taken its place."""
+        if sys.stdout is self:
+            sys.stdout = self.file
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.file, name)
@@ -183,23 +190,19 @@ class Process(threading.Thread):
 
 
 def _begin(process: Process) -> None:
+    if not _running:
+        _afterwards.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(min(_TURN, sys.getswitchinterval()))
+        lines = sys.stdout = _Lines(sys.stdout)
+        _afterwards.callback(lines.give_way)
     _running.append(process)
-    if not isinstance(sys.stdout, _Lines):
-        sys.stdout = _Lines(sys.stdout)
-    if sys.getswitchinterval() > _TURN:
-        _chosen["interval"] = repr(sys.getswitchinterval())
-        sys.setswitchinterval(_TURN)
 
 
 def _end(process: Process) -> None:
     sys.stdout.flush()
     _running.remove(process)
-    if _running:
-        return
-    if isinstance(sys.stdout, _Lines):
-        sys.stdout = sys.stdout.file
-    if interval := _chosen.pop("interval", None):
-        sys.setswitchinterval(float(interval))
+    if not _running:
+        _afterwards.close()
 
 
 class Queue(queue.Queue[Any]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import funcgrad.distributed.collectives as plain
 from funcgrad._base.world import world
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
@@ -56,12 +55,7 @@ def all_to_all_single(
 ) -> Tensor:  # fmt: skip
     """Return, one after the other, the rows that each process has for this one."""
     of = _group(group)
-    if of is None:
-        return self
-    rows = sum(output_split_sizes) if output_split_sizes else self.shape[0]
-    result = self.new_empty((rows, *self.shape[1:]))
-    plain.all_to_all_single(result, self, output_split_sizes, input_split_sizes, of)
-    return result
+    return self if of is None else collectives.all_to_all_rows(self, output_split_sizes, input_split_sizes, of)
 
 
 all_to_all_single_autograd = all_to_all_single

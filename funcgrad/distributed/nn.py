@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import funcgrad.distributed.collectives as plain
 from funcgrad._tensor.creation import empty_like, zeros_like
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd import Function
 from funcgrad.distributed.groups import ProcessGroup, members
+
+Sizes: TypeAlias = "Sequence[int] | None"
 
 
 class _AllReduce(Function):
@@ -89,6 +92,26 @@ class _Gather(Function):
         result, gives = empty_like(gradients[0]), ctx.group.rank() == ctx.place
         plain.scatter(result, list(gradients) if gives else None, None, ctx.group, group_src=ctx.place)
         return result, None, None
+
+
+class _AllToAll(Function):
+    """The rows that each has for this one; gradients go back to whom the rows are from."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, output: Sizes, input: Sizes, group: ProcessGroup) -> Tensor:
+        ctx.output, ctx.input, ctx.group = output, input, group
+        result = tensor.new_empty((sum(output) if output else tensor.shape[0], *tensor.shape[1:]))
+        plain.all_to_all_single(result, tensor, output, input, group)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return _AllToAll.apply(gradient, ctx.input, ctx.output, ctx.group), None, None, None
+
+
+def all_to_all_rows(tensor: Tensor, output_sizes: Sizes, input_sizes: Sizes, group: Any = None) -> Tensor:
+    """Return, one after the other, the rows that each process has for this one; sizes: how many, evenly if None."""
+    return _AllToAll.apply(tensor, output_sizes, input_sizes, members(group))
 
 
 def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:

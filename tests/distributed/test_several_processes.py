@@ -21,7 +21,7 @@ from funcgrad import distributed as dist
 from funcgrad import multiprocessing, nn
 from funcgrad.distributed import fsdp
 from funcgrad.distributed import nn as differentiable
-from funcgrad.distributed.functional_collectives import all_gather_tensor, reduce_scatter_tensor
+from funcgrad.distributed.functional_collectives import all_gather_tensor, all_to_all_single, reduce_scatter_tensor
 from funcgrad.distributed.shelves import Guest
 from funcgrad.nn.parallel import DistributedDataParallel
 from funcgrad.utils.data import DistributedSampler
@@ -230,6 +230,7 @@ def test_gradients_go_through_collectives() -> None:
             lambda: differentiable.broadcast(x, 1),
             lambda: differentiable.reduce(x, 0),
             lambda: torch.cat(differentiable.gather(x, 0)),
+            lambda: all_to_all_single(x),
         ):
             (made() * (rank + 1)).sum().backward()
             results.append(x.grad.tolist())
@@ -238,10 +239,10 @@ def test_gradients_go_through_collectives() -> None:
         return [*results, gathered, reduce_scatter_tensor(x.detach(), "sum", 0).tolist()]
 
     first, second = together(work)
-    assert first[:5] == [[3.0, 3.0], [3.0, 3.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]
-    assert second[:5] == [[3.0, 3.0], [3.0, 3.0], [3.0, 3.0], [1.0, 1.0], [1.0, 1.0]]
-    assert first[5] == second[5] == [1.0, 2.0, 2.0, 3.0]
-    assert (first[6], second[6]) == ([2.0], [4.0])
+    assert first[:6] == [[3.0, 3.0], [3.0, 3.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]
+    assert second[:6] == [[3.0, 3.0], [3.0, 3.0], [3.0, 3.0], [1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]
+    assert first[6] == second[6] == [1.0, 2.0, 2.0, 3.0]
+    assert (first[7], second[7]) == ([2.0], [4.0])
 
 
 def test_each_process_has_its_part_of_the_data_and_its_own_random_numbers() -> None:
