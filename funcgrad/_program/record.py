@@ -63,13 +63,7 @@ class Program:
         self.finds = False
         self.failure: BaseException | None = None
         self.let_go()
-        _programs[id(self)] = self
-
-    def others_that_read(self, places: Sequence[ref[Value]]) -> list[bool]:
-        """Tell for each place whether another program reads it too, that of another thread."""
-        others = [program() for program in _programs.valuerefs()]  # a list: other threads may add some
-        read = [other.leaf_slots for other in others if other is not None and other is not self and other.leaf_slots]
-        return [any(place in slots for slots in read) for place in places]
+        programs[id(self)] = self
 
     def let_go(self) -> None:
         """Hold nothing: at the start, and once the results are with their Values."""
@@ -87,7 +81,7 @@ class Program:
         self.outcome: list[Any] = []
 
 
-_programs: WeakValueDictionary[int, Program] = WeakValueDictionary()  # of all threads, being recorded or run
+programs: WeakValueDictionary[int, Program] = WeakValueDictionary()  # of all threads, being recorded or run
 
 
 class AtFirst:

@@ -29,7 +29,7 @@ from funcgrad._program.journal import Compile, Journal, Run, user_line
 from funcgrad._program.plan import Plan, plan
 from funcgrad._program.process import check_process
 from funcgrad._program.reasons import reason
-from funcgrad._program.record import Program, fresh_program, stop_looking, thread
+from funcgrad._program.record import Program, fresh_program, programs, stop_looking, thread
 from funcgrad._program.renting import as_of_now
 from funcgrad._program.trie import Call, forest
 from funcgrad._program.value import CONSTANT, Value, aval_of
@@ -141,8 +141,9 @@ def _look_who_holds(program: Program) -> None:
     held = map(operator.call, map(_PLACE, program.leaves))
     free = () if _observers else tuple(compress(count(), map(is_, held, repeat(None))))
     if free and thread.count > 1:  # what another thread's program reads too is not given away, but a copy
-        read = program.others_that_read([program.leaves[i][1] for i in free])
-        program.shared.update(compress(free, read))
+        alive = filter(None, map(operator.call, programs.valuerefs()))
+        others = [other.leaf_slots for other in alive if other is not program]
+        program.shared.update(i for i in free if any(program.leaves[i][1] in slots for slots in others))
     program.key = tuple(map(Value.slot.__get__, program.promised)), free
 
 
