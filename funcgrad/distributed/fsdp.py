@@ -169,4 +169,5 @@ def share(module: Module, group: Any = None) -> None:
 
 
 def _await_gradients(module: Module, _: Any) -> None:
-    module.__dict__["_shared"].is_awaited = is_grad_enabled()
+    if is_grad_enabled():
+        module.__dict__["_shared"].await_gradients()

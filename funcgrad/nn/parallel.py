@@ -79,7 +79,8 @@ class DistributedDataParallel(Replicated):
             self._shared.take_buffers()
         found = super().forward(*inputs, **kwargs)
         self.require_forward_param_sync = is_grad_enabled() and self.require_backward_grad_sync
-        self._shared.is_awaited |= self.require_forward_param_sync
+        if self.require_forward_param_sync:
+            self._shared.await_gradients()
         return found
 
     @contextmanager
@@ -133,6 +134,10 @@ class Shared:
         """Take over the buffers of rank 0."""
         if self.count > 1 and self.buffers:
             self.group.take_over(self.buffers)
+
+    def await_gradients(self) -> None:
+        """Let the next backward pass end with the mean, also where the one before it was broken off."""
+        self.is_awaited, self._is_queued = True, False
 
     def _note_gradient(self, _: Tensor) -> None:
         """Let the backward pass that runs end with the mean."""

@@ -220,6 +220,23 @@ def test_a_copy_of_a_module_averages_its_own_gradients(wrap: Callable[[nn.Module
     assert first == second and none == [None] * 6
 
 
+def test_a_backward_pass_that_was_broken_off_is_no_end_of_averaging() -> None:
+    def work(rank: int) -> Any:
+        torch.manual_seed(0)
+        net = DistributedDataParallel(Net())
+        x = torch.ones(1, 3) * (rank + 1)
+        handle = net.module.first.weight.register_hook(lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            net(x).sum().backward()
+        handle.remove()
+        net.zero_grad()
+        net(x).sum().backward()
+        return net.module.first.weight.grad.tolist()
+
+    first, second = together(work)
+    assert first == second
+
+
 def test_gradients_go_through_collectives() -> None:
     def work(rank: int) -> list[Any]:
         x = torch.tensor([1.0, 2.0], requires_grad=True)
