@@ -252,7 +252,7 @@ def _hosted(op: Any, known: Sequence[Any], statics: tuple[Any, ...], results: tu
     step = Step(op, statics, (), results, None)
     structs = [struct_of(a if type(a) is Aval else None) for a, what in zip(known, fixed, strict=True) if what is None]
     avals = [a for a in known if type(a) is Aval]
-    execute = jax.jit(function_of(step, fixed, kinds))
+    execute = function_of(op, statics, fixed, kinds)
     return on_host(execute, [step], avals, structs, limits=INSTRUCTION, is_here=True)
 
 

@@ -20,11 +20,11 @@ from funcgrad._program.host.table import NotForHost
 from funcgrad._program.journal import Compile, Journal, user_line
 from funcgrad._program.line import Loop, Step, instructions_of
 from funcgrad._program.primitives import equations_in
-from funcgrad._program.stepwise import COMPILE, PAID, as_of_xla
+from funcgrad._program.stepwise import COMPILE, COSTLY, PAID, as_of_xla, is_costly
 
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
 LEAST = 36  # instructions: fewer are compiled in a second, and XLA runs them in half the time
-_EQUATIONS = 8  # that take as long to compile as an instruction is taken to: a recurrent layer has hundreds
+_EQUATIONS = 7  # that take as long to compile as an instruction is taken to: a recurrent layer has hundreds
 _DATA = 4  # times the calls: what elements and products may cost with them
 _RUNS = 16  # what would be bought before so many runs is bought at once
 _TIMES = 8  # that a script may begin anew with the same seed, and run what it runs as it did before
@@ -94,7 +94,7 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
     instructions = size_of(line)
-    size = max(instructions, equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
+    size = max(instructions + COSTLY * _costly_in(line), equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
     if size < LEAST:
         return None
     try:
@@ -115,6 +115,11 @@ def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:
 def size_of(line: Sequence[Step | Loop]) -> int:
     """Return how many instructions XLA is given: those of a loop's body once; what is joined is read piece by piece."""
     return sum(size_of(step.body) if isinstance(step, Loop) else _written_out(step) for step in line)
+
+
+def _costly_in(line: Sequence[Step | Loop]) -> int:
+    """Return how many recurrent layers XLA is given."""
+    return sum(_costly_in(step.body) if isinstance(step, Loop) else is_costly(step) for step in line)
 
 
 def _written_out(step: Step) -> int:

@@ -1,22 +1,38 @@
-"""One instruction as a function of its arrays and numbers: all else is part of the function."""
+"""One instruction as a function of its arrays and numbers: all else is part of the function.
+
+There is one for all that compute the same, whoever asks: what an op gives, its pull-back, the programs that it is part of,
+numpy. JAX keeps what it has traced of it, so that an op is traced once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
+from funcgrad._base.bounded import Bounded
+from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._ops.table import Number
-from funcgrad._program.line import Step
+
+Fixed = Sequence[tuple[Any] | None]
+_FUNCTIONS: Bounded[Any] = Bounded(4096)  # by what they compute
 
 
-def function_of(
-    step: Step, fixed: Sequence[tuple[Any] | None], kinds: Sequence[type | None]
-) -> Callable[[list[Any]], Sequence[Any]]:
-    """Return the function; it is given arrays, and the values of numbers, in one list.
+def function_of(op: Any, statics: tuple[Any, ...], fixed: Fixed, kinds: Sequence[type | None]) -> Any:
+    """Return the jitted function; it is given arrays, and the values of numbers, in one list.
 
     fixed: for each argument (what it is,), or None where it is given. kinds: the Python types of given numbers.
     """
-    op, statics = step.op, step.statics
+    exactly = tuple([known and repr(known) for known in fixed])  # 0.0 == -0.0 == False
+    key = op, statics, get_default_dtype(), exactly, tuple(kinds)
+    return _FUNCTIONS.found(key, lambda: jax.jit(computation(op, statics, fixed, kinds)))
+
+
+def computation(
+    op: Any, statics: tuple[Any, ...], fixed: Fixed, kinds: Sequence[type | None]
+) -> Callable[[list[Any]], Sequence[Any]]:
+    """Return the function as Python has it."""
 
     def run(given: list[Any]) -> Sequence[Any]:
         rest = iter(given)
@@ -28,3 +44,17 @@ def function_of(
 
     run.__name__ = op.name
     return run
+
+
+def called(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Sequence[Any]:
+    """Compute an instruction by its function, of arrays, Numbers, and what is part of the function."""
+    given = [_is_given(x) for x in inputs]
+    kinds = [x.kind if type(x) is Number else None for x in inputs]
+    fixed = [None if g else (x,) for x, g in zip(inputs, given, strict=True)]
+    execute = function_of(op, statics, fixed, kinds)
+    return execute([x.value if type(x) is Number else x for x, g in zip(inputs, given, strict=True) if g])
+
+
+def _is_given(x: Any) -> bool:
+    """Tell whether an input is an array, or a number that an array holds; all else is part of the function."""
+    return type(x) is Number or hasattr(x, "shape")

@@ -60,11 +60,11 @@ class Single:
     __slots__ = ("is_compiled", "run", "seconds")
 
     def __init__(self, step: Step, fixed: Any, kinds: Any) -> None:
-        function = function_of(step, fixed, kinds)
+        function = function_of(step.op, step.statics, fixed, kinds)
         known = [aval for aval, a in zip(step.token[2], step.arguments, strict=True) if _is_given(a)]
         given = [aval if isinstance(aval, Aval) else None for aval in known]
         structs = list(map(struct_of, given))
-        hosted = on_host(jax.jit(function), [step], filter(None, given), structs, limits=INSTRUCTION)
+        hosted = on_host(function, [step], filter(None, given), structs, limits=INSTRUCTION)
         self.is_compiled = hosted is not None
         self.run: Callable[[list[Any]], Sequence[Any]]
         if hosted is None:
@@ -186,7 +186,7 @@ def _elements(step: Step) -> int:
 
 def _traced(function: Callable[..., Any], structs: list[Any]) -> Any:
     with jax.enable_x64(True):
-        return jax.jit(function).trace(structs).jaxpr.jaxpr
+        return function.trace(structs).jaxpr.jaxpr
 
 
 def _kind(step: Step) -> Any:

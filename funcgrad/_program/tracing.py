@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._base.bounded import Bounded
 from funcgrad._ops.table import Number
 from funcgrad._program.fission import scanned
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
-from funcgrad._program.single import function_of
+from funcgrad._program.single import called
 from funcgrad._program.trie import Constant, are_joined
 
-_FUNCTIONS: Bounded[Callable[..., Any]] = Bounded(4096)  # of single instructions, by what they compute
 _PRODUCTS = frozenset(("mul", "pow", "square"))
 Parts = Mapping[Any, bool]  # of a loop: the results that are read, and whether of any turn but the last
 
@@ -60,7 +59,10 @@ class Tracing:
                     self.products.add(i)
                 elif step.op.name == "sub" and all(map(self._is_product, step.arguments)):
                     arguments = list(map(_as_rounded, arguments))
-                self.values[i] = _computed(step, arguments) if self.once else step.op.call(arguments, step.statics)
+                # JAX traces a layer of a deep net once, and not each, and XLA is given one function for all of its kind
+                # (`python -m tests.benchmarks.loops --workloads blocks-20`).
+                compute = partial(called, step.op) if self.once else step.op.call
+                self.values[i] = compute(arguments, step.statics)
 
     def get(self, argument: Argument) -> Any:
         """Return what an argument stands for."""
@@ -129,31 +131,12 @@ class Tracing:
         return part if hasattr(part, "shape") else jnp.stack(part)
 
 
-def _computed(step: Step, arguments: Sequence[Any]) -> Sequence[Any]:
-    """Compute an instruction. The program has one function for all of its kind, which XLA puts in place of each call.
-
-    So JAX traces a layer of a deep net once, and not each (`python -m tests.benchmarks.loops --workloads blocks-20`).
-    """
-    given = [_is_given(a) for a in arguments]
-    kinds = tuple([a.kind if type(a) is Number else None for a in arguments])
-    fixed = tuple([None if g else (a,) for a, g in zip(arguments, given, strict=True)])
-    exactly = tuple([known and repr(known) for known in fixed])  # 0.0 == -0.0 == False
-    key = step.token, exactly, kinds
-    execute = _FUNCTIONS.found(key, lambda: jax.jit(function_of(step, fixed, kinds)))
-    return execute([a.value if type(a) is Number else a for a, g in zip(arguments, given, strict=True) if g])
-
-
 def _as_rounded(product: Any) -> Any:
     """Return the product such that it is not subtracted in one rounding with it: of equal products nothing remains.
 
     Otherwise x * x - y * y is below 0 for half of all y = x, and its root NaN. A comparison is what compilers leave.
     """
     return jnp.where(product == product, product, np.nan) if jnp.issubdtype(product.dtype, np.floating) else product
-
-
-def _is_given(argument: Any) -> bool:
-    """Tell whether an argument is an array, or a number that an array holds; all else is part of the function."""
-    return type(argument) is Number or hasattr(argument, "shape")
 
 
 def stretches(stack: Sequence[Argument]) -> Iterator[tuple[int, int, int]]:

@@ -20,11 +20,11 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import user_line
 from funcgrad._program.lengths.shapes import known_with_length_open
-from funcgrad._program.lengths.symbol import at
+from funcgrad._program.lengths.symbol import at, is_symbolic
+from funcgrad._program.single import computation, function_of
 from funcgrad._program.value import Aval, aval
 
 
@@ -214,13 +214,9 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if (known := known_end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
-    structs = [a.struct for a in arguments if type(a) is Aval]
-
-    def call(numbers: Any, *arrays: Any) -> tuple[Any, ...]:
-        return op.call(arguments_from(arguments, iter(arrays), numbers), statics)
-
+    compute, structs = function_on(op, arguments, statics), structs_of(arguments)
     with jax.enable_x64(True):
-        results = _explained(op, arguments, lambda: jax.eval_shape(call, NUMBER, *structs))
+        results = _explained(op, arguments, lambda: jax.eval_shape(compute, structs))
     placement = _placement_among(arguments)
     return tuple(aval(r.shape, r.dtype, placement) for r in results)
 
@@ -229,15 +225,17 @@ def _placement_among(arguments: tuple[Any, ...]) -> Any:
     return next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
 
 
-def arguments_from(arguments: tuple[Any, ...], arrays: Any, number: Any) -> list[Any]:
-    """Put arrays in the places of Avals, and `number` in those of numbers whose value is not known."""
-    return [
-        next(arrays) if type(a) is Aval
-        else Number(number, a) if isinstance(a, type)
-        else None if a is None
-        else a.number
-        for a in arguments
-    ]  # fmt: skip
+def structs_of(arguments: tuple[Any, ...]) -> list[jax.ShapeDtypeStruct]:
+    """Return shapes and dtypes of what an op's function takes: the arrays, and the numbers whose value is not known."""
+    return [a.struct if type(a) is Aval else NUMBER for a in arguments if type(a) is Aval or isinstance(a, type)]
+
+
+def function_on(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Callable[[list[Any]], Sequence[Any]]:
+    """Return what an op computes of the arrays, and the numbers whose value is not known, among such arguments."""
+    kinds = [a if isinstance(a, type) else None for a in arguments]
+    fixed = [None if type(a) is Aval or isinstance(a, type) else (a and a.number,) for a in arguments]
+    is_open = any(is_symbolic(size) for a in arguments if type(a) is Aval for size in a.shape)
+    return (computation if is_open else function_of)(op, statics, fixed, kinds)
 
 
 def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) -> Any:

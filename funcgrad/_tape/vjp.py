@@ -13,11 +13,14 @@ from functools import partial
 from typing import Any
 
 import jax
-from jax.interpreters import partial_eval
+import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.interpreters.partial_eval import dce_jaxpr
 
+from funcgrad._ops.table import Number
 from funcgrad._program.lengths.symbol import Refusal, attempted
 from funcgrad._program.record import record
-from funcgrad._program.trie import NUMBER, Constant, Signature, are_joined, arguments_from, is_open, signature_of
+from funcgrad._program.trie import Constant, Signature, are_joined, function_on, is_open, signature_of, structs_of
 from funcgrad._program.value import Aval, Value, aval
 from funcgrad._tape.nodes import drawing
 from funcgrad._tape.second_names import second_name
@@ -33,7 +36,7 @@ class Pullback:
     """
 
     __slots__ = (
-        "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used",
+        "_compute", "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used",
         "wanted",
     )  # fmt: skip
 
@@ -42,7 +45,9 @@ class Pullback:
         self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
         self.given = given or tuple(result.differentiable for result in signature.avals)
         self._grad: str | None = None
-        self.used, self.avals = self._trace()
+        self.avals = self._shown()
+        is_joined = are_joined(signature.op, signature.arguments)  # which may be so many that it takes long to trace
+        self.used, self._compute = ((), None) if is_joined else self._derived()
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
 
@@ -65,7 +70,7 @@ class Pullback:
         """Return this pull-back for a signature of other shapes, which reads the same inputs."""
         made = Pullback.__new__(type(self))
         made.signature, made.wanted, made.given = signature, wanted, given
-        made.name, made.keep, made.numbers, made._grad = self.name, self.keep, self.numbers, None
+        made.name, made.keep, made.numbers, made._grad, made._compute = self.name, self.keep, self.numbers, None, None
         made.used, made.all_used, made.reads_numbers = self.used, self.all_used, self.reads_numbers
         made.avals = tuple(signature.arguments[i] for i in wanted)
         return made
@@ -101,11 +106,9 @@ class Pullback:
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the gradients from the used inputs and the given cotangents."""
-        saved, cotangents = inputs[: len(self.used)], inputs[len(self.used) :]
-        by_place = dict(zip(self.used, saved, strict=True))
-        arguments = self.signature.arguments
-        full = [by_place[i] if i in by_place else _absent(argument) for i, argument in enumerate(arguments)]
-        return self._compute(full, cotangents)
+        if self._compute is None:
+            _, self._compute = self._derived(self.used)
+        return tuple(self._compute(*map(_as_array, inputs)))
 
     def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
         """Return where the input of this name ("self" is torch's first) stands in what was saved; None: not needed."""
@@ -137,47 +140,47 @@ class Pullback:
         if found is None:
             signature, derive = self.signature, partial(Pullback, wanted=self.wanted, given=given)
             found = _known_with_length_open(signature, key, derive) or derive(signature)
-            found.used, found.all_used = self.used, self.all_used  # it is called with what this one saved
+            if found.used != self.used:  # it is called with what this one saved
+                found.used, found.all_used, found._compute = self.used, self.all_used, None
             signature.pullbacks[key] = found
         return found
 
-    def _trace(self) -> tuple[tuple[int, ...], tuple[Aval, ...]]:
-        """Find which inputs the gradients depend on, and the gradients' shapes."""
+    def _shown(self) -> tuple[Aval, ...]:
+        """Return what is known of the gradients: each lies in memory as what it is one of."""
         arguments = self.signature.arguments
-        if are_joined(self.signature.op, arguments):
-            return (), tuple([arguments[i] for i in self.wanted])
-        structs = [a.struct for a in arguments if type(a) is Aval]
-        cotangents = [a.struct for a, given in zip(self.signature.avals, self.given, strict=True) if given]
-        places = [i for i, a in enumerate(arguments) if type(a) is Aval]
-        open_places = [i for i, a in enumerate(arguments) if isinstance(a, type)]
-
-        def compute(arrays: Any, numbers: Any, cotangents: Any) -> Any:
-            full = arguments_from(arguments, iter(arrays), None)
-            for place, number in zip(open_places, numbers, strict=True):
-                full[place] = full[place]._replace(value=number)
-            return self._compute(full, cotangents)
-
-        with jax.enable_x64(True):
-            traced = jax.make_jaxpr(compute)(structs, [NUMBER] * len(open_places), cotangents)
-        _, reads = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars))
-        read = {place for place, is_read in zip([*places, *open_places], reads, strict=False) if is_read}
         placement = next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
-        found = zip(traced.out_avals, self.wanted, strict=True)  # a gradient lies in memory as what it is one of
-        return tuple(sorted(read)), tuple(aval(v.shape, v.dtype, placement, arguments[i].order) for v, i in found)
+        inputs = [arguments[i] for i in self.wanted]
+        return tuple([aval(a.struct.shape, a.dtype.numpy, placement, a.order) for a in inputs])
 
-    def _compute(self, inputs: list[Any], cotangents: Sequence[Any]) -> tuple[jax.Array, ...]:
-        op, statics, wanted = self.signature.op, self.signature.statics, self.wanted
+    def _derived(self, taken: Sequence[int] = ()) -> tuple[tuple[int, ...], Callable[..., list[jax.Array]]]:
+        """Return which inputs the gradients depend on, and what computes these of those inputs and the cotangents.
+
+        taken: inputs that it is given whether they are needed or not.
+        """
+        signature, arguments = self.signature, self.signature.arguments
+        compute = function_on(signature.op, arguments, signature.statics)
+        places = [i for i, a in enumerate(arguments) if type(a) is Aval or isinstance(a, type)]
+        differentiated = [places.index(i) for i in self.wanted]
         outputs = [i for i, given in enumerate(self.given) if given]
 
-        def forward(*primals: Any) -> list[jax.Array]:
-            full = list(inputs)
-            for place, primal in zip(wanted, primals, strict=True):
-                full[place] = primal
-            results = op.call(full, statics)
-            return [results[i] for i in outputs]
+        def pulled(inputs: list[Any], cotangents: list[Any]) -> Any:
+            def forward(*primals: Any) -> list[jax.Array]:
+                full = list(inputs)
+                for place, primal in zip(differentiated, primals, strict=True):
+                    full[place] = primal
+                results = compute(full)
+                return [results[i] for i in outputs]
 
-        _, pull = jax.vjp(forward, *[inputs[i] for i in wanted])
-        return _conjugated(pull(_conjugated(cotangents)))
+            _, pull = jax.vjp(forward, *[inputs[i] for i in differentiated])
+            return _conjugated(pull(_conjugated(cotangents)))
+
+        cotangents = [signature.avals[i].struct for i in outputs]
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(pulled)(structs_of(arguments), cotangents)
+        always = [i in taken for i in places] + [True] * len(cotangents)
+        jaxpr, reads = dce_jaxpr(traced.jaxpr, [True] * len(self.wanted), always)
+        used = tuple([i for i, is_read in zip(places, reads, strict=False) if is_read])
+        return used, jaxpr_as_fun(ClosedJaxpr(jaxpr, traced.consts))
 
 
 class ResidualPullback(Pullback):
@@ -225,7 +228,7 @@ class ForwardHalf:
 
     def __init__(self, signature: Signature, wanted: tuple[int, ...]) -> None:
         self.signature, self.wanted = signature, wanted
-        self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "inputs"
+        self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "residuals"
         self.numbers = "folded"
         self.tree: Any = None
         self.sources: tuple[int, ...] = ()
@@ -406,6 +409,12 @@ def _conjugated(arrays: Sequence[Any]) -> Any:
     return [jax.numpy.conj(a) if a.dtype.kind == "c" else a for a in arrays]
 
 
+def _as_array(x: Any) -> Any:
+    """Return an input of an op, an array or a number, as its function takes it."""
+    found = x.value if type(x) is Number else x
+    return found if hasattr(found, "shape") else np.float64(found)
+
+
 def _place(signature: Signature, name: str) -> int:
     parameters = [p.name for p in signature.op.inputs]
     if name == "self":
@@ -418,12 +427,3 @@ def _saved_place(signature: Signature, name: str) -> int:
     if place < 0:
         raise AttributeError(f"{signature.op.name} saved nothing of {name!r}")
     return place
-
-
-def _absent(argument: Any) -> Any:
-    """Return what stands for an input that the gradients do not depend on: zeros of its shape, or the number itself."""
-    if type(argument) is Aval:
-        return jax.numpy.zeros(argument.shape, argument.dtype.numpy)
-    if isinstance(argument, type):
-        return argument(0)
-    return argument.number if type(argument) is Constant else None
