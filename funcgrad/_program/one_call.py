@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from funcgrad._base.bounded import Bounded

@@ -42,6 +42,7 @@ from funcgrad._program.planned import Plan, Seen, Sources
 from funcgrad._program.renting import Rented, rented, size_of
 from funcgrad._program.rolling import LONG, rolled
 from funcgrad._program.stepwise import (
+    AT_ONCE,
     COMPILE,
     COSTLY,
     ELEMENT,
@@ -153,11 +154,13 @@ def _planned(
 ) -> Plan:
     """Return how to run these calls. read: a result that somebody waits for. is_data: whether none has a history."""
     known = _served_as_others(part) if seen is Seen.NOT_OFTEN else None
-    return known or _planned_as_a_line(part, read, seen, is_data=is_data, finds=finds)
+    return known or _planned_as_a_line(part, read, seen, is_data=is_data, finds=finds, rents=seen < Seen.OFTEN)
 
 
-def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: bool = False, finds: bool = False) -> Plan:
-    """Return how to run these calls, none of which was run at other lengths."""
+def _planned_as_a_line(
+    part: Part, read: int | None, seen: Seen, *, is_data: bool = False, finds: bool = False, rents: bool = False
+) -> Plan:
+    """Return how to run these calls, none of which was run at other lengths. rents: whether numpy may at first."""
     line, found = line_of(part.calls, part.wanted)
     if seen is Seen.NOT_OFTEN and _may_be_taken_apart(part.avals):
         in_parts = _in_parts(line, found, part)
@@ -173,11 +176,11 @@ def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: boo
         whole = Whole(short, results, part.wanted, donated, len(part.avals))
         if whole.key in _EXECUTABLES:
             return _plan_of_whole(whole, part, sources)
-        small = _plan_if_small(whole, part, sources)
+        small = _plan_if_small(whole, part, sources, rents=rents)
         if small is not None and isinstance(small.execute, OnHost):
             return small
     served, chosen, compiled = None, None, counters.parts
-    if seen < Seen.OFTEN:
+    if seen < Seen.AGAIN:
         served = _with_room_for_others(part, line, seen)
         if isinstance(served, Plan):
             return served
@@ -189,12 +192,12 @@ def _planned_as_a_line(part: Part, read: int | None, seen: Seen, *, is_data: boo
     if chosen is not None:
         execute, note = chosen
         made = Plan(execute, (), leaves, order, is_new=counters.parts > compiled, note=note, sources=sources)
-    elif (halves := _with_loss_first(part, read, short)) is not None:
+    elif (halves := _with_loss_first(part, read, short, rents=rents)) is not None:
         made = halves
     elif whole is None:
         made = _plan_of_pieces(Whole(short, results, part.wanted, {}, len(leaves)), results, len(leaves), sources)
     else:
-        made = small or _with_pieces_apart(part, read) or _plan_of_whole(whole, part, sources)
+        made = small or _with_pieces_apart(part, read) or _plan_of_whole(whole, part, sources, rents=rents)
     if chosen is None and whole is not None and len(line) > FEW:
         note_plan(made, len(line), is_long=len(line) > SHORT)
     if served:
@@ -255,7 +258,7 @@ def _with_pieces_apart(part: Part, read: int | None) -> Plan | None:
     return _in_stages([(one, _planned(one, _inside(one, read))), (given, views)], part) if computed else views
 
 
-def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop]) -> Plan | None:
+def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop], *, rents: bool) -> Plan | None:
     """Return how to run a training step whose loss is read in two stages; None if it had better be one.
 
     Convolutions had: what they hand on would be written in torch's order of dimensions, which is not XLA's. Loops had:
@@ -267,7 +270,7 @@ def _with_loss_first(part: Part, read: int | None, short: Sequence[Step | Loop])
     halves = None if read is None or not settings.ahead else loss_first(part, read, settings.ahead)
     if halves is None:
         return None
-    return _in_stages([(half, _planned_as_a_line(half, None, Seen.OFTEN)) for half in halves], part)
+    return _in_stages([(half, _planned_as_a_line(half, None, Seen.OFTEN, rents=rents)) for half in halves], part)
 
 
 def _with_room_for_others(part: Part, line: Sequence[Step | Loop], seen: Seen) -> Plan | Refusal | None:
@@ -304,7 +307,7 @@ def _plan_of_served(served: Served, part: Part) -> Plan:
     return made
 
 
-def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
+def _plan_if_small(whole: Whole, part: Part, sources: Sources, *, rents: bool) -> Plan | None:
     """Return how to run a line that numpy may run, for it may be more than it looks; None for larger ones.
 
     None too where numpy refused another of its family, or ran many: then one executable had better serve all of these.
@@ -314,7 +317,7 @@ def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
     family = family_of(Sample(part.calls, part.avals), part.wanted)
     if family is not None and not family.may_go_to_host:
         return None
-    made = _plan_of_whole(whole, part, sources)
+    made = _plan_of_whole(whole, part, sources, rents=rents)
     if family is not None:
         family.note_host(runs=isinstance(made.execute, OnHost))
         # later ones are mostly other lengths: no word of them
@@ -322,8 +325,11 @@ def _plan_if_small(whole: Whole, part: Part, sources: Sources) -> Plan | None:
     return made
 
 
-def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
-    """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one."""
+def _plan_of_whole(whole: Whole, part: Part, sources: Sources, *, rents: bool = False) -> Plan:
+    """Return how to run a line with one executable: that of an earlier line that computes the same, if there is one.
+
+    rents: whether it may be numpy's at first.
+    """
     execute = _EXECUTABLES.get(whole.key)
     is_new = execute is None
     if execute is None:
@@ -332,7 +338,7 @@ def _plan_of_whole(whole: Whole, part: Part, sources: Sources) -> Plan:
         given, kept = ([struct_of(part.avals[i]) for i in leaves] for leaves in (whole.given, whole.kept))
         numbers = struct_of_numbers(len(part.numbers if sources is None else sources))
         inputs = given, kept, numbers
-        may_rent = _may_be_taken_apart(part.avals)
+        may_rent = rents and _may_be_taken_apart(part.avals)
         execute = (
             on_host(execute, whole.line, part.avals, *inputs)
             or (may_rent and rented(execute, whole.line, inputs, len(part.wanted)))
@@ -401,7 +407,7 @@ def _not_as_a_whole(
         return None
     execute, note = _in_steps(line, found, part, size_of(short), why)
     if why is _FOUND:
-        execute.spare = 1  # at the same lengths again: then it does come back
+        execute.spare = AT_ONCE  # at the same lengths again: then it does come back
     return execute, note
 
 

@@ -15,7 +15,7 @@ from funcgrad._program.host.running import OnHost
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.parts import InParts
 from funcgrad._program.renting import Rented
-from funcgrad._program.stepwise import InSteps
+from funcgrad._program.stepwise import AT_ONCE, InSteps
 
 # runs of one program, then it is compiled whole, as it is
 _OFTEN = {InParts: 64, AtLength: 1024}
@@ -24,11 +24,15 @@ Execute: TypeAlias = Callable[[list[Any], list[Any], Any], Sequence[Any]] | InSt
 
 
 class Seen(IntEnum):
-    """What a program that is planned is known by: nothing, or that it was run often, as it was planned then."""
+    """What a program that is planned is known by: nothing, that it came back, or that it was run often as planned then.
+
+    What was run often for want of an executable has cost a share of a compile already.
+    """
 
     NOT_OFTEN = 0
     OFTEN_WITH_AMPLE_ROOM = 1
-    OFTEN = 2
+    AGAIN = 2
+    OFTEN = 3
 
 
 class Plan:
@@ -73,8 +77,9 @@ class Plan:
     @property
     def seen(self) -> Seen:
         """What is known of the program once this plan has run as often as it might."""
-        has_ample_room = isinstance(self.execute, AtLength) and self.execute.is_ample
-        return Seen.OFTEN_WITH_AMPLE_ROOM if has_ample_room else Seen.OFTEN
+        if isinstance(self.execute, AtLength) and self.execute.is_ample:
+            return Seen.OFTEN_WITH_AMPLE_ROOM
+        return Seen.AGAIN if isinstance(self.execute, InSteps) and self.execute.spare == AT_ONCE else Seen.OFTEN
 
     @property
     def runs(self) -> int:

@@ -1,7 +1,7 @@
 """One instruction as a function of its arrays and numbers: all else is part of the function.
 
-There is one for all that compute the same, whoever asks: what an op gives, its pull-back, the programs that it is part of,
-numpy. JAX keeps what it has traced of it, so that an op is traced once.
+There is one for all that compute the same, whoever asks: what an op gives, its pull-back, the programs of which it is a
+part, numpy. JAX keeps what it has traced of it, so that an op is traced once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._ops.table import Number
 
 Fixed = Sequence[tuple[Any] | None]
-_FUNCTIONS: Bounded[Any] = Bounded(4096)  # by what they compute
+FUNCTIONS: Bounded[Any] = Bounded(4096)  # by what they compute; a pull-back's is known by itself
 
 
 def function_of(op: Any, statics: tuple[Any, ...], fixed: Fixed, kinds: Sequence[type | None]) -> Any:
@@ -26,7 +26,7 @@ def function_of(op: Any, statics: tuple[Any, ...], fixed: Fixed, kinds: Sequence
     """
     exactly = tuple([known and repr(known) for known in fixed])  # 0.0 == -0.0 == False
     key = op, statics, get_default_dtype(), exactly, tuple(kinds)
-    return _FUNCTIONS.found(key, lambda: jax.jit(computation(op, statics, fixed, kinds)))
+    return FUNCTIONS.found(key, lambda: jax.jit(computation(op, statics, fixed, kinds)))
 
 
 def computation(
@@ -53,6 +53,11 @@ def called(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Sequence
     fixed = [None if g else (x,) for x, g in zip(inputs, given, strict=True)]
     execute = function_of(op, statics, fixed, kinds)
     return execute([x.value if type(x) is Number else x for x, g in zip(inputs, given, strict=True) if g])
+
+
+def forget_functions() -> None:
+    """Begin anew: no op was traced before."""
+    FUNCTIONS.clear()
 
 
 def _is_given(x: Any) -> bool:

@@ -47,6 +47,7 @@ _PAINTED, _UNREAD = 12, 4  # instructions for each kind of op, and for each leaf
 COSTLY = 24  # instructions that a recurrent layer takes as long to compile as
 _HARDLY = 16  # parts of a whole program's compile, one of which is little beside it
 _RUNS = 4  # what may run so often before a compile is worth it costs little beside that
+AT_ONCE = 1  # runs: what is to be planned anew once it comes back
 
 _SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
 
@@ -184,7 +185,7 @@ def _elements(step: Step) -> int:
     return sum(math.prod(aval.shape) for aval in avals)
 
 
-def _traced(function: Callable[..., Any], structs: list[Any]) -> Any:
+def _traced(function: Any, structs: list[Any]) -> Any:
     with jax.enable_x64(True):
         return function.trace(structs).jaxpr.jaxpr
 

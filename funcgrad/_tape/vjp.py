@@ -20,6 +20,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from funcgrad._ops.table import Number
 from funcgrad._program.lengths.symbol import Refusal, attempted
 from funcgrad._program.record import record
+from funcgrad._program.single import FUNCTIONS
 from funcgrad._program.trie import Constant, Signature, are_joined, function_on, is_open, signature_of, structs_of
 from funcgrad._program.value import Aval, Value, aval
 from funcgrad._tape.nodes import drawing
@@ -32,22 +33,30 @@ class Pullback:
 
     Of a complex number x + iy torch's gradient is dL/dx + i dL/dy, JAX's its conjugate: both ends are conjugated.
 
-    wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it.
+    wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it,
+    those among them that were (`saved`). given: which results have a cotangent.
     """
 
     __slots__ = (
-        "_compute", "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature", "used",
-        "wanted",
+        "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature",
+        "used", "wanted",
     )  # fmt: skip
 
-    def __init__(self, signature: Signature, wanted: tuple[int, ...], given: tuple[bool, ...] | None = None) -> None:
+    def __init__(
+        self,
+        signature: Signature,
+        wanted: tuple[int, ...],
+        given: tuple[bool, ...] | None = None,
+        saved: tuple[int, ...] = (),
+    ) -> None:
         self.signature, self.wanted = signature, wanted
         self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
         self.given = given or tuple(result.differentiable for result in signature.avals)
         self._grad: str | None = None
-        self.avals = self._shown()
-        is_joined = are_joined(signature.op, signature.arguments)  # which may be so many that it takes long to trace
-        self.used, self._compute = ((), None) if is_joined else self._derived()
+        self.avals, self.used = self._shown(), saved
+        if not are_joined(signature.op, signature.arguments):  # which may be so many that it takes long to trace
+            self.used, compute = self._derived(saved)
+            FUNCTIONS.found(self, lambda: compute)
         self.all_used = len(self.used) == len(signature.arguments)
         self.reads_numbers = any(isinstance(signature.arguments[i], type) for i in self.used)
 
@@ -70,7 +79,7 @@ class Pullback:
         """Return this pull-back for a signature of other shapes, which reads the same inputs."""
         made = Pullback.__new__(type(self))
         made.signature, made.wanted, made.given = signature, wanted, given
-        made.name, made.keep, made.numbers, made._grad, made._compute = self.name, self.keep, self.numbers, None, None
+        made.name, made.keep, made.numbers, made._grad = self.name, self.keep, self.numbers, None
         made.used, made.all_used, made.reads_numbers = self.used, self.all_used, self.reads_numbers
         made.avals = tuple(signature.arguments[i] for i in wanted)
         return made
@@ -106,9 +115,8 @@ class Pullback:
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the gradients from the used inputs and the given cotangents."""
-        if self._compute is None:
-            _, self._compute = self._derived(self.used)
-        return tuple(self._compute(*map(_as_array, inputs)))
+        compute = FUNCTIONS.found(self, lambda: self._derived(self.used)[1])
+        return tuple(compute(*map(_as_array, inputs)))
 
     def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
         """Return where the input of this name ("self" is torch's first) stands in what was saved; None: not needed."""
@@ -138,10 +146,8 @@ class Pullback:
         key = (self.wanted, given)
         found = self.signature.pullbacks.get(key)
         if found is None:
-            signature, derive = self.signature, partial(Pullback, wanted=self.wanted, given=given)
+            signature, derive = self.signature, partial(Pullback, wanted=self.wanted, given=given, saved=self.used)
             found = _known_with_length_open(signature, key, derive) or derive(signature)
-            if found.used != self.used:  # it is called with what this one saved
-                found.used, found.all_used, found._compute = self.used, self.all_used, None
             signature.pullbacks[key] = found
         return found
 
@@ -152,10 +158,10 @@ class Pullback:
         inputs = [arguments[i] for i in self.wanted]
         return tuple([aval(a.struct.shape, a.dtype.numpy, placement, a.order) for a in inputs])
 
-    def _derived(self, taken: Sequence[int] = ()) -> tuple[tuple[int, ...], Callable[..., list[jax.Array]]]:
+    def _derived(self, saved: Sequence[int]) -> tuple[tuple[int, ...], Callable[..., list[jax.Array]]]:
         """Return which inputs the gradients depend on, and what computes these of those inputs and the cotangents.
 
-        taken: inputs that it is given whether they are needed or not.
+        saved: inputs that it is given whether they are needed or not.
         """
         signature, arguments = self.signature, self.signature.arguments
         compute = function_on(signature.op, arguments, signature.statics)
@@ -177,7 +183,7 @@ class Pullback:
         cotangents = [signature.avals[i].struct for i in outputs]
         with jax.enable_x64(True):
             traced = jax.make_jaxpr(pulled)(structs_of(arguments), cotangents)
-        always = [i in taken for i in places] + [True] * len(cotangents)
+        always = [i in saved for i in places] + [True] * len(cotangents)
         jaxpr, reads = dce_jaxpr(traced.jaxpr, [True] * len(self.wanted), always)
         used = tuple([i for i, is_read in zip(places, reads, strict=False) if is_read])
         return used, jaxpr_as_fun(ClosedJaxpr(jaxpr, traced.consts))

@@ -438,13 +438,13 @@ def test_a_batch_that_is_short_once_an_epoch_while_lengths_vary() -> None:
 
 def test_a_pull_back_of_some_results_is_not_derived_for_each_length(monkeypatch: pytest.MonkeyPatch) -> None:
     derived: list[str] = []
-    trace = vjp.Pullback._trace
+    derive = vjp.Pullback._derived
 
-    def noted(self: vjp.Pullback) -> Any:
+    def noted(self: vjp.Pullback, *given: Any) -> Any:
         derived.append(self.name)
-        return trace(self)
+        return derive(self, *given)
 
-    monkeypatch.setattr(vjp.Pullback, "_trace", noted)
+    monkeypatch.setattr(vjp.Pullback, "_derived", noted)
     norm = nn.BatchNorm1d(5)  # whose running averages get no gradient
     for length in (31, 34, 37, 41, 43, 46, 52, 58):
         if length == 43:

@@ -71,6 +71,19 @@ def test_nothing_is_compiled_for_a_few_steps_and_one_program_once_there_were_mor
     assert last.seconds > 0
 
 
+def test_a_recurrent_layer_takes_xla_as_long_as_many_instructions() -> None:
+    torch.manual_seed(0)
+    layer, head = nn.GRU(3, 4, 2), nn.Linear(4, 1)
+    optimizer = torch.optim.SGD([*layer.parameters(), *head.parameters()], lr=0.1)
+    with xla_compiles() as seen:
+        for _ in range(RUNS):
+            optimizer.zero_grad()
+            head(layer(torch.randn(5, 2, 3))[0]).square().mean().backward()
+            optimizer.step()
+            head.bias.item()
+    assert seen.count == 0
+
+
 def test_losses_go_on_as_if_xla_had_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     rented = trained(deep(), 3 * RUNS)
     monkeypatch.setattr(settings, "host", False)
