@@ -104,8 +104,8 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts = list[int]()
     plainly = planning._plan_of_whole
 
-    def counting(*given: Any) -> planning.Plan:
-        made = plainly(*given)
+    def counting(*given: Any, rents: bool = False) -> planning.Plan:
+        made = plainly(*given, rents=rents)
         execute: Any = made.execute
 
         def run(*arrays: Any) -> Any:
