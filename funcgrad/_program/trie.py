@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeGuard
 from weakref import WeakValueDictionary
 
@@ -214,7 +214,9 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if (known := known_end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
-    compute, structs = function_on(op, arguments, statics), structs_of(arguments)
+    is_open = any(is_symbolic(size) for a in arguments if type(a) is Aval for size in a.shape)
+    compute = (computation if is_open else function_of)(op, statics, *fixed_and_kinds(arguments))
+    structs = structs_of(arguments)
     with jax.enable_x64(True):
         results = _explained(op, arguments, lambda: jax.eval_shape(compute, structs))
     placement = _placement_among(arguments)
@@ -230,12 +232,11 @@ def structs_of(arguments: tuple[Any, ...]) -> list[jax.ShapeDtypeStruct]:
     return [a.struct if type(a) is Aval else NUMBER for a in arguments if type(a) is Aval or isinstance(a, type)]
 
 
-def function_on(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> Callable[[list[Any]], Sequence[Any]]:
-    """Return what an op computes of the arrays, and the numbers whose value is not known, among such arguments."""
+def fixed_and_kinds(arguments: tuple[Any, ...]) -> tuple[list[tuple[Any] | None], list[type | None]]:
+    """Return which arguments are part of an op's function, and the types of the numbers that it is given."""
     kinds = [a if isinstance(a, type) else None for a in arguments]
     fixed = [None if type(a) is Aval or isinstance(a, type) else (a and a.number,) for a in arguments]
-    is_open = any(is_symbolic(size) for a in arguments if type(a) is Aval for size in a.shape)
-    return (computation if is_open else function_of)(op, statics, fixed, kinds)
+    return fixed, kinds
 
 
 def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) -> Any:
