@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from funcgrad._base import layouts
+from funcgrad._base.warning import warn_once
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.call import call
 from funcgrad._tensor.functions import lookup
@@ -115,10 +116,24 @@ def as_sparse_gradcheck(gradcheck: Check) -> Check:
 def _of_type(name: str) -> Any:
     def make(*given: Any, **options: Any) -> Tensor:
         """Return the tensor with the values at the columns of the indices, in this dtype; of sizes, an empty one."""
+        _warn_of_old_name(given)
         return by_old_name(given, TYPES[name].dtype, **options)
 
     make.__name__ = make.__qualname__ = name
     return make
+
+
+def _warn_of_old_name(given: tuple[Any, ...]) -> None:
+    """Say, once for each way to call it, what takes the place of `torch.sparse.FloatTensor`."""
+    if isinstance(given[0] if given else None, Tensor):
+        old = new = ", ".join(("indices", "values", "shape")[: len(given)])
+    else:
+        old, new = ("shape", "shape") if given else ("", "(0,)")
+    device = ", *, device=" if given else ""
+    warn_once(
+        f"torch.sparse.SparseTensor({old}{device}) is deprecated.  "
+        f"Please use torch.sparse_coo_tensor({new}, dtype={', device=' if given else ''})."
+    )
 
 
 (

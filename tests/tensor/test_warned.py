@@ -126,6 +126,13 @@ WARNED: dict[str, Callable[[], object]] = {
     "sdp_kernel.*` is deprecated": torch.backends.cuda.sdp_kernel,
     "Sparse CSR tensor support is in beta state": lambda: torch.eye(2).to_sparse_csr(),
     "Sparse BSC tensor support is in beta state": lambda: torch.eye(2).to_sparse_bsc((1, 1)),
+    r"SparseTensor\(\) is deprecated.  Please use torch.sparse_coo_tensor\(\(0,\), dtype=\)\.$": torch.sparse.IntTensor,
+    r"SparseTensor\(shape, \*, device=\) .* use torch.sparse_coo_tensor\(shape, dtype=, device=\)\.$": lambda: (
+        torch.sparse.FloatTensor(2, 3)
+    ),
+    r"SparseTensor\(indices, values, shape, \*, device=\) .*\(indices, values, shape, dtype=, device=\)\.$": lambda: (
+        torch.sparse.DoubleTensor(torch.tensor([[0], [1]]), torch.ones(1), torch.Size([2, 2]))
+    ),
     "The PyTorch API of nested tensors is in prototype": lambda: torch.nested.nested_tensor([torch.ones(1)]),
     "The PyTorch API of MaskedTensors is in prototype": lambda: torch.masked.masked_tensor(
         torch.ones(1), torch.ones(1) > 0
