@@ -113,7 +113,9 @@ def _with_blanks(targets: Array, blank: int) -> Array:
 
 def _check(scores: Array, targets: Array, inputs: Array, wanted: Array, blank: int) -> None:
     require_floating(scores, "ctc_loss")
-    if scores.ndim not in (2, 3) or not scores.size:
+    if not scores.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if scores.ndim not in (2, 3):
         raise RuntimeError(f"ctc_loss: expected log_probs (T, N, C) or (T, C), but got {list(scores.shape)}")
     if not 0 <= blank < scores.shape[-1]:
         raise RuntimeError("blank must be in label range")

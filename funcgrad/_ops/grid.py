@@ -132,7 +132,7 @@ def _weighted(input: Array, places: Sequence[Array], shares: Sequence[Array]) ->
     batch = lax.broadcasted_iota(np.int32, points, 0).reshape(-1, *(1,) * count)
     at, inside, share = batch, jnp.ones((), bool), jnp.ones((), input.dtype)
     for d, (place, part, n) in enumerate(zip(places, shares, input.shape[2:], strict=True)):
-        spread = (math.prod(points), *(1,) * d, -1, *(1,) * (count - 1 - d))
+        spread = (math.prod(points), *(1,) * d, place.shape[-1], *(1,) * (count - 1 - d))
         place = lax.stop_gradient(place).reshape(spread)
         inside = inside & (place >= 0) & (place <= n - 1)
         at = at * n + jnp.clip(jnp.nan_to_num(place), 0, n - 1).astype(np.int32)
@@ -140,8 +140,8 @@ def _weighted(input: Array, places: Sequence[Array], shares: Sequence[Array]) ->
     pixels = jnp.moveaxis(input, 1, -1).reshape(-1 if input.size else 0, input.shape[1])
     found = jnp.where(inside[..., None], pixels.at[at].get(mode="promise_in_bounds"), jnp.zeros((), input.dtype))
     taps = (len(at), math.prod(at.shape[1:]))
-    total = jnp.einsum("ptc,pt->pc", found.reshape(*taps, -1), share.reshape(taps))
-    return jnp.moveaxis(total.reshape(*points, -1), -1, 1)
+    total = jnp.einsum("ptc,pt->pc", found.reshape(*taps, input.shape[1]), share.reshape(taps))
+    return jnp.moveaxis(total.reshape(*points, input.shape[1]), -1, 1)
 
 
 def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
