@@ -171,7 +171,7 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:
 
     Shape: A (*, n, n), result (*, n).
     """
-    return _symmetric_parts(A, UPLO, "linalg.eigvalsh")[0]
+    return _symmetric_parts(A, UPLO, "linalg.eigh")[0]
 
 
 @op(grad="LinalgEigBackward0", names="linalg.eig", results="eigenvalues eigenvectors", keep="residuals")

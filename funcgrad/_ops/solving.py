@@ -363,7 +363,7 @@ def lstsq(
     residuals = jnp.sum(jnp.real(apart * jnp.conj(apart)), -2)
     singular = jnp.linalg.svd(lax.stop_gradient(A), compute_uv=False)
     empty = jnp.zeros((0,), singular.dtype)
-    threshold = rank_threshold(A.shape, singular.dtype, singular.max(-1, keepdims=True), None, rcond)
+    threshold = rank_threshold(A.shape, singular.dtype, singular.max(-1, keepdims=True, initial=0), None, rcond)
     rank = (singular > threshold).sum(-1, dtype=np.int64)
     return (
         solution[..., 0] if is_vector else solution,

@@ -965,13 +965,20 @@ def test_dtypes_that_are_not_numpys_are_xlas(kind: Any) -> None:
         (lambda x: jnp.exp(1j * x), (2, 2), "exp of complex numbers"),
         (lax.linalg.cholesky, (20, 2, 2), "many matrices"),
         (lax.linalg.lu, (104, 104), "a large product"),
-        (lax.linalg.eigh, (2, 0, 0), "empty ones"),
+        (lax.linalg.eigh, (2, 0, 0), "empty matrices"),
         (lax.lgamma, (1000,), "many numbers"),
     ],
 )
 def test_what_is_much_is_xlas(function: Any, shape: tuple[int, ...], words: str) -> None:
     with pytest.raises(NotForHost, match=words):
         OnHost(traced(function, np.ones(shape, np.float32)))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 0)])
+def test_lapack_is_not_asked_about_empty_matrices(shape: tuple[int, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(NotForHost, match="empty matrices"):
+        OnHost(traced(jnp.linalg.svd, np.ones(shape, np.float32)))
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("function", [jnp.sum, jnp.cumsum, lambda x: lax.cumsum(x, reverse=True), lambda x: x @ x])

@@ -120,6 +120,8 @@ def pack_padded_sequence(
             f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {c_class_name(input)}"
         )
     counts = _host_lengths(lengths)
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     if counts.ndim != 1:
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {counts.ndim}D cpu Long tensor"
