@@ -143,6 +143,7 @@ def test_an_empty_tensor_is_made_of_its_size_alone() -> None:
     assert empty.shape == (2, 3) and empty._nnz() == 0
 
 
+@pytest.mark.filterwarnings("ignore:torch.sparse.SparseTensor")
 def test_old_names_make_sparse_tensors_of_parts_or_of_sizes() -> None:
     x = torch.eye(3).to_sparse()
     indices, values = torch.tensor([[0, 1]]), torch.tensor([1.0, 2.0])
