@@ -80,7 +80,20 @@ def as_some_int(given: Any, label: str = "argument 'dim'") -> int:
         return int(given)
     if isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "iu":
         return int(given)
+    if label.partition(" (")[0] in _SYMBOLIC and _is_one_int(given):
+        return int(given)
     raise TypeError(f"{label} must be int, not {c_class_name(given)}")
+
+
+_SYMBOLIC = {  # what may be a symbol in torch, so that a tensor of one whole number will do in whatever shape
+    *(f"{name}(): argument 'k'" for name in ("topk", "kthvalue")),
+    *(f"{name}(): argument 'diagonal'" for name in ("tril", "triu")),
+    *(f"{name}(): argument 'index'" for name in ("select", "select_copy", "select_scatter")),
+    *(f"conv{kind}{n}d(): argument 'groups'" for kind in ("", "_transpose") for n in (1, 2, 3)),
+    *(f"fft_{kind}(): argument 'n'" for kind in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")),
+    *(f"slice_scatter(): argument '{name}'" for name in ("start", "end", "step")),
+    *("eye(): argument 'n'", "eye(): argument 'm'", "narrow(): argument 'length'"),
+}
 
 
 def as_bool(given: Any, label: str) -> bool:
@@ -99,14 +112,12 @@ def as_some_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...]:
     """Return a tuple of ints where there must be one. TypeError for None, and for a bool that is the first."""
     if isinstance(given, (tuple, list)):
         return tuple([x if type(x) is int else _as_size(x, label, given) for x in given])
-    if isinstance(given, range) or (isinstance(given, (np.ndarray, Tensor)) and given.ndim == 1):
-        return tuple(int(x) for x in given)
     return (_as_size(given, label),)
 
 
 def as_listed_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...]:
     """Return a tuple of ints for a list, a Size or a tuple. TypeError for an int."""
-    if isinstance(given, int):
+    if not isinstance(given, (tuple, list)):
         raise refused_size(given, label)
     return as_some_dims(given, label)
 
@@ -154,8 +165,8 @@ def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[
 
 def as_float(given: Any, label: str = "argument") -> float | None:
     """Return a float for whatever torch takes as one."""
-    if isinstance(given, str):
-        raise TypeError(f"{label} must be float, not str")
+    if isinstance(given, str) or (isinstance(given, Tensor) and given.ndim):
+        raise TypeError(f"{label} must be float, not {type(given).__name__}")
     return given if given is None else float(given)
 
 
@@ -224,6 +235,8 @@ def as_frozen(given: Any) -> Any:
     """Return a hashable form of a static argument; a tensor in the place of numbers is read."""
     if isinstance(given, (list, tuple)):
         return tuple(int(x) if _is_one_int(x) else as_frozen(x) for x in given)
+    if isinstance(given, np.integer):
+        return int(given)
     return as_frozen(given.tolist()) if isinstance(given, Tensor) else given
 
 

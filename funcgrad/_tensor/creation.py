@@ -19,7 +19,7 @@ from funcgrad._program.trie import Constant, can_be_input, signature_of
 from funcgrad._program.value import META, Recipe, aval, constant, meta
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor.aliases import in_order
-from funcgrad._tensor.arguments import as_bool, as_dims, as_dtype, as_int, as_spread_dims
+from funcgrad._tensor.arguments import as_bool, as_dims, as_dtype, as_int, as_listed_dims, as_spread_dims
 from funcgrad._tensor.call import number_of, write_out
 from funcgrad._tensor.data import from_data
 from funcgrad._tensor.global_settings import is_emptiness_filled
@@ -27,7 +27,7 @@ from funcgrad._tensor.interop import from_host, in_dtype, to_host
 from funcgrad._tensor.mirrors import tensor_of
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.placement import placement
-from funcgrad._tensor.refused_numbers import check_filling
+from funcgrad._tensor.refused_numbers import check_filling, number_in
 from funcgrad._tensor.strides import in_format
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_copy, warn_of_fixed
@@ -205,9 +205,7 @@ def full(
     number = _number(fill_value)
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(number).__name__}")
-    if type(size) is int:
-        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
-    sizes = as_dims(size, "full(): argument 'size' (position 1)") or ()
+    sizes = as_listed_dims(size, "full(): argument 'size' (position 1)")
     kind = as_dtype(dtype, "full(): argument 'dtype'") or dtypes.of_number(number)
     made = _filled(sizes, number, kind, device, _wants_grad(requires_grad, "full"))
     return made if out is None else write_out(out, made)
@@ -328,8 +326,10 @@ def _plain(given: Any, name: str) -> Any:
 
 
 def _number(given: Any) -> Any:
-    """Return the number of a tensor of one element, or of a scalar of numpy's; anything else as it is."""
-    return given.item() if isinstance(given, Tensor) else number_of(given) if isinstance(given, np.generic) else given
+    """Return the number of a tensor that stands for one, or of a scalar of numpy's; anything else as it is."""
+    return (
+        number_in(given) if isinstance(given, Tensor) else number_of(given) if isinstance(given, np.generic) else given
+    )
 
 
 def _made_by(row: str, statics: tuple[Any, ...], device: Any, requires_grad: bool) -> Tensor:

@@ -29,19 +29,21 @@ def _extreme(word: str, pairwise: str) -> Any:
     whole, along, both_of = TABLE[f"{word}_all"], TABLE[f"{word}_dim"], TABLE[pairwise]
 
     def extreme(
-        input: Tensor, dim: Any = MISSING, keepdim: bool = False, *, other: Any = None, axis: Any = None,
-        keepdims: Any = None, out: Any = None,
+        input: Tensor, dim_or_other: Any = MISSING, keepdim: Any = MISSING, *, dim: Any = MISSING, other: Any = None,
+        axis: Any = MISSING, keepdims: Any = MISSING, out: Any = None,
     ) -> Any:  # fmt: skip
         """Return the extreme of all elements; of one dimension, with indices; or of two tensors, element by element."""
-        dim = dim if axis is None else axis
-        if dim is MISSING and other is None:
+        if other is None and isinstance(dim_or_other, (Tensor, jax.Array)) and keepdim is keepdims:
+            other = dim_or_other
+        dim = dim_or_other if dim is MISSING and axis is MISSING else axis if dim is MISSING else dim
+        if other is not None:
+            result = call(both_of, (input, other))
+        elif dim is MISSING:
             result = call(whole, (input,))
-        elif other is not None or isinstance(dim, (Tensor, jax.Array)):
-            result = call(both_of, (input, dim if other is None else other))
         else:
-            result = call(
-                along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
-            )
+            keeps = keepdims if keepdim is MISSING else keepdim
+            keeps = keeps is not MISSING and _keeps(word, keeps)
+            result = call(along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), keeps))
         return result if out is None else write_out(out, result, not isinstance(result, tuple), word)
 
     extreme.__name__ = word
@@ -60,18 +62,16 @@ def _middle(word: str) -> Any:
         if dim is MISSING:
             result = call(whole, (input,))
         else:
-            result = call(
-                along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keepdim, keepdims))
-            )
+            keeps = keepdim if keepdims is None else keepdims
+            result = call(along, (input,), (as_some_int(dim, f"{word}(): argument 'dim'"), _keeps(word, keeps)))
         return result if out is None else write_out(out, result, not isinstance(result, tuple), word)
 
     middle.__name__ = word
     return middle
 
 
-def _keeps(word: str, keepdim: Any, keepdims: Any) -> bool:
-    """Return whether the dimension stays, by torch's name for that or by numpy's."""
-    return as_bool(keepdim if keepdims is None else keepdims, f"{word}(): argument 'keepdim' (position 2)")
+def _keeps(word: str, given: Any) -> bool:
+    return as_bool(given, f"{word}(): argument 'keepdim' (position 2)")
 
 
 both("max")(_extreme("max", "maximum"))

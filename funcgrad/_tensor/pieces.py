@@ -17,6 +17,7 @@ from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.facts import in_range
 from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.indexing import slice_of
+from funcgrad._tensor.refused_numbers import number_in
 from funcgrad._tensor.refused_sizes import refused_size
 from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
@@ -56,7 +57,7 @@ def unsafe_split(tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor,
 
 
 def _is_step(given: Any) -> bool:
-    return isinstance(given, int) or (isinstance(given, Tensor) and not given.ndim)
+    return isinstance(given, int) or (isinstance(given, Tensor) and given.numel() == 1)
 
 
 def _pieces(input: Tensor, given: Any, dim: int) -> list[Tensor]:
@@ -206,13 +207,14 @@ def _checked_chunks(listed: Any, dim: int, num_chunks: int) -> int:
 def _split_along(name: str) -> None:
     def split_along(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Return views of one dimension: as many equal ones as said, or cut at the indices given."""
-        if not isinstance(indices_or_sections, (int, list, tuple, np.integer)):
+        is_number = isinstance(number_in(indices_or_sections), int)
+        if not is_number and not isinstance(indices_or_sections, (list, tuple, np.integer)):
             raise TypeError(
                 f"{name}() received an invalid combination of arguments - got (Tensor, "
                 f"{type(indices_or_sections).__name__}), but expected one of:\n * (Tensor input, int sections)\n"
                 " * (Tensor input, tuple of ints indices)\n"
             )
-        given = int(indices_or_sections) if isinstance(indices_or_sections, np.integer) else indices_or_sections
+        given = indices_or_sections if isinstance(indices_or_sections, (list, tuple)) else int(indices_or_sections)
         dim, pieces = named_split_pieces(name, input.shape, given)
         return tuple(slice_of(input, dim, slice(start, start + length)) for start, length in pieces)
 

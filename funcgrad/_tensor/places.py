@@ -58,7 +58,11 @@ def _narrowed(input: Tensor, dim: Any, start: Any, length: Any) -> tuple[int, An
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Tensor) and (start.ndim != 0 or start.dtype.category != dtypes.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    along, first, count = in_range(input, dim), as_some_int(start), as_some_int(length)
+    along, first, count = (
+        in_range(input, dim),
+        as_some_int(start, "narrow(): argument 'start' (position 3)"),
+        as_some_int(length, "narrow(): argument 'length' (position 4)"),
+    )
     if count < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = input.shape[along]

@@ -151,6 +151,8 @@ def require_continuous(dtype: DType, name: str, given: str) -> None:
 
 
 def _number(given: Any) -> float:
+    if isinstance(given, Tensor) and given.ndim:
+        raise TypeError(f"a number is drawn with numbers, not with a tensor of shape {tuple(given.shape)}")
     return given if type(given) is float else float(given)
 
 
