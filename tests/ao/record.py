@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from tests.ao import preparing
 from tests.ao.models import models, outcome
 from tests.ao.watching import outcomes
 
@@ -17,6 +18,7 @@ def main() -> None:
     """Write the recorded files."""
     layers = {name: outcome(torch, name) for name in models(torch)}
     (RECORDED / "dynamic.json").write_text(json.dumps(layers) + "\n")
+    (RECORDED / "preparing.json").write_text(json.dumps(preparing.outcomes(torch)) + "\n")
     (RECORDED / "watching.json").write_text(json.dumps(outcomes(torch)) + "\n")
 
 

@@ -1,6 +1,7 @@
 """torch.ao.quantization: `quantize_dynamic`, which gives the layers of a trained model 8-bit weights.
 
-Observers and `FakeQuantize` are there for training with rounded numbers; static models of integers are not.
+`fuse_modules`, `prepare` and `prepare_qat` are there for training with rounded numbers; static models of integers are
+not.
 
 >>> model = nn.Sequential(nn.Linear(4, 2), nn.ReLU())
 >>> quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
@@ -20,9 +21,13 @@ from funcgrad import nn
 from funcgrad._base.quantized_dtypes import qint8
 from funcgrad._base.warning import warn
 from funcgrad.ao.nn.quantized import dynamic
-from funcgrad.ao.quantization import fake_quantize, observer, qconfig
+from funcgrad.ao.quantization import fake_quantize, fusing, histogram, observer, preparing, qconfig
 from funcgrad.ao.quantization.fake_quantize import *  # noqa: F403
+from funcgrad.ao.quantization.fusing import *  # noqa: F403
+from funcgrad.ao.quantization.histogram import *  # noqa: F403
 from funcgrad.ao.quantization.observer import *  # noqa: F403
+from funcgrad.ao.quantization.preparing import *  # noqa: F403
+from funcgrad.ao.quantization.preparing import DEPRECATED
 from funcgrad.ao.quantization.qconfig import *  # noqa: F403
 from funcgrad.ao.stubs import DeQuantStub, QConfig, QuantStub, QuantWrapper
 from funcgrad.nn.module import Module
@@ -32,20 +37,11 @@ __all__ = [
     "quantize_dynamic",
 ]  # fmt: skip
 __all__ += fake_quantize.__all__
+__all__ += fusing.__all__
+__all__ += histogram.__all__
 __all__ += observer.__all__
+__all__ += preparing.__all__
 __all__ += qconfig.__all__
-_DEPRECATED = (
-    "torch.ao.quantization is deprecated and will be removed in 2.10. \n"
-    "For migrations of users: \n"
-    "1. Eager mode quantization (torch.ao.quantization.quantize, torch.ao.quantization.quantize_dynamic), please "
-    "migrate to use torchao eager mode quantize_ API instead \n"
-    "2. FX graph mode quantization (torch.ao.quantization.quantize_fx.prepare_fx,"
-    "torch.ao.quantization.quantize_fx.convert_fx, please migrate to use torchao pt2e quantization API instead "
-    "(prepare_pt2e, convert_pt2e) \n"
-    "3. pt2e quantization has been migrated to torchao (https://github.com/pytorch/ao/tree/main/torchao/quantization/"
-    "pt2e) \n"
-    "see https://github.com/pytorch/ao/issues/2259 for more details"
-)
 _MAPPING: dict[type, type] = {
     nn.GRUCell: dynamic.GRUCell, nn.Linear: dynamic.Linear, nn.LSTM: dynamic.LSTM, nn.GRU: dynamic.GRU,
     nn.LSTMCell: dynamic.LSTMCell, nn.RNNCell: dynamic.RNNCell,
@@ -66,7 +62,7 @@ def quantize_dynamic(
     qconfig_spec: classes of modules, and names of single ones with all that is below them; None: all that can be.
     ValueError for another dtype than qint8.
     """
-    warn(_DEPRECATED, DeprecationWarning)
+    warn(DEPRECATED, DeprecationWarning)
     if dtype is not qint8:
         raise ValueError(
             f"Don't know how to quantize with default settings for {dtype}: weights are rounded to torch.qint8"

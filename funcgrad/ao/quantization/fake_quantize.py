@@ -37,11 +37,28 @@ from funcgrad.ao.quantization.observer import (
 from funcgrad.nn.module import Module
 
 __all__ = [
-    "FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize", "default_affine_fixed_qparams_fake_quant",
-    "default_dynamic_fake_quant", "default_embedding_fake_quant", "default_fake_quant",
-    "default_fixed_qparams_range_0to1_fake_quant", "default_fixed_qparams_range_neg1to1_fake_quant",
-    "default_per_channel_weight_fake_quant", "default_symmetric_fixed_qparams_fake_quant", "default_weight_fake_quant",
-    "disable_fake_quant", "disable_observer", "enable_fake_quant", "enable_observer",
+    "FakeQuantize",
+    "FakeQuantizeBase",
+    "FixedQParamsFakeQuantize",
+    "FusedMovingAvgObsFakeQuantize",
+    "default_affine_fixed_qparams_fake_quant",
+    "default_dynamic_fake_quant",
+    "default_embedding_fake_quant",
+    "default_fake_quant",
+    "default_fixed_qparams_range_0to1_fake_quant",
+    "default_fixed_qparams_range_neg1to1_fake_quant",
+    "default_fused_act_fake_quant",
+    "default_fused_per_channel_wt_fake_quant",
+    "default_fused_wt_fake_quant",
+    "default_per_channel_weight_fake_quant",
+    "default_symmetric_fixed_qparams_fake_quant",
+    "default_weight_fake_quant",
+    "disable_fake_quant",
+    "disable_observer",
+    "enable_fake_quant",
+    "enable_observer",
+    "fused_per_channel_wt_fake_quant_range_neg_127_to_127",
+    "fused_wt_fake_quant_range_neg_127_to_127",
 ]  # fmt: skip
 
 
@@ -141,17 +158,20 @@ class FakeQuantize(FakeQuantizeBase):
     def forward(self, X: Tensor) -> Tensor:
         """Watch and round a tensor. Shape: that of X."""
         if self._is_on(self.observer_enabled, "observer"):
-            self.activation_post_process(X.detach())
-            for buffer, found in zip((self.scale, self.zero_point), self.calculate_qparams(), strict=True):
-                if buffer.shape != found.shape:
-                    buffer.resize_(found.shape)
-                buffer.copy_(found)
+            self._observe(X.detach())
         if not self._is_on(self.fake_quant_enabled, "rounding"):
             return X
         lowest, highest = self.activation_post_process.quant_min, self.activation_post_process.quant_max
         if self.is_per_channel:
             return torch.fake_quantize_per_channel_affine(X, self.scale, self.zero_point, self.ch_axis, lowest, highest)
         return torch.fake_quantize_per_tensor_affine(X, self.scale, self.zero_point, lowest, highest)
+
+    def _observe(self, X: Tensor) -> None:
+        self.activation_post_process(X)
+        for buffer, found in zip((self.scale, self.zero_point), self.calculate_qparams(), strict=True):
+            if buffer.shape != found.shape:
+                buffer.resize_(found.shape)
+            buffer.copy_(found)
 
     def extra_repr(self) -> str:
         """Return what is enabled, the range, the dtype and the scale."""
@@ -204,6 +224,83 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         )
 
 
+class FusedMovingAvgObsFakeQuantize(FakeQuantize):
+    """Watches a moving average of the extremes and rounds by it, as one kernel of PyTorch does.
+
+    The scale of symmetric schemes is that for which the farther end fits, and zero points are those that round the
+    nearer end best: `MovingAverageMinMaxObserver` says others, by a little.
+    """
+
+    def __init__(
+        self, observer: Any = MovingAverageMinMaxObserver, quant_min: int = 0, quant_max: int = 255,
+        **observer_kwargs: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(observer, quant_min, quant_max, **observer_kwargs)
+        kinds = (MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver)
+        if not isinstance(self.activation_post_process, kinds):
+            raise AssertionError("Fused observer+fake_quant module only works with MovingAverageMinMaxObserver")
+        self.register_buffer("fake_quant_enabled", tensor([1], dtype=dtypes.int64))
+        self.register_buffer("observer_enabled", tensor([1], dtype=dtypes.int64))
+        self.is_symmetric_quant = self.qscheme in (per_tensor_symmetric, per_channel_symmetric)
+
+    def _observe(self, X: Tensor) -> None:
+        watching = self.activation_post_process
+        watching(X)
+        lowest, highest = watching.min_val.detach(), watching.max_val.detach()
+        found = chosen_scale(lowest, highest, self.quant_min, self.quant_max, self.is_symmetric_quant)
+        for buffer, numbers in zip((self.scale, self.zero_point), found, strict=True):
+            numbers = numbers if self.is_per_channel else numbers.reshape(1)
+            if buffer.shape != numbers.shape:
+                buffer.resize_(numbers.shape)
+            buffer.copy_(numbers)
+
+    def extra_repr(self) -> str:
+        """Return what is enabled, the scale, the dtype and the range."""
+        watching = self.activation_post_process
+        return (
+            f"fake_quant_enabled={self.fake_quant_enabled}, observer_enabled={self.observer_enabled}, "
+            f"scale={self.scale}, zero_point={self.zero_point}, dtype={self.dtype}, quant_min={watching.quant_min}, "
+            f"quant_max={watching.quant_max}, qscheme={self.qscheme}, reduce_range={watching.reduce_range}"
+        )
+
+
+_SMALLEST = 6.1e-5  # scale: the smallest normal float of 16 bits
+
+
+def chosen_scale(
+    lowest: Tensor, highest: Tensor, quant_min: int, quant_max: int, is_symmetric: bool
+) -> tuple[Tensor, Tensor]:
+    """Return the scale and the zero point that PyTorch's kernels choose for numbers between two extremes.
+
+    Shape: all (), or (channels,). The range is widened to have 0 in it. is_symmetric: zero is to be in the middle.
+    Source: ChooseQuantizationParams, aten/src/ATen/native/quantized/cpu/QuantUtils.h.
+    """
+    low, high = lowest.to(dtypes.float64), highest.to(dtypes.float64)
+    has_both = (low < 0) & (high > 0)
+    if is_symmetric:
+        half = (quant_max - quant_min) // 2
+        farther = torch.maximum((low / -(half + 1)).abs(), (high / half).abs())
+        low, high = (
+            torch.where(has_both, farther * end, x).to(dtypes.float32).to(dtypes.float64)
+            for end, x in ((-(half + 1), low), (half, high))
+        )
+    low, high = low.clamp(max=0), high.clamp(min=0)
+    scale = (high - low) / (quant_max - quant_min)
+    scale = torch.where(scale.to(dtypes.float32) == 0, 0.1, scale)
+    is_small = scale < _SMALLEST
+    larger, steps = _SMALLEST / scale, _SMALLEST * (quant_max - quant_min)
+    small_low = torch.where(low == 0, low, torch.where(high == 0, -steps, low * larger))
+    small_high = torch.where(low == 0, steps, torch.where(high == 0, high, high * larger))
+    low, high = torch.where(is_small, small_low, low), torch.where(is_small, small_high, high)
+    scale = torch.where(is_small, _SMALLEST, scale)
+    from_low, from_high = quant_min - low / scale, quant_max - high / scale
+    errors = abs(quant_min) - (low / scale).abs(), abs(quant_max) - (high / scale).abs()
+    zero = torch.where(errors[0] < errors[1], from_low, from_high)
+    if is_symmetric:
+        zero = torch.where((low < 0) & (high > 0), (quant_min + quant_max) / 2, zero)
+    return scale.to(dtypes.float32), zero.clamp(quant_min, quant_max).round().to(dtypes.int32)
+
+
 default_fake_quant = FakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=quint8, qscheme=per_tensor_affine,
     reduce_range=True,
@@ -231,6 +328,24 @@ default_per_channel_weight_fake_quant = FakeQuantize.with_args(
 default_embedding_fake_quant = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver, qscheme=per_channel_affine_float_qparams, dtype=quint8,
     quant_min=0, quant_max=255, ch_axis=0, averaging_constant=1,
+)  # fmt: skip
+default_fused_act_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, dtype=quint8
+)
+default_fused_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver, quant_min=-128, quant_max=127, dtype=qint8, qscheme=per_tensor_symmetric
+)
+default_fused_per_channel_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAveragePerChannelMinMaxObserver, quant_min=-128, quant_max=127, dtype=qint8,
+    qscheme=per_channel_symmetric,
+)  # fmt: skip
+fused_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver, quant_min=-127, quant_max=127, dtype=qint8, qscheme=per_tensor_symmetric,
+    eps=2**-12,
+)  # fmt: skip
+fused_per_channel_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAveragePerChannelMinMaxObserver, quant_min=-127, quant_max=127, dtype=qint8,
+    qscheme=per_channel_symmetric, eps=2**-12,
 )  # fmt: skip
 
 
