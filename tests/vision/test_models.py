@@ -15,7 +15,9 @@ from funcgrad.vision.models import vision_transformer
 
 # As torchvision's documentation lists them
 PARAMETERS = {
-    "alexnet": 61100840, "densenet121": 7978856, "densenet161": 28681000, "densenet169": 14149480,
+    "alexnet": 61100840, "convnext_tiny": 28589128, "convnext_small": 50223688, "convnext_base": 88591464,
+    "convnext_large": 197767336, "efficientnet_v2_s": 21458488, "efficientnet_v2_m": 54139356,
+    "efficientnet_v2_l": 118515272, "densenet121": 7978856, "densenet161": 28681000, "densenet169": 14149480,
     "densenet201": 20013928, "efficientnet_b0": 5288548, "efficientnet_b1": 7794184, "efficientnet_b3": 12233232,
     "efficientnet_b7": 66347960, "mobilenet_v2": 3504872, "mobilenet_v3_large": 5483032,
     "mobilenet_v3_small": 2542856, "resnet101": 44549160, "resnet152": 60192808, "resnet18": 11689512,
@@ -35,6 +37,14 @@ KEYS = {
     "efficientnet_b0": [
         "features.0.0.weight", "features.1.0.block.1.fc1.weight", "features.2.0.block.3.0.weight",
         "features.8.1.num_batches_tracked", "classifier.1.weight",
+    ],
+    "efficientnet_v2_s": [
+        "features.1.0.block.0.0.weight", "features.2.0.block.1.1.bias", "features.4.0.block.2.fc1.weight",
+        "features.7.1.running_mean", "classifier.1.bias",
+    ],
+    "convnext_tiny": [
+        "features.0.0.bias", "features.0.1.weight", "features.1.0.layer_scale", "features.1.0.block.3.weight",
+        "features.2.1.weight", "features.7.2.block.5.bias", "classifier.0.weight", "classifier.2.bias",
     ],
     "googlenet": ["conv1.conv.weight", "inception3a.branch2.1.bn.weight", "aux1.fc2.bias", "fc.weight"],
     "mobilenet_v2": [
@@ -156,7 +166,7 @@ def test_initial_values_have_the_known_spread() -> None:
 
 def test_weights_are_read_from_the_hubs_folder(tmp_path: Path) -> None:
     hub.set_dir(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"squeezenet1_1-<hash>\.pth"):
+    with pytest.raises(FileNotFoundError, match=r"squeezenet1_1-b8a52dc0\.pth"):
         models.squeezenet1_1(weights="DEFAULT")
     (tmp_path / "checkpoints").mkdir()
     given = models.squeezenet1_1()
@@ -170,6 +180,36 @@ def test_weights_are_read_from_the_hubs_folder(tmp_path: Path) -> None:
         assert torch.equal(loaded.features[0].weight, given.features[0].weight)
     with pytest.raises(TypeError, match="SqueezeNet1_1_Weights"):
         models.squeezenet1_1(weights=models.ResNet18_Weights.DEFAULT)
+
+
+def test_each_name_of_weights_is_a_file_with_a_preprocessing_of_its_own() -> None:
+    first, second = models.ResNet50_Weights.IMAGENET1K_V1, models.ResNet50_Weights.IMAGENET1K_V2
+    assert models.ResNet50_Weights.DEFAULT is second
+    assert (first.url[-12:], first.transforms().resize_size) == ("0676ba61.pth", [256])
+    assert (second.url[-12:], second.transforms().resize_size) == ("11ad3fa6.pth", [232])
+    cubic, whole = models.Swin_T_Weights.DEFAULT.transforms(), models.EfficientNet_V2_L_Weights.DEFAULT.transforms()
+    assert cubic.interpolation.value == whole.interpolation.value == "bicubic"
+    assert (whole.mean, whole.std) == ([0.5] * 3, [0.5] * 3)
+    assert [weights.name for weights in models.ViT_H_14_Weights] == [
+        "IMAGENET1K_SWAG_E2E_V1", "IMAGENET1K_SWAG_LINEAR_V1"
+    ]  # fmt: skip
+
+
+def test_new_networks_give_scores_and_refuse_what_is_no_stage() -> None:
+    stages = [
+        models.efficientnet.FusedMBConvConfig(2, 3, 2, 8, 8, 2),
+        models.efficientnet.MBConvConfig(2, 3, 1, 8, 16, 1),
+    ]
+    model = models.EfficientNet(stages, 0.1, num_classes=3, last_channel=24).eval()
+    assert model(torch.zeros(2, 3, 16, 16)).shape == (2, 3)
+    blocks = [models.convnext.CNBlockConfig(8, 16, 1), models.convnext.CNBlockConfig(16, None, 2)]
+    assert repr(blocks[1]) == "CNBlockConfig(input_channels=16, out_channels=None, num_layers=2)"
+    assert models.ConvNeXt(blocks, num_classes=3).eval()(torch.zeros(2, 3, 16, 16)).shape == (2, 3)
+    for network, message in ((models.EfficientNet, "List.MBConvConfig."), (models.ConvNeXt, "List.CNBlockConfig.")):
+        with pytest.raises(TypeError, match=message):
+            network([1], 0.1)
+        with pytest.raises(ValueError, match="should not be empty"):
+            network([], 0.1)
 
 
 def test_weights_know_their_preprocessing() -> None:

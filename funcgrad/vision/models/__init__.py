@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from funcgrad.vision.models import (
+    convnext,
     densenet,
     efficientnet,
     feature_extraction,
@@ -15,6 +16,7 @@ from funcgrad.vision.models import (
     vision_transformer,
 )
 from funcgrad.vision.models.alexnet import AlexNet
+from funcgrad.vision.models.convnext import ConvNeXt
 from funcgrad.vision.models.densenet import DenseNet
 from funcgrad.vision.models.efficientnet import EfficientNet
 from funcgrad.vision.models.googlenet import GoogLeNet, GoogLeNetOutputs
@@ -41,9 +43,10 @@ globals().update(BUILDERS)
 globals().update(ENUMS)
 
 __all__ = [
-    "VGG", "AlexNet", "DenseNet", "EfficientNet", "GoogLeNet", "GoogLeNetOutputs", "Inception3", "InceptionOutputs",
+    "VGG", "AlexNet", "ConvNeXt", "DenseNet", "EfficientNet", "GoogLeNet", "GoogLeNetOutputs", "Inception3",
+    "InceptionOutputs",
     "MobileNetV2", "MobileNetV3", "ResNet", "SqueezeNet", "SwinTransformer", "VisionTransformer", "Weights",
-    "WeightsEnum", "densenet", "efficientnet", "feature_extraction", "get_model", "get_model_builder",
+    "WeightsEnum", "convnext", "densenet", "efficientnet", "feature_extraction", "get_model", "get_model_builder",
     "get_model_weights", "get_weight", "inception", "list_models", "mobilenet", "resnet", "squeezenet",
     "swin_transformer", "vgg", "vision_transformer",
 ]  # fmt: skip

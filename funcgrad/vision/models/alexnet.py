@@ -9,7 +9,7 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.vision.models.weights import model, weights_of
 
-AlexNet_Weights = weights_of("AlexNet", "alexnet-owt")
+AlexNet_Weights = weights_of("AlexNet")
 
 
 class AlexNet(nn.Module):

@@ -14,12 +14,12 @@ from funcgrad.vision.models.initial import fill
 from funcgrad.vision.models.weights import model, weights_of
 
 DenseNet121_Weights, DenseNet161_Weights = (
-    weights_of("DenseNet121", "densenet121"),
-    weights_of("DenseNet161", "densenet161"),
+    weights_of("DenseNet121"),
+    weights_of("DenseNet161"),
 )
 DenseNet169_Weights, DenseNet201_Weights = (
-    weights_of("DenseNet169", "densenet169"),
-    weights_of("DenseNet201", "densenet201"),
+    weights_of("DenseNet169"),
+    weights_of("DenseNet201"),
 )
 
 

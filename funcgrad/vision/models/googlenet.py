@@ -11,7 +11,7 @@ from funcgrad.nn import functional as F
 from funcgrad.vision.models.initial import fill
 from funcgrad.vision.models.weights import model, weights_of
 
-GoogLeNet_Weights = weights_of("GoogLeNet", "googlenet")
+GoogLeNet_Weights = weights_of("GoogLeNet")
 
 
 class GoogLeNetOutputs(NamedTuple):

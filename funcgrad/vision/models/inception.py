@@ -12,7 +12,7 @@ from funcgrad.vision.models.googlenet import BasicConv2d, renormalised
 from funcgrad.vision.models.initial import fill
 from funcgrad.vision.models.weights import model, weights_of
 
-Inception_V3_Weights = weights_of("Inception_V3", "inception_v3_google", 342, 299)
+Inception_V3_Weights = weights_of("Inception_V3")
 
 
 class InceptionOutputs(NamedTuple):

@@ -13,9 +13,9 @@ from funcgrad.vision.models.initial import kaiming
 from funcgrad.vision.models.weights import model, weights_of
 from funcgrad.vision.ops.misc import Conv2dNormActivation, SqueezeExcitation
 
-MobileNet_V2_Weights = weights_of("MobileNet_V2", "mobilenet_v2")
-MobileNet_V3_Large_Weights = weights_of("MobileNet_V3_Large", "mobilenet_v3_large")
-MobileNet_V3_Small_Weights = weights_of("MobileNet_V3_Small", "mobilenet_v3_small")
+MobileNet_V2_Weights = weights_of("MobileNet_V2")
+MobileNet_V3_Large_Weights = weights_of("MobileNet_V3_Large")
+MobileNet_V3_Small_Weights = weights_of("MobileNet_V3_Small")
 
 
 def make_divisible(value: float, divisor: int = 8) -> int:

@@ -13,14 +13,14 @@ from funcgrad.vision.models.weights import model, weights_of
 
 Norm = Callable[[int], nn.Module]
 
-ResNet18_Weights, ResNet34_Weights = weights_of("ResNet18", "resnet18"), weights_of("ResNet34", "resnet34")
-ResNet50_Weights, ResNet101_Weights = weights_of("ResNet50", "resnet50"), weights_of("ResNet101", "resnet101")
-ResNet152_Weights = weights_of("ResNet152", "resnet152")
-ResNeXt50_32X4D_Weights = weights_of("ResNeXt50_32X4D", "resnext50_32x4d")
-ResNeXt101_32X8D_Weights = weights_of("ResNeXt101_32X8D", "resnext101_32x8d")
-ResNeXt101_64X4D_Weights = weights_of("ResNeXt101_64X4D", "resnext101_64x4d")
-Wide_ResNet50_2_Weights = weights_of("Wide_ResNet50_2", "wide_resnet50_2")
-Wide_ResNet101_2_Weights = weights_of("Wide_ResNet101_2", "wide_resnet101_2")
+ResNet18_Weights, ResNet34_Weights = weights_of("ResNet18"), weights_of("ResNet34")
+ResNet50_Weights, ResNet101_Weights = weights_of("ResNet50"), weights_of("ResNet101")
+ResNet152_Weights = weights_of("ResNet152")
+ResNeXt50_32X4D_Weights = weights_of("ResNeXt50_32X4D")
+ResNeXt101_32X8D_Weights = weights_of("ResNeXt101_32X8D")
+ResNeXt101_64X4D_Weights = weights_of("ResNeXt101_64X4D")
+Wide_ResNet50_2_Weights = weights_of("Wide_ResNet50_2")
+Wide_ResNet101_2_Weights = weights_of("Wide_ResNet101_2")
 
 
 def conv3x3(in_planes: int, out_planes: int, stride: int = 1, groups: int = 1, dilation: int = 1) -> nn.Conv2d:

@@ -9,8 +9,8 @@ from funcgrad._tensor import functions as fg
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.vision.models.weights import model, weights_of
 
-SqueezeNet1_0_Weights = weights_of("SqueezeNet1_0", "squeezenet1_0")
-SqueezeNet1_1_Weights = weights_of("SqueezeNet1_1", "squeezenet1_1")
+SqueezeNet1_0_Weights = weights_of("SqueezeNet1_0")
+SqueezeNet1_1_Weights = weights_of("SqueezeNet1_1")
 
 
 class Fire(nn.Module):

@@ -13,11 +13,11 @@ from funcgrad.nn import functional as F
 from funcgrad.vision.models.weights import model, weights_of
 from funcgrad.vision.ops.misc import MLP, Permute, StochasticDepth
 
-# width, depths, heads, stochastic depth, size resized to
+# width, depths, heads, stochastic depth
 _SIZES = {
-    "t": (96, (2, 2, 6, 2), (3, 6, 12, 24), 0.2, 232),
-    "s": (96, (2, 2, 18, 2), (3, 6, 12, 24), 0.3, 246),
-    "b": (128, (2, 2, 18, 2), (4, 8, 16, 32), 0.5, 238),
+    "t": (96, (2, 2, 6, 2), (3, 6, 12, 24), 0.2),
+    "s": (96, (2, 2, 18, 2), (3, 6, 12, 24), 0.3),
+    "b": (128, (2, 2, 18, 2), (4, 8, 16, 32), 0.5),
 }  # fmt: skip
 
 
@@ -185,14 +185,14 @@ class SwinTransformer(nn.Module):
 
 
 def _builder(size: str) -> Callable[..., SwinTransformer]:
-    width, depths, heads, depth_prob, resized = _SIZES[size]
+    width, depths, heads, depth_prob = _SIZES[size]
 
     def build(**options: Any) -> SwinTransformer:
         options = {"stochastic_depth_prob": depth_prob, **options}
         return SwinTransformer([4, 4], width, depths, heads, [7, 7], **options)
 
     build.__name__, build.__doc__ = f"swin_{size}", f"Return a Swin Transformer {size.upper()}."
-    return model(weights_of(f"Swin_{size.upper()}", f"swin_{size}", resized))(build)
+    return model(weights_of(f"Swin_{size.upper()}"))(build)
 
 
 swin_t, swin_s, swin_b = map(_builder, _SIZES)

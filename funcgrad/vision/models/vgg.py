@@ -13,10 +13,10 @@ from funcgrad.vision.models.weights import model, weights_of
 _BLOCKS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 _CHANNELS = (64, 128, 256, 512, 512)
 
-VGG11_Weights, VGG11_BN_Weights = weights_of("VGG11", "vgg11"), weights_of("VGG11_BN", "vgg11_bn")
-VGG13_Weights, VGG13_BN_Weights = weights_of("VGG13", "vgg13"), weights_of("VGG13_BN", "vgg13_bn")
-VGG16_Weights, VGG16_BN_Weights = weights_of("VGG16", "vgg16"), weights_of("VGG16_BN", "vgg16_bn")
-VGG19_Weights, VGG19_BN_Weights = weights_of("VGG19", "vgg19"), weights_of("VGG19_BN", "vgg19_bn")
+VGG11_Weights, VGG11_BN_Weights = weights_of("VGG11"), weights_of("VGG11_BN")
+VGG13_Weights, VGG13_BN_Weights = weights_of("VGG13"), weights_of("VGG13_BN")
+VGG16_Weights, VGG16_BN_Weights = weights_of("VGG16"), weights_of("VGG16_BN")
+VGG19_Weights, VGG19_BN_Weights = weights_of("VGG19"), weights_of("VGG19_BN")
 
 
 class VGG(nn.Module):

@@ -171,7 +171,7 @@ def _builder(size: str) -> Callable[..., VisionTransformer]:
         return VisionTransformer(image_size, patch, layers, heads, width, hidden, **options)
 
     build.__name__, build.__doc__ = f"vit_{size}", f"Return a Vision Transformer {size.upper()}."
-    return model(weights_of(f"ViT_{size.upper()}", f"vit_{size}"))(build)
+    return model(weights_of(f"ViT_{size.upper()}"))(build)
 
 
 vit_b_16, vit_b_32, vit_l_16, vit_l_32, vit_h_14 = map(_builder, _SIZES)

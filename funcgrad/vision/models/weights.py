@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from enum import Enum
 from fnmatch import fnmatch
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from funcgrad import hub, serialization
+from funcgrad.vision.models.published import PUBLISHED
+from funcgrad.vision.transforms.geometry import InterpolationMode
 from funcgrad.vision.transforms.presets import ImageClassification
 
 Builder = TypeVar("Builder", bound=Callable[..., Any])
@@ -18,18 +21,21 @@ ENUMS: dict[str, type[WeightsEnum]] = {}
 
 
 class WeightsEnum(Enum):
-    """The weights of one model; all names mean the file that is there. Value: file, sizes resized to and cropped to."""
+    """The weights of one model. Value: the file, and what `ImageClassification` is made of."""
 
     @property
     def transforms(self) -> Callable[..., ImageClassification]:
         """What makes an input of a picture."""
-        _, resized, cropped = self.value
-        return functools.partial(ImageClassification, crop_size=cropped, resize_size=resized)
+        _, resized, cropped, *others = self.value
+        options = dict(zip(("interpolation", "mean", "std"), others, strict=False))
+        if "interpolation" in options:
+            options["interpolation"] = InterpolationMode(options["interpolation"])
+        return functools.partial(ImageClassification, crop_size=cropped, resize_size=resized, **options)
 
     @property
     def url(self) -> str:
         """Where torchvision gets the file."""
-        return f"https://download.pytorch.org/models/{self.value[0]}-*.pth"
+        return f"https://download.pytorch.org/models/{self.value[0]}.pth"
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -41,26 +47,27 @@ class WeightsEnum(Enum):
 
         check_hash: RuntimeError where the file's SHA-256 does not begin with the hash in its name.
         """
-        folder = Path(hub.get_dir()) / "checkpoints"
-        found = sorted(folder.glob(f"{self.value[0]}-*.pth"))
-        if not found:
+        path = Path(hub.get_dir()) / "checkpoints" / f"{self.value[0]}.pth"
+        if not path.exists():
             raise FileNotFoundError(
-                f"weights {self}: there is no file {folder / self.value[0]}-<hash>.pth. Nothing is downloaded: get it "
-                "from https://download.pytorch.org/models/ (torchvision's documentation lists the names), or pass "
+                f"weights {self}: there is no file {path}. Nothing is downloaded: get it from {self.url}, or pass "
                 "weights=None."
             )
         if check_hash:
-            hub.check_named_hash(found[-1])
-        return serialization.load(found[-1], weights_only=True)
+            hub.check_named_hash(path)
+        return serialization.load(path, weights_only=True)
 
 
 Weights = WeightsEnum
 
 
-def weights_of(model: str, file: str, resized: int = 256, cropped: int = 224) -> type[WeightsEnum]:
+def weights_of(model: str) -> type[WeightsEnum]:
     """Return (and list) the enumeration of one model's weights, called like torchvision's."""
     name = f"{model}_Weights"
-    members = [(member, (file, resized, cropped)) for member in ("IMAGENET1K_V1", "IMAGENET1K_V2", "DEFAULT")]
+    members: list[tuple[str, Any]] = [(member, value) for member, *value in PUBLISHED[model]]
+    members = [(member, tuple(value)) for member, value in members]
+    plain = [value for member, value in members if "SWAG" not in member]
+    members.append(("DEFAULT", plain[-1] if plain else members[0][1]))  # another name of one of them
     home = __package__  # it has them all: where pickle looks
     ENUMS[name] = WeightsEnum(name, members, module=home)  # type: ignore[assignment,arg-type] - functional form
     return ENUMS[name]
@@ -73,6 +80,8 @@ def model(enum: type[WeightsEnum] | None = None) -> Callable[[Builder], Builder]
         @functools.wraps(build)
         def builder(*, weights: Any = None, progress: bool = True, pretrained: bool = False, **options: Any) -> Any:
             chosen = _chosen(enum, weights if weights is not None else pretrained)
+            if chosen is not None and "image_size" in inspect.signature(build).parameters:
+                options.setdefault("image_size", chosen.value[2])
             made = build(**options)
             if chosen is not None:
                 made.load_state_dict(chosen.get_state_dict(progress))
@@ -94,7 +103,7 @@ def _chosen(enum: Any, weights: Any) -> Any:
     if enum is None:
         raise ValueError("no pretrained weights were published for this model: pass weights=None")
     if weights is True:
-        return enum.DEFAULT
+        return next(iter(enum))  # what there was before weights had names
     if isinstance(weights, str):
         return enum[weights.rpartition(".")[2]]
     if not isinstance(weights, enum):
