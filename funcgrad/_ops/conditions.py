@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from funcgrad._base.dtypes import INTEGER, dtype
+from funcgrad._base.errors import LinAlgError
 from funcgrad._ops.table import Array, Demand, Dims, Index, Indices, Mask, Op
 
 
@@ -291,6 +292,15 @@ def have_finite_weights(numbers: Any, shape: Dims) -> Any:
 def have_positive_sums(numbers: Any, shape: Dims) -> Any:
     """Rows of weights of which one at least is positive."""
     return ~(numbers > 0).any(-1)
+
+
+@_condition(
+    LinAlgError, "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
+    of_floats=True,
+)  # fmt: skip
+def have_singular_values(numbers: Any, shape: Dims) -> Any:
+    """Matrices of numbers: LAPACK finds something for infinities."""
+    return numbers != numbers
 
 
 @_condition(RuntimeError, "ZeroDivisionError", of_floats=None)

@@ -320,20 +320,27 @@ def resolve_conj(input: Array) -> Array:
 @op(grad="ComplexBackward0", names="complex")
 def complex(real: Array, imag: Array) -> Array:
     """real + i imag. Shape: broadcast. RuntimeError unless both are float32, or both float64."""
-    if not {real.dtype.name, imag.dtype.name} <= {"float32", "float64"}:
-        kinds = f"{scalar_name(real)} and {scalar_name(imag)}"
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
-    if real.dtype != imag.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {scalar_name(real)} but got scalar type {scalar_name(imag)} for second "
-            "argument"
-        )
+    _require_parts(real, imag, ("float32", "float64"))
     return lax.complex(*broadcast(real, imag))
 
 
-@op(grad="PolarBackward0", promote="common", names="polar")
+def _require_parts(first: Array, second: Array, kinds: tuple[str, ...]) -> None:
+    if not {first.dtype.name, second.dtype.name} <= {*kinds}:
+        found = f"{scalar_name(first)} and {scalar_name(second)}"
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {found}")
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(first)} but got scalar type {scalar_name(second)} for second "
+            "argument"
+        )
+
+
+@op(grad="PolarBackward0", names="polar")
 def polar(abs: Array, angle: Array) -> Array:
-    """abs * (cos(angle) + i sin(angle)). Shape: broadcast."""
+    """abs * (cos(angle) + i sin(angle)). Shape: broadcast. RuntimeError unless both are float32, or both float64."""
+    _require_parts(abs, angle, ("float16", "float32", "float64"))
+    if abs.dtype == np.float16:
+        raise no_kernel("polar_cpu", abs)
     abs, angle = broadcast(abs, angle)
     return lax.complex(abs * lax.cos(angle), abs * lax.sin(angle))
 

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.arithmetic import is_bool, is_integer
-from funcgrad._ops.checks import require_number
+from funcgrad._ops.checks import no_kernel, require_number
 from funcgrad._ops.conditions import are_quantiles
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.reductions import require_elements, with_place
@@ -333,6 +333,8 @@ def searchsorted(
     if sorter is not None:
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     numbers = jnp.asarray(input)
+    if numbers.dtype.kind == "c" or (numbers.dtype.kind == sorted_sequence.dtype.kind == "b"):
+        raise no_kernel("searchsorted_out_cpu", numbers)
     if numbers.ndim == 0 and sorted_sequence.ndim != 1:
         raise RuntimeError(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "

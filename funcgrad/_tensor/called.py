@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import FrameType
 
 _PLACE = re.compile(r"(\w+\(\): argument '(\w+)') \(position \d+\)( must be .+)", re.DOTALL)
+_COUNTED = re.compile(r"(\w+)(\(\): argument '\w+' \(position )(\d+)(\) must be (?:int|tuple of ints)\b.+)", re.DOTALL)
 _NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -31,3 +32,10 @@ def forget_places(error: BaseException, names: Iterable[str]) -> None:
     told = _PLACE.fullmatch(str(error)) if names else None
     if told is not None and told[2] in {_NUMPYS.get(name, name) for name in names}:
         error.args = (told[1] + told[3],)
+
+
+def count_tensor(error: BaseException, name: str) -> None:
+    """Let an error of a method's sizes and places count as the function of that name does: from the tensor on."""
+    told = _COUNTED.fullmatch(str(error))
+    if told is not None and told[1] == name:
+        error.args = (f"{name}{told[2]}{int(told[3]) + 1}{told[4]}",)

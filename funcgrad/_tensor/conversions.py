@@ -178,7 +178,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
     One dimension stays as it is: that is the tensor itself.
     """
-    dims = (as_int(start_dim), as_int(end_dim))
+    dims = (
+        as_int(start_dim, "flatten(): argument 'start_dim' (position 1)"),
+        as_int(end_dim, "flatten(): argument 'end_dim' (position 2)"),
+    )
     wrapped = [dim % input.ndim for dim in dims if dim is not None and -input.ndim <= dim < input.ndim]
     if len(wrapped) == 2 and wrapped[0] == wrapped[1]:
         return input

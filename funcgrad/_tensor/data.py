@@ -13,7 +13,6 @@ import jax
 import numpy as np
 
 from funcgrad._base import dtypes, promotion
-from funcgrad._base.cpp_names import c_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.naming import c_class_name
 from funcgrad._tape.modes import thread
@@ -57,6 +56,8 @@ def _read(data: Any, dtype: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
         array = _of_objects(array, dtype)
     if array.dtype.kind in "OUSV":
         raise _no_number(data, dtype)
+    if array.dtype.kind == "c" and dtype is not None and not dtype.is_complex:
+        array = _of_objects(np.array(data, dtype=object), dtype)
     kind = dtype or _inferred(data, leaves, array)
     check_range(array, kind)
     return array, kind
@@ -76,7 +77,10 @@ def _as_array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
 
 
 def _of_objects(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
-    """Return what objects (a Decimal, a Fraction, what has `__float__` or `__index__`) are as numbers of this dtype."""
+    """Return what objects (a Decimal, a Fraction, what has `__float__` or `__index__`) are as numbers of this dtype.
+
+    TypeError for what is none, as complex numbers are no real ones.
+    """
     read = _READERS[dtype.category]
     return np.array([read(x) for x in array.ravel()]).reshape(array.shape)
 
@@ -94,7 +98,7 @@ def _int_of(given: Any) -> int:
 
 
 def _bool_of(given: Any) -> bool:
-    return bool(given if isinstance(given, float) else operator.index(given))
+    return bool(given if isinstance(given, (float, complex)) else operator.index(given))
 
 
 _READERS = {dtypes.BOOL: _bool_of, dtypes.INTEGER: _int_of, dtypes.FLOAT: _float_of, dtypes.COMPLEX: _complex_of}
@@ -147,8 +151,6 @@ def _dtype_of(leaf: Any) -> DType:
 
 def check_range(array: np.ndarray[Any, Any], kind: DType) -> None:
     """Refuse numbers that an integer dtype cannot hold; negative ones wrap around in an unsigned dtype, as in torch."""
-    if array.dtype.kind == "c" and not kind.is_complex and array.imag.any():
-        raise RuntimeError(f"value cannot be converted to type {c_type_name(kind)} without overflow")
     if kind.category != dtypes.INTEGER or array.size == 0 or array.dtype.kind in "bc":
         return
     limits = np.iinfo(kind.numpy)

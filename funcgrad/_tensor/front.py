@@ -58,6 +58,9 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
     "gaussian_nll_loss": "check_variance(var)",
+    "pinv": "if not hermitian: require(have_singular_values, A)",
+    "pinverse": "require(have_singular_values, input)",
+    "matrix_rank": "if not hermitian: require(have_singular_values, A)",
     "index_fill": "check_real(value, input); check_fits(value, input)",
     "lerp": "check_weight(weight, input)",
     "take_along_dim": "if dim is None: require(are_places, indices, input.reshape(-1), 0)",

@@ -31,7 +31,7 @@ from funcgrad._tensor.data import from_data
 from funcgrad._tensor.interop import from_host, host_numbers, is_on_host, is_short_text
 from funcgrad._tensor.near import call_near
 from funcgrad._tensor.near_writes import is_assignable, is_same_place, set_near
-from funcgrad._tensor.refused_numbers import check_filling, require
+from funcgrad._tensor.refused_numbers import check_filling, check_fits, require
 from funcgrad._tensor.selected_later import move_selected, selected_later
 from funcgrad._tensor.selecting import check_mask, is_mask, require_integers, selection
 from funcgrad._tensor.tensor import Tensor
@@ -122,6 +122,9 @@ def _source(self: Tensor, value: Any, *, selects: bool) -> Any:
     """Return the tensor to write, or a number that the tensor's dtype can hold."""
     if isinstance(value, Tensor):
         return value
+    if type(value) is complex and not self.dtype.is_complex:
+        check_fits(value, self.dtype)
+        value = bool(value) if self.dtype is dtypes.bool_ else value.real
     if type(value) in _NUMBERS:
         check_filling(value, self.dtype)
         return full((), value, dtype=self.dtype, device=self.device) if selects else value

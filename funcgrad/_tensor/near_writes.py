@@ -189,7 +189,7 @@ def _given(value: Any, dtype: DType) -> Any:
     if type(value) in (bool, int, float):
         is_kept = dtype.is_differentiable if type(value) is float else True
         return value if is_kept and is_held(value, dtype) else None
-    if not is_assignable(value):
+    if (type(value) is complex and not dtype.is_complex) or not is_assignable(value):
         return None
     variable = (value if isinstance(value, Tensor) else from_data(value, dtype, None, False))._current()
     fits = can_cast(variable.aval.dtype, dtype) and variable.node is None and _is_here(variable.value)

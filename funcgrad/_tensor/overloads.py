@@ -183,7 +183,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
     RuntimeError for a place out of range.
     """
-    along = as_some_int(dim, "gather(): argument 'dim' (position 2)")
+    along = as_some_int(dim, "gather(): argument 'dim' (position 1)")
     result = call(TABLE["gather"], (input, index), (along, sparse_grad))
     require(are_places, index, input, along)
     return result if out is None else write_out(out, result, False)
@@ -244,8 +244,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
 @on_arrays
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """Shift elements along `dims`; what falls off the end comes in at the front. Without `dims`: of the flat tensor."""
-    by = as_some_dims(shifts, "roll(): argument 'shifts' (position 2)")
-    along = as_dims(dims, "roll(): argument 'dims' (position 3)") or ()
+    by = as_some_dims(shifts, "roll(): argument 'shifts' (position 1)")
+    along = as_dims(dims, "roll(): argument 'dims' (position 2)") or ()
     return call(TABLE["roll"], (input, *by), (along,))
 
 

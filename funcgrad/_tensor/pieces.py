@@ -120,7 +120,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 def _chunked(cut: Callable[..., tuple[Tensor, ...]], input: Tensor, chunks: int, dim: int) -> tuple[Tensor, ...]:
-    chunks = as_some_int(chunks, "chunk(): argument 'chunks' (position 2)")
+    chunks = as_some_int(chunks, "chunk(): argument 'chunks' (position 1)")
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -161,7 +161,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return the views that one dimension is made of."""
     if not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = in_range(input, dim)
+    dim = in_range(input, dim, "unbind(): argument 'dim' (position 1)")
     views = [call(TABLE["select"], (input, i), (dim,)) for i in range(input.shape[dim])]
     return as_one_call(views, "UnbindBackward0")
 

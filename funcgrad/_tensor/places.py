@@ -16,12 +16,12 @@ from funcgrad._tensor.registry import both, function
 from funcgrad._tensor.tensor import Tensor
 
 
-def _selected(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, Any]:
+def _selected(name: str, input: Tensor, dim: Any, index: Any, position: int) -> tuple[int, Any]:
     if isinstance(dim, str):
         raise TypeError(f"{name}(): argument 'dim' must be int, not str: dimensions have no names here")
     if input.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    along, place = in_range(input, dim), as_some_int(index, f"{name}(): argument 'index' (position 3)")
+    along, place = in_range(input, dim), as_some_int(index, f"{name}(): argument 'index' (position {position})")
     size = input.shape[along]
     if not -size <= place < size:
         raise IndexError(
@@ -33,14 +33,14 @@ def _selected(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, Any]
 @both()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the view at `index` of one dimension, which is left out. IndexError beyond its ends."""
-    along, place = _selected("select", input, dim, index)
+    along, place = _selected("select", input, dim, index, 2)
     return call(TABLE["select"], (input, place), (along,))
 
 
 @function()
 def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
     """Return what `select` shows as a tensor of its own."""
-    along, place = _selected("select_copy", input, dim, index)
+    along, place = _selected("select_copy", input, dim, index, 3)
     copied = call(TABLE["select_copy"], (input, place), (along,))
     return copied if out is None else write_out(out, copied)
 
@@ -48,7 +48,7 @@ def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tens
 @both()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
     """Return `input` with `src` at `index` of one dimension. RuntimeError where the shapes differ."""
-    along, place = _selected("select_scatter", input, dim, index)
+    along, place = _selected("select_scatter", input, dim, index, 3)
     written = call(TABLE["select_scatter"], (input, src, place), (along,))
     return written if out is None else write_out(out, written)
 
@@ -60,8 +60,8 @@ def _narrowed(input: Tensor, dim: Any, start: Any, length: Any) -> tuple[int, An
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     along, first, count = (
         in_range(input, dim),
-        as_some_int(start, "narrow(): argument 'start' (position 3)"),
-        as_some_int(length, "narrow(): argument 'length' (position 4)"),
+        as_some_int(start, "narrow(): argument 'start' (position 2)"),
+        as_some_int(length, "narrow(): argument 'length' (position 3)"),
     )
     if count < 0:
         raise RuntimeError("narrow(): length must be non-negative.")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base.errors import NotATensor
-from funcgrad._tensor.called import forget_places
+from funcgrad._tensor.called import count_tensor, forget_places
 
 METHODS: dict[str, Any] = {}
 FUNCTIONS: dict[str, Any] = {}  # "where", "nn.functional.one_hot"
@@ -36,7 +36,7 @@ def _entering(where: tuple[dict[str, Any], ...], names: tuple[str, ...]) -> Call
         if "<locals>" in getattr(entered, "__qualname__", ""):
             entered.__qualname__ = entered.__name__  # Python's own errors name it so
         for registry in where:
-            public = _explained(entered) if registry is FUNCTIONS else entered
+            public = _explained(entered, METHODS in where) if registry is FUNCTIONS else entered
             for name in names or (entered.__name__,):
                 registry[name] = public
             if public is not entered:
@@ -52,8 +52,11 @@ def _say_where(public: Any, name: str) -> None:
     public.__module__, public.__qualname__ = f"funcgrad.{room}".rstrip("."), public.__name__
 
 
-def _explained(entered: Any) -> Any:
-    """Return the function, which says of an argument that must be a tensor, and lacks what tensors have, what it is."""
+def _explained(entered: Any, is_method: bool) -> Any:
+    """Return the function, which says of an argument that must be a tensor, and lacks what tensors have, what it is.
+
+    is_method: whether errors of its arguments count as a method does.
+    """
     if not inspect.isfunction(entered) or "Tensor" not in entered.__annotations__.values():
         return entered
 
@@ -63,6 +66,8 @@ def _explained(entered: Any) -> Any:
             return entered(*args, **kwargs)
         except TypeError as error:
             forget_places(error, kwargs)
+            if is_method:
+                count_tensor(error, entered.__name__)
             raise
         except AttributeError as error:
             given = inspect.signature(entered).bind(*args, **kwargs).arguments

@@ -67,7 +67,7 @@ def block_diag(*tensors: Any) -> Tensor:
     """Return a matrix with the given matrices along its diagonal and zeros elsewhere. Without any: of shape (1, 0)."""
     if not tensors:
         return call(TABLE["full"], (0.0,), ((1, 0), get_default_dtype()))
-    return call(TABLE["block_diag"], tuple(_listed("block_diag", tensors)))
+    return call(TABLE["block_diag"], tuple(tensors_of(tensors, "block_diag(): argument 'tensors' (position 1)")))
 
 
 @function()
