@@ -42,7 +42,7 @@ def batch_norm_train(
     if input.shape == (0,):
         return (input,) if running_mean is None or running_var is None else (input, running_mean, running_var)
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
-    if input.size == input.shape[1]:
+    if input.shape[0] * math.prod(input.shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size_text(input.shape)}"
         )

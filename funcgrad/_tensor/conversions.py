@@ -250,7 +250,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 @method()
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Change the shape in place; elements are kept in order, new ones are empty. RuntimeError: it requires grad."""
+    """Change the shape in place; elements stay as they lie in memory, new ones are empty.
+
+    RuntimeError: it requires grad.
+    """
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     wanted = as_spread_dims(sizes, "resize_(): argument 'size' (position 1)")
@@ -261,8 +264,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         rename(self, former, first_elements(former, tuple(wanted)))
         return self
     flat = np.full(math.prod(wanted), meaningless(self.dtype), self.dtype.numpy)
-    kept = to_host(self).reshape(-1)[: flat.size]
-    flat[: kept.size] = kept
+    offset = self.storage_offset()
+    length = min(flat.size, self.untyped_storage().nbytes() // self.itemsize - offset)
+    flat[:length] = to_host(self.as_strided((length,), (1,), offset))
     self.data = from_data(flat.reshape(wanted), None, self.device, False)
     return self
 

@@ -39,7 +39,7 @@ def keep_unbound(layer: Any) -> None:
 
 def _is_written_in_c(function: FunctionType) -> bool:
     """Say whether this is one of the functions of torch, torch.fft and so on that PyTorch has in C."""
-    package, _, room = function.__module__.partition(".")
+    package, _, room = (function.__module__ or "").partition(".")  # None of code in a namespace without a name
     if package != _PACKAGE or function.__qualname__ != function.__name__:
         return False
     if room in ("fft", "linalg", "special"):
