@@ -262,7 +262,8 @@ class Pass:
         if not slot.frozen:
             self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
-            hook(slot.variable)
+            if hook(slot.variable) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         if slot.hooks:
             _after(slot, (), (gradient,))
 

@@ -162,6 +162,13 @@ def test_hooks_on_the_node_of_a_leaf_run_when_its_gradient_is_there() -> None:
     assert seen[-1] == "accumulated"
 
 
+def test_a_hook_after_accumulation_returns_nothing() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    leaf.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.mul_(3))
+    with pytest.raises(RuntimeError, match=r"Tensor post accumulate grad hooks should return None\."):
+        leaf.sum().backward()
+
+
 def test_what_is_written_in_place_keeps_its_gradient_if_it_did_before() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
