@@ -23,9 +23,9 @@ _SIZES = {
 class LayerNorm2d(nn.LayerNorm):
     """Layer normalization over the channels of images. Shape: (N, C, H, W)."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the images, normalized at each place."""
-        rows = F.layer_norm(x.permute(0, 2, 3, 1), self.normalized_shape, self.weight, self.bias, self.eps)
+        rows = F.layer_norm(input.permute(0, 2, 3, 1), self.normalized_shape, self.weight, self.bias, self.eps)
         return rows.permute(0, 3, 1, 2)
 
 
