@@ -262,7 +262,9 @@ class Pass:
         if not slot.frozen:
             self._accumulate(slot, gradient)
         for hook in tuple(slot.post_hooks.values()) if slot.post_hooks else ():
-            if hook(slot.variable) is not None:
+            given = slot.variable
+            found = hook(given)
+            if found is not None and found is not given:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         if slot.hooks:
             _after(slot, (), (gradient,))

@@ -162,7 +162,11 @@ def test_hooks_on_the_node_of_a_leaf_run_when_its_gradient_is_there() -> None:
     assert seen[-1] == "accumulated"
 
 
-def test_a_hook_after_accumulation_returns_nothing() -> None:
+def test_a_hook_after_accumulation_returns_nothing_else_than_the_leaf() -> None:
+    stepping = torch.ones(2, requires_grad=True)
+    stepping.register_post_accumulate_grad_hook(lambda leaf: leaf.add_(leaf.grad, alpha=-0.5))
+    stepping.sum().backward()
+    assert stepping.tolist() == [0.5, 0.5]
     leaf = torch.ones(2, requires_grad=True)
     leaf.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.mul_(3))
     with pytest.raises(RuntimeError, match=r"Tensor post accumulate grad hooks should return None\."):
