@@ -154,7 +154,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
     "amp": ("GradScaler", "autocast"),
     "ao.quantized_tensor": ("dequantize", "quantize_per_tensor", "quantize_per_tensor_dynamic"),
     "autograd.anomaly": ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
-    "compiler": ("_dynamo", "_inductor"),
+    "compiler": ("_disable_dynamo", "_dynamo", "_inductor"),
     "compiling": ("compile",),
     "cuda": ("AcceleratorError", "Event", "OutOfMemoryError", "Stream"),
     "func": ("vmap",),

@@ -58,7 +58,7 @@ def _as_given(function: Any = None, *_: Any, **__: Any) -> Any:
     return function if callable(function) else _as_given
 
 
-disable = allow_in_graph = disallow_in_graph = assume_constant_result = _as_given
+disable = _disable_dynamo = allow_in_graph = disallow_in_graph = assume_constant_result = _as_given
 
 
 def optimize(*_: Any, **__: Any) -> Any:

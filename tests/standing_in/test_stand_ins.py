@@ -448,6 +448,7 @@ def test_errors_of_torchs_compiler_can_be_caught() -> None:
     assert compiler._dynamo.exc is compiler_errors
     assert isinstance(torch.compile(torch.nn.Linear(1, 1)), compiler._dynamo.eval_frame.OptimizedModule)
     assert compiler.is_dynamo_supported()
+    assert torch._disable_dynamo(len) is torch._disable_dynamo(recursive=False)(len) is len
     with compiler.disable_cache_limit():
         assert torch.compile(torch.sin)(torch.zeros(1)).item() == 0
 
