@@ -17,7 +17,7 @@ from funcgrad._ops.table import TABLE
 from funcgrad._ops.views import inferred_size
 from funcgrad._tape.apply import apply
 from funcgrad._tensor import strides
-from funcgrad._tensor.aliases import View, cell_of, former_of, refuse_repeated, rename
+from funcgrad._tensor.aliases import View, former_of, refuse_repeated, rename
 from funcgrad._tensor.arguments import as_dtype, as_int, as_spread_dims, by_name, require_tensor
 from funcgrad._tensor.call import call, first_elements
 from funcgrad._tensor.creation import meaningless
@@ -279,19 +279,15 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
 
 @method()
 def as_subclass(self: Tensor, cls: Any) -> Any:
-    """Return the tensor, its history and its storage under another class of Tensor."""
+    """Return a view of the whole tensor that is of another class of Tensor."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise RuntimeError("cls must be a type that inherits from Tensor")
-    other = object.__new__(cls)
-    other._variable, other._slot = self._current(), self._slot
-    other._alias = self._alias.again() if type(self._alias) is View else cell_of(self)
-    other._made_in_inference, other._writes = self._made_in_inference, self._writes
-    return other
+    return call(TABLE["alias"], (self,))._of_class(cls)
 
 
 def _make_subclass(kind: Any, data: Tensor, require_grad: bool = False) -> Any:
     """Return a leaf of a class of Tensor that shares the storage of `data`, without its history."""
-    made = as_subclass(data.detach(), kind)
+    made = data.detach()._of_class(kind)
     return made.requires_grad_() if require_grad else made
 
 

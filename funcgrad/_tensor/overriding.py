@@ -94,7 +94,9 @@ def _in_class(result: Any, cls: Any) -> Any:
     if cls is Tensor:
         return result
     if isinstance(result, Tensor):
-        return result if isinstance(result, cls) else result.as_subclass(cls)
+        if isinstance(result, cls):
+            return result
+        return result._of_class(cls) if result._current().node is None else result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
         parts = [_in_class(part, cls) for part in result]
         kind: Any = type(result)

@@ -69,7 +69,7 @@ class Tensor(metaclass=_Methods):
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
         made = cls.make(cls, *data, device=device)
-        return made if cls is Tensor else made.as_subclass(cls)
+        return made if cls is Tensor else made._of_class(cls)
 
     @staticmethod
     def _of(variable: Variable) -> Tensor:
@@ -92,6 +92,14 @@ class Tensor(metaclass=_Methods):
         if requires_grad:
             self._set_requires_grad(True, "Only Tensors of floating point and complex dtype can require gradients")
         return self
+
+    def _of_class(self, cls: type[Any]) -> Any:
+        """Return the tensor itself, its history and its storage, under another class of Tensor."""
+        other = object.__new__(cls)
+        other._variable, other._slot = self._current(), self._slot
+        other._alias = self._alias.again() if type(self._alias) is View else cell_of(self)
+        other._made_in_inference, other._writes = self._made_in_inference, self._writes
+        return other
 
     def _current(self) -> Variable:
         """Return the Variable that this name stands for now, whatever was written through its aliases."""

@@ -108,7 +108,7 @@ def nested_tensor_from_jagged(
         ends: Tensor = lengths.to(dtypes.int64).cumsum(0)
         return nested_tensor_from_jagged(values, functions.cat([begin, ends]), None, jagged_dim)
     with Without("asks_classes"):
-        made: NestedTensor = values.as_subclass(NestedTensor)
+        made: NestedTensor = values._of_class(NestedTensor)
     made._raggedness, made._ragged_idx = Raggedness.of(offsets, lengths), jagged_dim or 1
     return made
 

@@ -204,7 +204,7 @@ def _elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _in_place(func: Any, target: StridedNestedTensor, *args: Any, **kwargs: Any) -> StridedNestedTensor:
-    shared = target.as_subclass(Tensor)
+    shared = target._of_class(Tensor)
     func(shared, *(_buffer(func, x, target._sizes) for x in args), **kwargs)
     return target
 

@@ -47,7 +47,7 @@ class NestedTensor(Tensor):
     def _shared(self) -> Tensor:
         """Return the values under another name for the same storage: what is written to them is seen here."""
         with Without("asks_classes"):
-            shared: Tensor = self.as_subclass(Tensor)
+            shared: Tensor = self._of_class(Tensor)
         shared._slot = None
         return shared
 

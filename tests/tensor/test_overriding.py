@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 import funcgrad as torch
-from funcgrad import overrides
+from funcgrad import explain, overrides
 from funcgrad._tensor import methods
 from funcgrad.nn import functional as F
 from funcgrad.standing_in import internals
@@ -124,6 +124,33 @@ def test_gradients_flow_through_a_subclass() -> None:
     loss.backward()
     assert type(w.grad) is torch.Tensor
     assert w.grad.tolist() == [3.0, 3.0]
+
+
+def test_under_another_class_a_tensor_is_a_view() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    seen = leaf.as_subclass(Plain)
+    assert not seen.is_leaf
+    assert seen._base is leaf
+    assert leaf.is_leaf
+    assert str(seen) == "Plain([1., 1.], grad_fn=<AliasBackward0>)"
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
+        seen.add_(1)
+    with torch.no_grad():
+        seen.add_(1)
+    assert leaf.tolist() == [2.0, 2.0]
+    assert type((leaf * 2).as_subclass(Plain).grad_fn.next_functions[0][0]).__name__ == "MulBackward0"  # type: ignore[union-attr]  # it has a history
+
+
+def test_what_is_computed_of_a_subclass_is_a_view_of_the_plain_result() -> None:
+    w = torch.ones(2, requires_grad=True)
+    doubled = w.as_subclass(Plain) * 2
+    assert str(doubled) == "Plain([2., 2.], grad_fn=<AliasBackward0>)"
+    assert type(doubled._base) is torch.Tensor
+    with explain.counted() as seen:
+        doubled.sum().backward()
+        assert w.grad is not None
+        assert w.grad.tolist() == [2.0, 2.0]
+    assert seen.runs == 1
 
 
 class WithData(torch.Tensor):

@@ -35,7 +35,7 @@ class DTensor(Tensor):
 
     def to_local(self, **_: Any) -> Tensor:
         """Return this process's part as a plain tensor; gradients go through."""
-        return self.as_subclass(Tensor)
+        return self._of_class(Tensor)
 
     full_tensor = to_local
 
@@ -95,7 +95,7 @@ def distribute_tensor(
     if DTensor.__torch_function__ is disabled:
         DTensor.__torch_function__ = classmethod(_placed)
         arm()
-    result = tensor.as_subclass(DTensor)
+    result = tensor._of_class(DTensor)
     result.device_mesh = mesh
     result.placements = tuple(
         Shard(place.dim + tensor.ndim) if type(place) is Shard and place.dim < 0 else place for place in placed

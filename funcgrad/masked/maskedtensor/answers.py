@@ -55,7 +55,7 @@ def _elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
 def _in_place(func: Any, target: MaskedTensor, *args: Any, **kwargs: Any) -> MaskedTensor:
     """Write to the data of what counts. ValueError where masks differ."""
     _common_mask([x for x in (target, *args) if isinstance(x, MaskedTensor)])
-    func(target.as_subclass(Tensor), *map(_data, args), **kwargs)
+    func(target._of_class(Tensor), *map(_data, args), **kwargs)
     return target
 
 

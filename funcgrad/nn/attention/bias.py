@@ -32,7 +32,7 @@ class CausalBias(Tensor):
     __torch_function__: ClassVar[Any] = disabled
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return repr(self.as_subclass(Tensor))
+        return repr(self._of_class(Tensor))
 
 
 def causal_upper_left(*size: int) -> CausalBias:
@@ -50,6 +50,6 @@ def _mask(variant: CausalVariant, size: tuple[int, ...]) -> CausalBias:
         raise RuntimeError(f"causal masks need exactly two sizes, of queries and of keys, but got {len(size)}")
     queries, keys = size
     diagonal = keys - queries if variant is CausalVariant.LOWER_RIGHT else 0
-    mask: CausalBias = fg.ones(*size, dtype=bool_).tril(diagonal).as_subclass(CausalBias)
+    mask: CausalBias = fg.ones(*size, dtype=bool_).tril(diagonal)._of_class(CausalBias)
     mask.variant, mask.seq_len_q, mask.seq_len_kv = variant, queries, keys
     return mask
