@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 import os
@@ -34,7 +35,7 @@ _LONGEST_HEADER = 100_000_000
 def save_file(
     tensors: Mapping[str, Tensor], filename: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Save tensors by name. RuntimeError for tensors that share storage: the format has no way to say so."""
+    """Save tensors by name. RuntimeError for tensors that share memory: the format has no way to say so."""
     header = _header(tensors, metadata)
     with writing(filename) as file:
         _write(file, header, tensors)
@@ -113,16 +114,21 @@ def _header(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None) -
 
 
 def _refuse_shared(tensors: Mapping[str, Tensor]) -> None:
-    seen: dict[int, str] = {}
+    spans: dict[int, list[tuple[int, int, str]]] = {}
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise ValueError(f"Key `{name}` is invalid, expected torch.Tensor but received {type(tensor)}")
-        first = seen.setdefault(id(shared_by(located(tensor)[0])), name)
-        if first != name:
-            raise RuntimeError(
-                f"Some tensors share memory, this will lead to duplicate memory on disk and potential differences when "
-                f"loading them again: {first!r} and {name!r}. Save one of them only, or a clone()."
-            )
+        root, place = located(tensor)
+        first, last = place.offset * tensor.dtype.itemsize, place.needed * tensor.dtype.itemsize
+        spans.setdefault(id(shared_by(root)), []).append((first, last, name))
+    for parts in spans.values():
+        parts.sort()
+        for (_, end, one), (begin, _, other) in itertools.pairwise(parts):
+            if begin < end:
+                raise RuntimeError(
+                    f"Some tensors share memory, this will lead to duplicate memory on disk and potential differences "
+                    f"when loading them again: {one!r} and {other!r}. Save one of them only, or a clone()."
+                )
 
 
 def _write(file: BinaryIO, header: bytes, tensors: Mapping[str, Tensor]) -> None:

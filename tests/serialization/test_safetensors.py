@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as torch
 from funcgrad import serialization
 from funcgrad._base import dtypes
 from funcgrad._tensor.interop import from_host, to_host
@@ -65,6 +66,15 @@ def test_tied_tensors_are_refused() -> None:
     with pytest.raises(RuntimeError, match="Some tensors share memory"):
         safetensors.save({"a": base, "b": base[0]})
     assert safetensors.save({"a": base, "b": base[0].clone()})
+
+
+def test_parts_of_one_tensor_that_do_not_overlap_are_saved() -> None:
+    base = torch.arange(12.0).reshape(3, 4)
+    parts = dict(zip("abc", base.unbind(0), strict=True))
+    assert safetensors.load(safetensors.save(parts))["b"].tolist() == [4.0, 5.0, 6.0, 7.0]
+    assert len(safetensors.load(safetensors.save({"a": base[:2], "b": base[2:], "empty": base[3:]}))) == 3
+    with pytest.raises(RuntimeError, match="'a' and 'b'"):
+        safetensors.save({"b": base[1:], "c": torch.ones(1), "a": base[:2]})
 
 
 def test_what_is_no_tensor_or_has_no_name_is_refused() -> None:
