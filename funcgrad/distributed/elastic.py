@@ -12,12 +12,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ChildFailedError", "ProcessFailure", "record"]
+__all__ = ["ChildFailedError", "ProcessFailure", "get_free_port", "get_socket_with_port", "record"]
 
 
 def record(fn: Callable[..., Any], error_handler: Any = None) -> Callable[..., Any]:
     """Return the function itself: its errors are shown as they are."""
     return fn
+
+
+def get_socket_with_port() -> socket.socket:
+    """Return a socket that listens at a free port of this machine, for the caller to close."""
+    return socket.create_server(("127.0.0.1", 0))
+
+
+def get_free_port() -> int:
+    """Return a port of this machine that nobody listens at."""
+    with get_socket_with_port() as free:
+        return int(free.getsockname()[1])
 
 
 @dataclass

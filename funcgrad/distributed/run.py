@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.distributed.elastic import ChildFailedError, ProcessFailure
+from funcgrad.distributed.elastic import ChildFailedError, ProcessFailure, get_free_port
 
 __all__ = ["get_args_parser", "main", "parse_args", "run"]
 _LOOK = 0.05  # seconds between two looks at whether a process has ended
@@ -96,8 +95,7 @@ def _processes(told: str) -> int:
 def _meeting(args: argparse.Namespace) -> tuple[str, int]:
     """Return where the process of rank 0 serves the others."""
     if args.standalone:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            return "127.0.0.1", free.getsockname()[1]
+        return "127.0.0.1", get_free_port()
     host, _, port = args.rdzv_endpoint.partition(":")
     return host or args.master_addr, int(port or args.master_port)
 

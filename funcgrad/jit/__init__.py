@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 from funcgrad import serialization
 from funcgrad.futures import Future
@@ -82,6 +82,14 @@ class ScriptFunction(metaclass=_OfScripted):
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """Return a function or class as it is, and a module as a `ScriptModule` that shares all that it has."""
     return _under_class(obj, "RecursiveScriptModule")
+
+
+def _get_trace_graph(f: Any, *_: Any, **__: Any) -> NoReturn:
+    """Raise RuntimeError: what is traced stays as it is, so there is no graph of it in torch's own language."""
+    raise RuntimeError(
+        "torch.jit._get_trace_graph: funcgrad traces no graph; torch.utils.flop_counter.FlopCounterMode counts what a "
+        "model computes, torch.fx.symbolic_trace draws it"
+    )
 
 
 def _under_class(obj: Any, name: str) -> Any:

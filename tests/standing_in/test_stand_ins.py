@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -443,6 +444,19 @@ def test_a_backward_pass_through_other_processes_is_refused() -> None:
         distributed.autograd.context()
 
 
+def test_a_free_port_can_be_listened_at() -> None:
+    with distributed.elastic.get_socket_with_port() as taken:
+        port = distributed.elastic.get_free_port()
+        assert port != taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        assert listening.getsockname()[1] == port
+
+
+def test_there_is_no_graph_in_torchs_own_language() -> None:
+    with pytest.raises(RuntimeError, match="funcgrad traces no graph; torch.utils.flop_counter.FlopCounterMode counts"):
+        jit._get_trace_graph(nn.Linear(1, 1), (torch.ones(1),))
+
+
 def test_errors_of_torchs_compiler_can_be_caught() -> None:
     assert issubclass(compiler_errors.Unsupported, compiler_errors.TorchDynamoException)
     assert compiler._dynamo.exc is compiler_errors
@@ -464,7 +478,8 @@ def test_what_needs_a_gpu_is_called_where_there_is_one() -> None:
 def test_torch_paths_of_libraries_are_found() -> None:
     views = ("_VF", "_dynamo.exc", "_functorch.apis", "_functorch.eager_transforms", "_lowrank", "_vmap_internals")
     views += ("cuda.amp.common", "distributed._tensor.experimental", "jit._script", "jit._trace")
-    views += ("cuda.graphs", "optim._functional", "utils._foreach_utils")
+    views += ("cuda.graphs", "optim._functional", "utils._foreach_utils", "utils._device")
+    views += ("distributed.elastic.utils", "distributed.elastic.utils.distributed")
     assert all(importlib.import_module(room) for view in views for room in places.VIEWS[f"torch.{view}"])
     assert callable(distributed.tensor.experimental.implicit_replication)
 
