@@ -453,7 +453,7 @@ def test_a_free_port_can_be_listened_at() -> None:
 
 
 def test_there_is_no_graph_in_torchs_own_language() -> None:
-    with pytest.raises(RuntimeError, match="funcgrad traces no graph; torch.utils.flop_counter.FlopCounterMode counts"):
+    with pytest.raises(RuntimeError, match="funcgrad traces no graph"):
         jit._get_trace_graph(nn.Linear(1, 1), (torch.ones(1),))
 
 
