@@ -68,7 +68,7 @@ def test_a_check_of_known_bools_is_told_at_once() -> None:
     with pytest.raises(TypeError, match=r"cond tensor must have dtype torch.bool, but got torch.int64"):
         torch._check_tensor_all(torch.tensor([1]))
     with pytest.raises(TypeError, match="cond must be a tensor, but got <class 'bool'>"):
-        torch._check_tensor_all(True)
+        torch._check_tensor_all(True)  # type: ignore[arg-type]  # that is the point
 
 
 def test_a_check_of_computed_bools_runs_nothing_and_is_told_when_they_are_read() -> None:
