@@ -32,7 +32,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_an_op_is_traced_once_for_its_shape_and_its_programs_and_once_to_be_differentiated(traced: Counter[str]) -> None:
+def test_an_op_is_traced_once_for_its_shape_and_programs_and_once_for_its_pull_back(traced: Counter[str]) -> None:
     net = nn.Sequential(nn.Linear(7, 7), nn.GELU(), nn.Linear(7, 7), nn.GELU())
     for _ in range(2):
         result = net(torch.ones(13, 7)).cosh().mean()
