@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeGuard
 from weakref import WeakValueDictionary
 
@@ -20,6 +20,7 @@ from funcgrad._base.config import settings
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.broadcasting import broadcast_shape
+from funcgrad._ops.table import Number
 from funcgrad._program.counters import counters
 from funcgrad._program.journal import user_line
 from funcgrad._program.lengths.shapes import known_with_length_open
@@ -214,9 +215,10 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if (known := known_end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
+    kinds = [a if isinstance(a, type) else None for a in arguments]
+    fixed = [None if type(a) is Aval or isinstance(a, type) else (a and a.number,) for a in arguments]
     is_open = any(is_symbolic(size) for a in arguments if type(a) is Aval for size in a.shape)
-    compute = (computation if is_open else function_of)(op, statics, *fixed_and_kinds(arguments))
-    structs = structs_of(arguments)
+    compute, structs = (computation if is_open else function_of)(op, statics, fixed, kinds), structs_of(arguments)
     with jax.enable_x64(True):
         results = _explained(op, arguments, lambda: jax.eval_shape(compute, structs))
     placement = _placement_among(arguments)
@@ -232,11 +234,15 @@ def structs_of(arguments: tuple[Any, ...]) -> list[jax.ShapeDtypeStruct]:
     return [a.struct if type(a) is Aval else NUMBER for a in arguments if type(a) is Aval or isinstance(a, type)]
 
 
-def fixed_and_kinds(arguments: tuple[Any, ...]) -> tuple[list[tuple[Any] | None], list[type | None]]:
-    """Return which arguments are part of an op's function, and the types of the numbers that it is given."""
-    kinds = [a if isinstance(a, type) else None for a in arguments]
-    fixed = [None if type(a) is Aval or isinstance(a, type) else (a and a.number,) for a in arguments]
-    return fixed, kinds
+def inputs_from(arguments: tuple[Any, ...], given: Sequence[Any]) -> list[Any]:
+    """Return an op's inputs: what is given in the places of arrays, and of numbers whose value is not known."""
+    rest = iter(given)
+    return [
+        next(rest) if type(a) is Aval
+        else Number(next(rest), a) if isinstance(a, type)
+        else a and a.number
+        for a in arguments
+    ]  # fmt: skip
 
 
 def _explained(op: Any, arguments: tuple[Any, ...], infer: Callable[[], Any]) -> Any:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import jax
-import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters.partial_eval import DynamicJaxprTracer, dce_jaxpr
@@ -21,8 +20,8 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer, dce_jaxpr
 from funcgrad._ops.table import Number
 from funcgrad._program.lengths.symbol import Refusal, attempted
 from funcgrad._program.record import record
-from funcgrad._program.single import FUNCTIONS, computation
-from funcgrad._program.trie import Constant, Signature, are_joined, fixed_and_kinds, is_open, signature_of, structs_of
+from funcgrad._program.single import FUNCTIONS
+from funcgrad._program.trie import Constant, Signature, are_joined, inputs_from, is_open, signature_of, structs_of
 from funcgrad._program.value import Aval, Value, aval
 from funcgrad._tape.nodes import drawing
 from funcgrad._tape.second_names import second_name
@@ -117,19 +116,16 @@ class Pullback:
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
         """Compute the gradients from the used inputs and the given cotangents.
 
-        They are derived anew where they are differentiated themselves: a function with a rule of its own may enclose
-        arrays, of which what is derived remembers nothing.
+        They are derived anew for numbers that are part of the program, and where they are differentiated themselves: a
+        function with a rule of its own may enclose arrays, of which what is derived remembers nothing.
         """
-        given = list(map(_as_array, inputs))
-        if all(map(_is_plain, given)):
+        if all(map(_is_plain, inputs)):
             compute = FUNCTIONS.found(self, lambda: self._derived(self.used)[1])
-            return tuple(compute(*given))
+            return tuple(compute(*[x.value if type(x) is Number else x for x in inputs]))
         count = len(self.used)
-        by_place = dict(zip(self.used, given[:count], strict=True))
-        places, structs = self._inputs(), structs_of(self.signature.arguments)
-        absent = (jax.numpy.zeros(struct.shape, struct.dtype) for struct in structs)
-        full = [by_place.get(place, zeros) for place, zeros in zip(places, absent, strict=True)]
-        return self._pulled(full, given[count:])
+        by_place = dict(zip(self.used, inputs[:count], strict=True))
+        full = [by_place.get(i, x) for i, x in enumerate(map(_absent, self.signature.arguments))]
+        return self._pulled(full, inputs[count:])
 
     def path_by_name(self, name: str, signature: Signature) -> tuple[int, ...] | None:
         """Return where the input of this name ("self" is torch's first) stands in what was saved; None: not needed."""
@@ -176,32 +172,31 @@ class Pullback:
 
         saved: inputs that it is given whether they are needed or not.
         """
-        places, arguments = self._inputs(), self.signature.arguments
+        arguments = self.signature.arguments
+        places = [i for i, a in enumerate(arguments) if type(a) is Aval or isinstance(a, type)]
         cotangents = [a.struct for a, given in zip(self.signature.avals, self.given, strict=True) if given]
+
+        def pulled(given: list[Any], cotangents: list[Any]) -> Any:
+            return self._pulled(inputs_from(arguments, given), cotangents)
+
         with jax.enable_x64(True):
-            traced = jax.make_jaxpr(self._pulled)(structs_of(arguments), cotangents)
+            traced = jax.make_jaxpr(pulled)(structs_of(arguments), cotangents)
         always = [place in saved for place in places] + [True] * len(cotangents)
         jaxpr, reads = dce_jaxpr(traced.jaxpr, [True] * len(self.wanted), always)
         used = tuple([place for place, is_read in zip(places, reads, strict=False) if is_read])
         return used, jaxpr_as_fun(ClosedJaxpr(jaxpr, traced.consts))
 
-    def _inputs(self) -> list[int]:
-        """Return the places of what the op's function is given: arrays, and numbers whose value is not known."""
-        return [i for i, a in enumerate(self.signature.arguments) if type(a) is Aval or isinstance(a, type)]
-
-    def _pulled(self, inputs: list[Any], cotangents: list[Any]) -> Any:
-        """Derive the gradients. inputs: all that the op's function is given."""
-        op, arguments, statics = self.signature.op, self.signature.arguments, self.signature.statics
-        compute, places = computation(op, statics, *fixed_and_kinds(arguments)), self._inputs()
-        differentiated = [places.index(i) for i in self.wanted]
+    def _pulled(self, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+        """Derive the gradients. inputs: all that the op takes."""
+        op, statics, wanted = self.signature.op, self.signature.statics, self.wanted
 
         def forward(*primals: Any) -> list[jax.Array]:
             full = list(inputs)
-            for place, primal in zip(differentiated, primals, strict=True):
+            for place, primal in zip(wanted, primals, strict=True):
                 full[place] = primal
-            return [result for result, given in zip(compute(full), self.given, strict=True) if given]
+            return [result for result, given in zip(op.call(full, statics), self.given, strict=True) if given]
 
-        _, pull = jax.vjp(forward, *[inputs[place] for place in differentiated])
+        _, pull = jax.vjp(forward, *[inputs[i] for i in wanted])
         return _conjugated(pull(_conjugated(cotangents)))
 
 
@@ -431,15 +426,17 @@ def _conjugated(arrays: Sequence[Any]) -> Any:
     return [jax.numpy.conj(a) if a.dtype.kind == "c" else a for a in arrays]
 
 
-def _as_array(x: Any) -> Any:
-    """Return an input of an op, an array or a number, as its function takes it."""
-    found = x.value if type(x) is Number else x
-    return found if hasattr(found, "shape") else np.float64(found)
-
-
 def _is_plain(x: Any) -> bool:
-    """Tell whether an array is one, or stands for one in a program that is traced: nothing is differentiated by it."""
-    return not isinstance(x, Tracer) or type(x) is DynamicJaxprTracer
+    """Tell whether an input is an array, or stands for one in a program that is traced: nothing is differentiated."""
+    found = x.value if type(x) is Number else x
+    return type(found) is DynamicJaxprTracer or (hasattr(found, "shape") and not isinstance(found, Tracer))
+
+
+def _absent(argument: Any) -> Any:
+    """Return what stands for an input that the gradients do not depend on: zeros of its shape, or the number itself."""
+    if type(argument) is Aval:
+        return jax.numpy.zeros(argument.shape, argument.dtype.numpy)
+    return argument(0) if isinstance(argument, type) else argument and argument.number
 
 
 def _place(signature: Signature, name: str) -> int:
