@@ -1,7 +1,7 @@
 """One instruction as a function of its arrays and numbers: all else is part of the function.
 
-There is one for all that compute the same, whoever asks: what an op gives, its pull-back, the programs of which it is a
-part, numpy. JAX keeps what it has traced of it, so that an op is traced once.
+There is one for all that compute the same, whoever asks: the shapes that an op gives, the programs of which it is a
+part, numpy. JAX keeps what it has traced of it, so that an op is traced once, and once more to be differentiated.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class Pullback:
 
     Of a complex number x + iy torch's gradient is dL/dx + i dL/dy, JAX's its conjugate: both ends are conjugated.
 
-    wanted: the places of the inputs that get a gradient. used: the places of the inputs that must be saved for it,
-    those among them that were (`saved`). given: which results have a cotangent.
+    wanted: the places of the inputs that get a gradient. given: which results have a cotangent. used: the places of the
+    inputs that must be saved for it; those that were already (`saved`) are among them.
     """
 
     __slots__ = (
