@@ -16,7 +16,7 @@ from funcgrad._base.bounded import Bounded
 from funcgrad._base.dtypes import get_default_dtype
 from funcgrad._ops.alone import ALONE
 from funcgrad._ops.table import TABLE
-from funcgrad._program.host.planning import on_host, struct_of
+from funcgrad._program.host.planning import on_host
 from funcgrad._program.host.running import INSTRUCTION, PROGRAM, OnHost, own
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.joining import BY_NUMPY, Numbers
@@ -24,7 +24,7 @@ from funcgrad._program.line import Step
 from funcgrad._program.process import computes_on_cpu
 from funcgrad._program.record import known_of
 from funcgrad._program.single import function_of
-from funcgrad._program.trie import Constant, can_be_input, signature_of
+from funcgrad._program.trie import can_be_input, fixed_and_kinds, signature_of, structs_of
 from funcgrad._program.value import CONSTANT, Aval, Value, aval
 
 _QUICK = 1e-3  # seconds, by estimate: what takes longer had better be a program of XLA's
@@ -245,14 +245,9 @@ def _of_sizes(op: Any, known: Sequence[Any], statics: tuple[Any, ...]) -> _Funct
 
 def _hosted(op: Any, known: Sequence[Any], statics: tuple[Any, ...], results: tuple[Aval, ...]) -> OnHost | None:
     """Return how numpy does a call; None where it has no rule for something in it."""
-    kinds = [a if isinstance(a, type) else None for a in known]
-    fixed = [None if type(a) is Aval or kind else (a.number if type(a) is Constant else a,)
-             for a, kind in zip(known, kinds, strict=True)]  # fmt: skip
-    step = Step(op, statics, (), results, None)
-    structs = [struct_of(a if type(a) is Aval else None) for a, what in zip(known, fixed, strict=True) if what is None]
-    avals = [a for a in known if type(a) is Aval]
-    execute = function_of(op, statics, fixed, kinds)
-    return on_host(execute, [step], avals, structs, limits=INSTRUCTION, is_here=True)
+    step, avals = Step(op, statics, (), results, None), [a for a in known if type(a) is Aval]
+    execute = function_of(op, statics, *fixed_and_kinds(known))
+    return on_host(execute, [step], avals, structs_of(known), limits=INSTRUCTION, is_here=True)
 
 
 def _quiet(hosted: OnHost) -> Callable[[list[Any]], Sequence[Any]]:

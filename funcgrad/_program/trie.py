@@ -215,10 +215,9 @@ def inferred(op: Any, arguments: tuple[Any, ...], statics: tuple[Any, ...]) -> t
     if (known := known_end_to_end(op, arguments, statics) or _replacing(op, arguments, statics)) is not None:
         return known
     counters.inferences += 1
-    kinds = [a if isinstance(a, type) else None for a in arguments]
-    fixed = [None if type(a) is Aval or isinstance(a, type) else (a and a.number,) for a in arguments]
     is_open = any(is_symbolic(size) for a in arguments if type(a) is Aval for size in a.shape)
-    compute, structs = (computation if is_open else function_of)(op, statics, fixed, kinds), structs_of(arguments)
+    compute = (computation if is_open else function_of)(op, statics, *fixed_and_kinds(arguments))
+    structs = structs_of(arguments)
     with jax.enable_x64(True):
         results = _explained(op, arguments, lambda: jax.eval_shape(compute, structs))
     placement = _placement_among(arguments)
@@ -229,7 +228,15 @@ def _placement_among(arguments: tuple[Any, ...]) -> Any:
     return next((a.placement for a in arguments if type(a) is Aval and a.placement is not None), None)
 
 
-def structs_of(arguments: tuple[Any, ...]) -> list[jax.ShapeDtypeStruct]:
+def fixed_and_kinds(arguments: Sequence[Any]) -> tuple[list[tuple[Any] | None], list[type | None]]:
+    """Return what of an op's arguments is part of its function, and the types of numbers whose value is not known."""
+    kinds = [a if isinstance(a, type) else None for a in arguments]
+    return [
+        None if type(a) is Aval or kind else (a and a.number,) for a, kind in zip(arguments, kinds, strict=True)
+    ], kinds
+
+
+def structs_of(arguments: Sequence[Any]) -> list[jax.ShapeDtypeStruct]:
     """Return shapes and dtypes of what an op's function takes: the arrays, and the numbers whose value is not known."""
     return [a.struct if type(a) is Aval else NUMBER for a in arguments if type(a) is Aval or isinstance(a, type)]
 
