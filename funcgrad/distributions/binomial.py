@@ -66,8 +66,9 @@ class Binomial(GivenProbs):
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:
         """Return log(n! / (x! (n - x)!) p^x (1 - p)^(n - x)), which is x logit - n softplus(logit) + log(n over x)."""
-        ways = log_factorial(self.total_count) - log_factorial(value) - log_factorial(self.total_count - value)
-        return value * self.logits - self.total_count * softplus(self.logits) + ways
+        orders = log_factorial(value) + log_factorial(self.total_count - value)
+        normalizer = self.total_count * softplus(self.logits) - log_factorial(self.total_count)
+        return value * self.logits - orders - normalizer
 
     def entropy(self) -> Tensor:
         """Return the sum over all counts. NotImplementedError: total_count differs within the batch."""

@@ -79,7 +79,7 @@ class ContinuousBernoulli(GivenProbs, ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return x log p + (1 - x) log(1 - p) + log C(p)."""
         logits, value = broadcast_all(self.logits, value)
-        return self._cont_bern_log_norm() - binary_cross_entropy_with_logits(logits, value, reduction="none")
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none") + self._cont_bern_log_norm()
 
     @checks_value
     def cdf(self, value: Tensor) -> Tensor:

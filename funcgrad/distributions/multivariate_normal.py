@@ -75,7 +75,8 @@ class MultivariateNormal(AroundLoc, GivenMatrix, Distribution):
     def entropy(self) -> Tensor:
         """Return n (1 + log(2 pi)) / 2 + log det L."""
         constant = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
-        return (constant + half_log_det(self._unbroadcasted_scale_tril)).expand(self._batch_shape)
+        found = constant + half_log_det(self._unbroadcasted_scale_tril)
+        return found.expand(self._batch_shape) if self._batch_shape else found
 
 
 # as scripts import them from torch

@@ -65,6 +65,6 @@ class NegativeBinomial(GivenProbs):
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:
         """Return log(Gamma(n + x) / (x! Gamma(n)) p^x (1 - p)^n); 0 for x = n = 0."""
-        ways = fg.lgamma(self.total_count + value) - fg.lgamma(value + 1) - fg.lgamma(self.total_count)
-        ways = ways.masked_fill(self.total_count + value == 0, 0)
-        return self.total_count * logsigmoid(-self.logits) + value * logsigmoid(self.logits) + ways
+        lost = -fg.lgamma(self.total_count + value) + fg.lgamma(value + 1) + fg.lgamma(self.total_count)
+        lost = lost.masked_fill(self.total_count + value == 0, 0)
+        return self.total_count * logsigmoid(-self.logits) + value * logsigmoid(self.logits) - lost

@@ -76,7 +76,7 @@ class TransformedDistribution(Distribution):
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the base's at the value transformed back, less the transforms' log_abs_det_jacobian."""
-        event_dim, stretched, y = len(self._event_shape), [], value
+        event_dim, stretched, y = len(self._event_shape), list[Any](), value
         for transform in reversed(self.transforms):
             x = transform.inv(y)
             event_dim += transform.domain.event_dim - transform.codomain.event_dim
@@ -84,7 +84,7 @@ class TransformedDistribution(Distribution):
             stretched.append(sum_rightmost(volume, event_dim - transform.domain.event_dim))
             y = x
         log_prob = sum_rightmost(self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape))
-        return functools.reduce(operator.sub, stretched, log_prob)
+        return functools.reduce(operator.sub, stretched, 0.0) + log_prob
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the base's at the value transformed back; its complement where the transforms fall."""

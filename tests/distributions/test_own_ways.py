@@ -367,3 +367,22 @@ def test_a_late_error_shows_the_distribution_as_it_was_made() -> None:
     choice = D.Categorical(logits=logits)
     with pytest.raises(ValueError, match=r"of distribution Categorical\(logits: torch\.Size\(\[2\]\)\) to satisfy"):
         choice.probs.tolist()
+
+
+@pytest.mark.parametrize(
+    ("made", "node"),  # as PyTorch 2.13 shows them
+    [
+        ("Binomial(5, p)", "SubBackward0"),
+        ("ContinuousBernoulli(p)", "AddBackward0"),
+        ("InverseGamma(p, p)", "AddBackward0"),
+        ("Kumaraswamy(p, p)", "AddBackward0"),
+        ("LogNormal(p, p)", "AddBackward0"),
+        ("NegativeBinomial(p, p)", "SubBackward0"),
+        ("Pareto(p, p)", "AddBackward0"),
+        ("Weibull(p, p)", "AddBackward0"),
+    ],
+)
+def test_the_last_node_of_a_density(made: str, node: str) -> None:
+    p = torch.full((3,), 0.4, requires_grad=True)
+    found = eval(f"D.{made}", {"D": D, "p": p})
+    assert found.log_prob(found.sample()).grad_fn.name() == node
