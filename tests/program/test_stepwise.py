@@ -464,7 +464,7 @@ def test_a_depthwise_convolution_by_itself_is_compiled_with_optimisations(monkey
 
 
 @pytest.mark.usefixtures("hosted")
-def test_lengths_that_were_found_in_the_data_are_one_program_once_they_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lengths_found_in_the_data_are_one_program_once_they_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "_roots", {})
     torch.manual_seed(0)
     nets = nn.ModuleList([nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3)) for _ in range(4)])
