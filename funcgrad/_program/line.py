@@ -55,14 +55,18 @@ CallT = TypeVar("CallT", Call, Instruction, Recorded)
 
 
 class Step:
-    """One call of an op. `token` is equal for calls that differ in what they read and in numbers only."""
+    """One call of an op. `token` is equal for calls that differ in what they read and in numbers only.
 
-    __slots__ = ("arguments", "avals", "op", "statics", "token")
+    kind: what `stepwise` knows of it, once asked.
+    """
+
+    __slots__ = ("arguments", "avals", "kind", "op", "statics", "token")
 
     def __init__(
         self, op: Any, statics: tuple[Any, ...], arguments: tuple[Argument, ...], avals: Sequence[Aval], token: Any
     ) -> None:
         self.op, self.statics, self.arguments, self.avals, self.token = op, statics, arguments, avals, token
+        self.kind: Any = None
 
     def reading(self, arguments: Sequence[Argument]) -> Step:
         """Return the same call of other arguments."""

@@ -49,8 +49,6 @@ _HARDLY = 16  # parts of a whole program's compile, one of which is little besid
 _RUNS = 4  # what may run so often before a compile is worth it costs little beside that
 AT_ONCE = 1  # runs: what is to be planned anew once it comes back
 
-_SEEN: Bounded[None] = Bounded(16384)  # kinds of instructions that programs had
-
 
 class Single:
     """One kind of instruction, by itself: run(arrays) -> results, views perhaps. On a CPU numpy's, where that is quick.
@@ -85,7 +83,43 @@ class Single:
         return self
 
 
-_SINGLES: Bounded[Single] = Bounded(4096)  # by what they compute
+class Kind:
+    """What an instruction computes, whatever it reads, and how it is run by itself.
+
+    joins: whether it only puts arrays together, which numpy does on a CPU without a compile. is_seen: whether a program
+    has had it.
+    """
+
+    __slots__ = ("_known", "_single", "is_seen", "joins")
+
+    def __init__(self, step: Step, fixed: Any, numbers: Any) -> None:
+        self.joins = getattr(step.op, "joins", None) is not None and jax.default_backend() == "cpu"
+        self.is_seen = False
+        self._known, self._single = (fixed, numbers), None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it was run by itself before, so that nothing has to be compiled to do so."""
+        return self._single is not None and self._single.is_compiled
+
+    def single(self, step: Step) -> Single:
+        """Return how an instruction of this kind is run by itself."""
+        if self._single is None:
+            self._single = Single(step, *self._known)
+        return self._single
+
+
+_KINDS: Bounded[Kind] = Bounded(8192)  # by what they compute
+
+
+def _kind(step: Step) -> Kind:
+    """Return the kind of an instruction: what is equal for those of one token, whose fixed arguments are the same."""
+    kind: Kind | None = step.kind
+    if kind is None:
+        fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
+        kinds = tuple([a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments])
+        kind = step.kind = _KINDS.found((step.token, fixed, kinds), lambda: Kind(step, fixed, kinds))
+    return kind
 
 
 class InSteps:
@@ -154,25 +188,19 @@ def _is_given(argument: Argument) -> bool:
 
 def _executable(step: Step) -> Callable[[list[Any]], Sequence[Any]]:
     """Return the instruction's function of its arrays and numbers."""
-    return functools.partial(_joined, step) if _joins_on_host(step) else _single(step).used().run
+    kind = _kind(step)
+    return functools.partial(_joined, step) if kind.joins else kind.single(step).used().run
 
 
 def _single(step: Step) -> Single:
-    """Return how an instruction is run by itself."""
-    key = _kind(step)
-    return _SINGLES.found(key, lambda: Single(step, *key[1:]))
+    return _kind(step).single(step)
 
 
 def _worth(steps: Sequence[Step], size: int) -> int:
     """Return after how many runs one at a time a compile of the whole is worth it: when they cost a share of that."""
-    seconds = sum(_CALL if _joins_on_host(step) else _single(step).seconds for step in steps)
+    seconds = sum(_CALL if _kind(step).joins else _single(step).seconds for step in steps)
     at_least = max(seconds, _CALL)  # of copies alone, which the caller makes, an instruction has nothing to do
     return 1 + int(COMPILE * size / (PAID * at_least))
-
-
-def _joins_on_host(step: Step) -> bool:
-    """Tell whether an instruction only puts arrays together, which numpy does on a CPU without a compile."""
-    return getattr(step.op, "joins", None) is not None and jax.default_backend() == "cpu"
 
 
 def _joined(step: Step, arrays: list[Any]) -> list[Numbers]:
@@ -190,21 +218,9 @@ def _traced(function: Any, structs: list[Any]) -> Any:
         return function.trace(structs).jaxpr.jaxpr
 
 
-def _kind(step: Step) -> Any:
-    """Return what an instruction computes: token, results, the arguments that are part of it, types of its numbers."""
-    fixed = tuple([None if _is_given(a) else (a.number if type(a) is Constant else a,) for a in step.arguments])
-    kinds = tuple([a.kind if type(a) is Hole else type(a.number) if is_open(a) else None for a in step.arguments])
-    return step.token, fixed, kinds
-
-
 def are_known(line: Sequence[Step | Loop]) -> bool:
     """Tell whether each instruction has an executable already, so that nothing has to be compiled to run them."""
-    return all(isinstance(step, Step) and (_joins_on_host(step) or _is_compiled(_kind(step))) for step in line)
-
-
-def _is_compiled(kind: Any) -> bool:
-    known = _SINGLES.get(kind)
-    return known is not None and known.is_compiled
+    return all(isinstance(step, Step) and (_kind(step).joins or _kind(step).is_compiled) for step in line)
 
 
 def costs_little(line: Sequence[Step | Loop]) -> bool:
@@ -215,7 +231,7 @@ def costs_little(line: Sequence[Step | Loop]) -> bool:
     steps = [step for step in line if isinstance(step, Step)]
     if len(steps) < len(line) or not settings.host:
         return False
-    new = {_kind(step): step for step in steps if not (_joins_on_host(step) or _single(step).is_compiled)}
+    new = {_kind(step): step for step in steps if not (_kind(step).joins or _single(step).is_compiled)}
     compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
     return compiled <= len(steps) and _worth(steps, sum(map(instructions_of, steps))) >= _RUNS
 
@@ -225,8 +241,8 @@ def is_nearly_known(line: Sequence[Step | Loop], size: int) -> bool:
 
     size: how many instructions there are to compile, as a whole.
     """
-    steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step)]
-    new = {kind: step for kind, step in zip(map(_kind, steps), steps, strict=True) if not _is_compiled(kind)}
+    steps = [step for step in line if isinstance(step, Step) and not _kind(step).joins]
+    new = {_kind(step): step for step in steps if not _kind(step).is_compiled}
     compiled = _SEPARATELY * len(new) + COSTLY * sum(map(is_costly, new.values()))
     return _HARDLY * compiled <= size and costs_little(line)
 
@@ -249,7 +265,7 @@ def runs_on_host(line: Sequence[Step | Loop]) -> bool:
     steps = [step for step in line if isinstance(step, Step)]
     if len(steps) < len(line) or not settings.host:
         return False
-    kinds = {_kind(step): step for step in steps if not _joins_on_host(step)}
+    kinds = {_kind(step): step for step in steps if not _kind(step).joins}
     return all(_single(step).is_compiled for step in kinds.values())
 
 
@@ -263,9 +279,9 @@ def is_novel(line: Sequence[Step | Loop]) -> bool:
 
     Each needs an executable of its own; but not those that numpy runs.
     """
-    steps = [step for step in line if isinstance(step, Step) and not _joins_on_host(step) and not is_small([step], ())]
+    steps = [step for step in line if isinstance(step, Step) and not _kind(step).joins and not is_small([step], ())]
     kinds = set(map(_kind, steps))
-    return _SEPARATELY * sum(not _is_compiled(kind) and kind not in _SEEN for kind in kinds) > len(line)
+    return _SEPARATELY * sum(not (kind.is_compiled or kind.is_seen) for kind in kinds) > len(line)
 
 
 def cost_more_than_whole(line: Sequence[Step | Loop], size: int) -> bool:
@@ -276,14 +292,14 @@ def cost_more_than_whole(line: Sequence[Step | Loop], size: int) -> bool:
     if jax.default_backend() == "cpu":
         return False
     kinds = set(map(_kind, [step for step in line if isinstance(step, Step)]))
-    return _SEPARATELY_ON_GPU * sum(not _is_compiled(kind) for kind in kinds) > size
+    return _SEPARATELY_ON_GPU * sum(not kind.is_compiled for kind in kinds) > size
 
 
 def note_kinds(line: Sequence[Step | Loop]) -> None:
     """Remember which kinds of instructions a program has."""
     for step in line:
         if isinstance(step, Step):
-            _SEEN.found(_kind(step), lambda: None)
+            _kind(step).is_seen = True
 
 
 def has_turns(line: Sequence[Step | Loop]) -> bool:
@@ -341,5 +357,4 @@ def forget_plans() -> None:
     """Begin anew: nothing was compiled of late, nor any instruction by itself."""
     for plans in _recent:
         plans.clear()
-    _SINGLES.clear()
-    _SEEN.clear()
+    _KINDS.clear()
