@@ -172,6 +172,7 @@ _NAMES_IN = {  # names of other rooms, for the same reason
     "serialization": ("save",),
     "serialization.records": ("PyTorchFileReader",),
     "standing_in": ("install",),
+    "standing_in.notebooks": ("load_ipython_extension", "unload_ipython_extension"),
     "types": ("DeviceObjType",),
     "utils.dlpack": ("to_dlpack",),
 }  # fmt: skip

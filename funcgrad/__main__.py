@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from funcgrad.explain import compare_scripts
 from funcgrad.standing_in import install
 from funcgrad.standing_in.checking import Missing, missing_names
-from funcgrad.standing_in.running import run_module, run_script
+from funcgrad.standing_in.running import run_code, run_input, run_module, run_script
 
 USAGE = """usage: python -m funcgrad [--check] script.py [arguments]
        python -m funcgrad [--check] -m module [arguments]
+       python -m funcgrad [-c program | -] [arguments]
        python -m funcgrad compare stateful.py functional.py [--steps 50] [--out compare.html] [-- arguments]
 
-Runs a PyTorch script with funcgrad in the place of torch; torch need not be installed.
+Runs a PyTorch script with funcgrad in the place of torch; torch need not be installed. Without one, what standard input
+holds, or a prompt.
 --check   only report, with file and line, the names of torch that the script uses and funcgrad lacks"""
 
 
@@ -31,10 +33,17 @@ def main(given: Sequence[str]) -> int:
     as_module = words[:1] == ["-m"]
     if as_module:
         words.pop(0)
-    if not words or words[0] in ("-h", "--help"):
-        print(USAGE, file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
+    if words[:1] in (["-h"], ["--help"]):
+        print(USAGE)
+        return 0
     install()
+    if words[:1] == ["-c"] and len(words) > 1 and not check:
+        return run_code(words[1], words[2:])
+    if words[:1] in ([], ["-"]) and not (check or as_module):
+        return run_input(words)
+    if not words or (words[0].startswith("-") and not as_module):
+        print(USAGE, file=sys.stderr)
+        return 2
     target, *arguments = words
     lacking = _lacking(target, as_module)
     for name in lacking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from funcgrad._base.tracebacks import shorten
 from funcgrad._program.record import known_of, record
 from funcgrad._program.record import thread as programs
 from funcgrad._program.trie import Signature, signature_of
@@ -45,6 +46,9 @@ def apply(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list
         signature, results = record(op, values, statics)
     except InsideTransform:
         return apply_inside(op, inputs, statics)
+    except Exception as error:
+        shorten(error)
+        raise
     pullback = signature.pullbacks.get(wanted)
     if pullback is None:
         pullback = pullback_of(signature, wanted)
@@ -71,6 +75,9 @@ def _without_history(
         results = record(op, values, statics)[1] if instead is None else instead(op, values, statics)
     except InsideTransform:
         return apply_inside(op, inputs, statics)
+    except Exception as error:
+        shorten(error)
+        raise
     if len(results) == 1:
         return [Variable(results[0])]
     return [Variable(value) for value in results]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from funcgrad._base.config import settings
+from funcgrad._base.tracebacks import shorten
 from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._program.record import Program
@@ -49,8 +50,10 @@ class Pass:
     def __enter__(self) -> None:
         self.outer, thread.running = thread.running, self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         thread.running = self.outer
+        if error is not None:
+            shorten(error)
 
     def nodes(self) -> set[Node]:
         """Return the nodes that gradients reach in this pass."""

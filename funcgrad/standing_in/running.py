@@ -1,23 +1,23 @@
-"""Runs a script or module as `__main__` as Python itself does, so that it sees no difference but in what torch is."""
+"""Runs a script, module or line as `__main__` as Python itself does: no difference is seen but in what torch is."""
 
 from __future__ import annotations
 
 import builtins
+import code
+import importlib
 import importlib.util
 import io
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from types import CodeType, ModuleType, TracebackType
+from collections.abc import Callable, Sequence
+from types import CodeType, ModuleType
 from typing import Any
 
+from funcgrad._base.tracebacks import shorten, visible
 from funcgrad.standing_in import install
 from funcgrad.standing_in.finder import Ready
 
-_PACKAGES = [*Path(__file__).resolve().parents[1:2], *(Path(p) for p in sys.modules["jax"].__path__)]
-_HIDDEN = (*(str(folder) + os.sep for folder in _PACKAGES), "<funcgrad row ")
 _KEPT: list[ModuleType] = []
 
 
@@ -68,13 +68,42 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
     return _run(lambda: loader.get_code(spec.name), names)
 
 
+def run_code(source: str, arguments: Sequence[str]) -> int:
+    """Run a program given as a string, as `python -c source *arguments` does; return the exit status."""
+    sys.argv = Arguments(["-c", *arguments])
+    _put_first("")
+    return _run(lambda: compile(source, "<string>", "exec", dont_inherit=True), {"__spec__": None})
+
+
+def run_input(arguments: Sequence[str]) -> int:
+    """Run what standard input holds, as `python - *arguments` does: a program, or line by line what somebody types."""
+    sys.argv = Arguments(arguments or [""])
+    _put_first("")
+    if sys.stdin.isatty():
+        if importlib.util.find_spec("readline"):  # `input` uses it once it is there
+            importlib.import_module("readline")
+        _Prompt(vars(_fresh_main({"__spec__": None}))).interact(f"Python {sys.version}\ntorch is funcgrad", exitmsg="")
+        return 0
+    source = sys.stdin.read()
+    return _run(lambda: compile(source, "<stdin>", "exec", dont_inherit=True), {"__spec__": None})
+
+
 def _put_first(folder: str) -> None:
     if not sys.flags.safe_path:
         sys.path[:1] = [folder]
 
 
-def _run(code: Any, names: dict[str, Any]) -> int:
-    """Execute code as a fresh `__main__`, whose names live as long as the process.
+class _Prompt(code.InteractiveConsole):
+    """Python's prompt. What goes wrong is shown without the frames of funcgrad and JAX."""
+
+    def showtraceback(self) -> None:
+        """Show the exception that was raised last."""
+        shorten(sys.exc_info()[1])
+        super().showtraceback()
+
+
+def _fresh_main(names: dict[str, Any]) -> ModuleType:
+    """Return a fresh `__main__`, whose names live as long as the process.
 
     JAX's news, such as which accelerators it did not find, stays out of the log that the script sets up for itself.
     """
@@ -83,8 +112,14 @@ def _run(code: Any, names: dict[str, Any]) -> int:
     vars(main).update(names, __builtins__=builtins)
     _KEPT.append(sys.modules["__main__"])
     sys.modules["__main__"] = main
+    return main
+
+
+def _run(made: Callable[[], Any], names: dict[str, Any]) -> int:
+    """Execute code as a fresh `__main__`; return the exit status of an uncaught exception, else 0."""
+    main = _fresh_main(names)
     try:
-        compiled: CodeType = code()
+        compiled: CodeType = made()
         exec(compiled, vars(main))
     except SystemExit:
         raise
@@ -92,37 +127,3 @@ def _run(code: Any, names: dict[str, Any]) -> int:
         sys.excepthook(type(error), error, visible(error))
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
-
-
-def visible(error: BaseException) -> TracebackType | None:
-    """Return the traceback as the script's reader knows it: without the frames of funcgrad and JAX.
-
-    The exceptions that led to it are treated alike. All frames stay with FUNCGRAD_TRACEBACK=full.
-    """
-    if os.environ.get("FUNCGRAD_TRACEBACK") == "full":
-        return error.__traceback__
-    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if before is not None:
-        before.__traceback__ = visible(before)
-    error.__traceback__ = _without_hidden(error.__traceback__)
-    return error.__traceback__
-
-
-def _without_hidden(trace: TracebackType | None) -> TracebackType | None:
-    shown = [
-        (frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-        for frame in _links(trace)
-        if not frame.tb_frame.f_code.co_filename.startswith(_HIDDEN)
-    ]
-    kept: TracebackType | None = None
-    for frame, instruction, line in reversed(shown):
-        kept = TracebackType(kept, frame, instruction, line)
-    return kept
-
-
-def _links(trace: TracebackType | None) -> list[TracebackType]:
-    found = []
-    while trace is not None:
-        found.append(trace)
-        trace = trace.tb_next
-    return found

@@ -19,11 +19,13 @@ def write(folder: Path, name: str, source: str) -> Path:
     return path
 
 
-def funcgrad(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m funcgrad *words` in a folder."""
+def funcgrad(
+    folder: Path, *words: str, given: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m funcgrad *words` in a folder. given: what it finds on standard input."""
     return subprocess.run(
         [sys.executable, "-m", "funcgrad", *words],
-        check=False, capture_output=True, text=True, timeout=300, cwd=folder,
+        check=False, capture_output=True, text=True, timeout=300, cwd=folder, input=given,
         env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY)} | environment,
     )  # fmt: skip
 

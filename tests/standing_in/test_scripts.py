@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from funcgrad.standing_in.places import VIEWS
 from tests.standing_in.running import REPOSITORY, funcgrad, output_of, write
@@ -229,6 +233,98 @@ def test_modules_run_with_m(tmp_path: Path) -> None:
     write(tmp_path, "package/part.py", "import torch\nname = torch.nn.__name__\n")
     answer = funcgrad(tmp_path, "-m", "package")
     assert answer.stdout.strip() == "funcgrad.nn package __main__", answer.stderr
+
+
+def test_a_program_may_be_a_string_or_standard_input(tmp_path: Path) -> None:
+    program = "import sys, torch; print(torch.ones(2) + 1, sys.argv, sys.path[0] == '', '__file__' in globals())"
+    for words, given, arguments in (
+        (("-c", program, "-x", "1"), None, ["-c", "-x", "1"]),
+        (("-", "3"), program, ["-", "3"]),
+        ((), program, [""]),
+    ):
+        answer = funcgrad(tmp_path, *words, given=given)
+        assert answer.stdout.strip() == f"tensor([2., 2.]) {arguments} True False", answer.stderr
+    wrong = funcgrad(tmp_path, given="import torch\ntorch.ones(2) + torch.ones(3)\n")
+    assert wrong.returncode == 1
+    assert [line for line in wrong.stderr.splitlines() if "File" in line] == ['  File "<stdin>", line 2, in <module>']
+    assert [funcgrad(tmp_path, *words).returncode for words in (("-c",), ("-q",), ("--check",))] == [2, 2, 2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal is pretended by pty")
+def test_without_a_script_there_is_a_prompt(tmp_path: Path) -> None:
+    import pty
+
+    typed = "import torch\nx = torch.ones(2) * 3\nx\nx + torch.ones(3)\nexit()\n"
+    ours, theirs = pty.openpty()
+    os.write(ours, typed.encode())
+    with subprocess.Popen(
+        [sys.executable, "-m", "funcgrad"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=tmp_path, env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY)},
+    ) as process:  # fmt: skip
+        shown, _ = process.communicate(timeout=300)
+    os.close(theirs)
+    os.close(ours)
+    assert "tensor([3., 3.])" in shown
+    assert [line for line in shown.splitlines() if "File" in line] == ['  File "<console>", line 1, in <module>']
+    assert "RuntimeError: The size of tensor a (2) must match the size of tensor b (3)" in shown
+    assert process.returncode == 0
+
+
+def test_a_notebook_loads_it_as_an_extension(tmp_path: Path) -> None:
+    source = """
+    import sys
+    from IPython.core.interactiveshell import InteractiveShell
+    shell = InteractiveShell.instance(colors="nocolor")
+    for cell in (
+        "%load_ext funcgrad",
+        "import torch; net = torch.nn.Linear(4, 3); torch.ones(2)",
+        "net(torch.ones(2, 5))",
+        "1 / 0",
+        "%unload_ext funcgrad",
+        "print('torch' in __import__('sys').modules)",
+    ):
+        shell.run_cell(cell, silent=False)
+    """
+    path = write(tmp_path, "notebook.py", source)
+    answer = subprocess.run(
+        [sys.executable, str(path)], check=False, capture_output=True, text=True, timeout=300, cwd=tmp_path,
+        env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY), "IPYTHONDIR": str(tmp_path)},
+    )  # fmt: skip
+    shown = answer.stdout
+    assert "tensor([1., 1.])" in shown, answer.stderr
+    assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x5 and 4x3)" in shown
+    assert "ZeroDivisionError: division by zero" in shown
+    assert "funcgrad" not in shown.replace("%load_ext funcgrad", "")
+    assert shown.strip().endswith("False")
+
+
+def test_an_error_names_few_functions_where_funcgrad_is_imported(tmp_path: Path) -> None:
+    script = """
+    import traceback
+    import funcgrad as torch
+    def failing():
+        raise KeyError("mine")
+    def depth(call):
+        try:
+            call()
+        except Exception as error:
+            return [frame.name for frame in traceback.extract_tb(error.__traceback__)][1:]
+    x = torch.ones(2, 5, requires_grad=True)
+    print(depth(lambda: torch.nn.Linear(4, 3)(x)))
+    y = x * 2
+    y.register_hook(lambda gradient: failing())
+    print(depth(lambda: y.sum().backward()))
+    """
+    path = write(tmp_path, "script.py", script)
+    run = functools.partial(subprocess.run, [sys.executable, str(path)], capture_output=True, text=True, timeout=300)
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY)}
+    forward, backward = run(env=environment).stdout.splitlines()
+    assert forward == "['<lambda>', '__call__', 'forward', 'made', 'call', 'apply']"
+    assert backward.startswith("['<lambda>', 'backward', ")
+    assert backward.endswith("'run', '<lambda>', 'failing']")
+    whole = run(env=environment | {"FUNCGRAD_TRACEBACK": "full"}).stdout.splitlines()[0]
+    assert whole.startswith(forward[:-1])
+    assert len(whole) > len(forward)
 
 
 def test_install_serves_a_notebook_and_uninstall_ends_it(tmp_path: Path) -> None:
