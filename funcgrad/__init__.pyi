@@ -248,6 +248,10 @@ from funcgrad.random.plain_dropout import (
 from funcgrad.serialization import save as save
 from funcgrad.serialization.records import PyTorchFileReader as PyTorchFileReader
 from funcgrad.standing_in import install as install
+from funcgrad.standing_in.notebooks import (
+    load_ipython_extension as load_ipython_extension,
+    unload_ipython_extension as unload_ipython_extension,
+)
 from funcgrad.types import DeviceObjType as DeviceObjType
 from funcgrad.utils.dlpack import to_dlpack as to_dlpack
 from typing import Any, Literal, overload

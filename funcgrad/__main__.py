@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from funcgrad.explain import compare_scripts
-from funcgrad.standing_in import install
+from funcgrad.standing_in import install, install_in_children
 from funcgrad.standing_in.checking import Missing, missing_names
 from funcgrad.standing_in.running import run_code, run_input, run_module, run_script
 
@@ -37,6 +37,7 @@ def main(given: Sequence[str]) -> int:
         print(USAGE)
         return 0
     install()
+    install_in_children()
     if words[:1] == ["-c"] and len(words) > 1 and not check:
         return run_code(words[1], words[2:])
     if words[:1] in ([], ["-"]) and not (check or as_module):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
+from pathlib import Path
 
 from funcgrad.standing_in.finder import Finder, hide_views
 from funcgrad.standing_in.naming import give_names_back
 from funcgrad.standing_in.places import TOPS
 
-__all__ = ["install", "is_installed", "uninstall"]
+__all__ = ["install", "install_in_children", "is_installed", "uninstall"]
+
+_CHILDREN = str(Path(__file__).with_name("children"))  # where Python finds a file of torch's name
 
 
 def install() -> None:
@@ -22,6 +27,20 @@ def install() -> None:
     if loaded:
         raise RuntimeError(f"install() comes too late: {loaded[0]} is imported already; call it before that import")
     sys.meta_path.insert(0, Finder())
+
+
+def install_in_children() -> None:
+    """Let `import torch` mean funcgrad in each Python that this process starts, as launchers do, and in theirs."""
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if _CHILDREN not in before:
+        os.environ["PYTHONPATH"] = os.pathsep.join([_CHILDREN, *filter(None, before)])
+
+
+def take_place(name: str) -> None:
+    """Put funcgrad in the place of the module of this name, which is being imported."""
+    del sys.modules[name]
+    install()
+    importlib.import_module(name)
 
 
 def uninstall() -> None:

@@ -55,6 +55,10 @@ class View(ModuleType):
             return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}' (funcgrad stands in for torch)")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it travel by its name: joblib and others send functions to processes with the modules that they name."""
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         names = {name for room in self._rooms for name in dir(importlib.import_module(room))}
         return sorted(names | set(vars(self)))

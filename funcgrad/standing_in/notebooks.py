@@ -7,15 +7,16 @@ from types import TracebackType
 from typing import Any
 
 from funcgrad._base.tracebacks import visible
-from funcgrad.standing_in import install, uninstall
+from funcgrad.standing_in import install, install_in_children, uninstall
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Let `import torch` mean funcgrad, and tracebacks show a notebook's own lines.
+    """Let `import torch` mean funcgrad, here and in processes that are started; tracebacks show a notebook's own lines.
 
     RuntimeError where a part of the real torch is imported already.
     """
     install()
+    install_in_children()
     shell.set_custom_exc((Exception,), _show)
     warnings.filterwarnings(
         "ignore", "os.fork.. was called", RuntimeWarning, module="pty"

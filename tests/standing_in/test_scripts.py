@@ -270,6 +270,35 @@ def test_without_a_script_there_is_a_prompt(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+def test_processes_that_a_script_starts_find_funcgrad_too(tmp_path: Path) -> None:
+    child = "import torch.nn.functional as F, torch, torchvision; print(torch.__version__, torch.ones(1), F.relu)"
+    asking = "from importlib.metadata import version; print(version('torch'), version('torchvision'))"
+    source = f"""
+    import subprocess, sys
+    import torch, torchvision
+    print(torch.__version__, torchvision.__version__, flush=True)
+    subprocess.run([sys.executable, "-c", {child!r}])
+    subprocess.run([sys.executable, "-c", {asking!r}])
+    """
+    here, there, told = output_of(tmp_path, source)
+    assert there.startswith(f"{here.split()[0]} tensor([1.]) <")
+    assert told == here
+
+
+def test_functions_travel_to_processes_with_the_modules_that_they_name(tmp_path: Path) -> None:
+    source = """
+    import torch
+    import torch.utils.data as data
+    from joblib import Parallel, delayed
+
+    def summed(i):
+        return torch.full((2,), float(i)).sum().item(), len(data.TensorDataset(torch.ones(3)))
+
+    print(Parallel(2)(delayed(summed)(i) for i in range(3)))
+    """
+    assert output_of(tmp_path, source) == ["[(0.0, 3), (2.0, 3), (4.0, 3)]"]
+
+
 def test_a_notebook_loads_it_as_an_extension(tmp_path: Path) -> None:
     source = """
     import sys
