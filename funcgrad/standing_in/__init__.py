@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from funcgrad.standing_in.finder import Finder, hide_views
@@ -27,6 +28,8 @@ def install() -> None:
     if loaded:
         raise RuntimeError(f"install() comes too late: {loaded[0]} is imported already; call it before that import")
     sys.meta_path.insert(0, Finder())
+    # PyTorch warns of no fork. Here a child may do all but use tensors, which is refused where it would wait for ever.
+    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
 
 
 def install_in_children() -> None:

@@ -299,6 +299,20 @@ def test_functions_travel_to_processes_with_the_modules_that_they_name(tmp_path:
     assert output_of(tmp_path, source) == ["[(0.0, 3), (2.0, 3), (4.0, 3)]"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_script_may_fork_processes_that_use_no_tensors(tmp_path: Path) -> None:
+    source = """
+    import multiprocessing, torch
+    print((torch.ones(300, 300) @ torch.ones(300, 300)).sum().item())
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map(abs, [-1, 2]))
+    """
+    write(tmp_path, "script.py", source)
+    answer = funcgrad(tmp_path, "script.py", FUNCGRAD_HOST="0")
+    assert answer.stdout.splitlines() == ["27000000.0", "[1, 2]"]
+    assert answer.stderr == ""
+
+
 def test_a_notebook_loads_it_as_an_extension(tmp_path: Path) -> None:
     source = """
     import sys
