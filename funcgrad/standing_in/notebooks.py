@@ -17,9 +17,6 @@ def load_ipython_extension(shell: Any) -> None:
     install()
     install_in_children()
     shell.set_custom_exc((Exception,), _show)
-    warnings.filterwarnings(
-        "ignore", "os.fork.. was called", RuntimeWarning, module="pty"
-    )  # `!ls`: no fork's thread runs
 
 
 def unload_ipython_extension(shell: Any) -> None:
