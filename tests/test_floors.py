@@ -17,7 +17,7 @@ FLOORS = (
     ("_program",),
     ("_tape",),
     ("_tensor",),
-    ("random", "profiler"),
+    ("random", "profiler", "futures"),
     (
         "amp",
         "autograd",
@@ -42,7 +42,6 @@ FLOORS = (
         "storage",
         "types",
         "multiprocessing",
-        "futures",
         "hub",
         "quasirandom",
         "library",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from funcgrad.distributed import algorithms, autograd, checkpoint, device_mesh, elastic, fsdp, nn, optim, rpc, tensor
 from funcgrad.distributed.collectives import (
-    Work,
     all_gather,
     all_gather_coalesced,
     all_gather_into_tensor,
@@ -82,14 +81,16 @@ from funcgrad.distributed.stores import (
     Store,
     TCPStore,
 )
+from funcgrad.distributed.work import Work
+from funcgrad.nn.gradient_buckets import GradBucket
 
 all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 
 __all__ = [
     "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
-    "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work",
-    "algorithms", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
+    "GradBucket", "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore",
+    "Work", "algorithms", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
     "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "autograd",
     "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "checkpoint", "default_pg_timeout",
     "destroy_process_group", "device_mesh", "elastic", "fsdp", "gather", "gather_object", "get_backend",

@@ -18,59 +18,47 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributed.groups import GroupMember, ProcessGroup, members
 from funcgrad.distributed.parcels import Array, packed, reduced, unpacked, written
 from funcgrad.distributed.reductions import ReduceOp
+from funcgrad.distributed.work import Work, ended
 
 
-class Work:
-    """Something that the processes do together, and that was asked for: it is done when it is waited for."""
-
-    def __init__(self, finish: Callable[[], Any] | None = None, source: Callable[[], int] | None = None) -> None:
-        self._finish, self._source = finish, source
-
-    def wait(self, timeout: Any = None) -> bool:
-        """Do what is left to do; returns True."""
-        finish, self._finish = self._finish, None
-        if finish is not None:
-            finish()
-        return True
-
-    is_completed = is_success = wait
-
-    def get_future(self) -> Work:
-        """Return itself."""
-        return self
-
-    def source_rank(self) -> int:
-        """Return whose message came. RuntimeError: it is none that was received."""
-        if self._source is None:
-            raise RuntimeError("sourceRank() may only be called on work objects that correspond to a recv")
-        return self._source()
-
-
-def ended(finish: Callable[[], Any], async_op: bool) -> Work | None:
-    """Return what is to be waited for, or do it now."""
-    if async_op:
-        return Work(finish)
-    finish()
-    return None
-
-
-def _check(tensor: Any, op: Any = None) -> None:
+def _check(tensor: Any, op: Any = None, name: str = "tensor") -> None:
     """TypeError for what is no tensor, or no kind of reduction."""
     if not isinstance(tensor, Tensor):
         raise TypeError(
-            "Invalid function argument. Expected parameter `tensor` of type torch.Tensor\n"
+            f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
             f"             but got {type(tensor)} instead."
         )
     if op is not None and not isinstance(op, ReduceOp):
         raise TypeError(f"incompatible function arguments. ReduceOp is expected as op, but got {op!r}")
 
 
+def _check_list(tensors: Any, name: str) -> None:
+    """TypeError for what is no list of tensors."""
+    if not isinstance(tensors, list):
+        found = f"{type(tensors)} instead"
+    elif not all(isinstance(tensor, Tensor) for tensor in tensors):
+        found = f"{type(tensors)} with elements of type {[type(tensor) for tensor in tensors]}"
+    else:
+        return
+    raise TypeError(
+        f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
+        f"             but got {found}."
+    )
+
+
+def _check_dtypes(*tensors: Tensor) -> None:
+    """ValueError for tensors of several dtypes."""
+    for tensor in tensors:
+        if tensor.dtype != tensors[0].dtype:
+            raise ValueError(
+                f"Invalid usage of tensors with different dtypesFound {tensors[0].dtype} and  {tensor.dtype}"
+            )
+
+
 def _root(group: ProcessGroup, what: str, rank: int | None, place: int | None) -> int:
     """Return the place in a group of the one that gives or gets; 0 where nobody is named."""
     if place is None and rank is not None and rank not in group.ranks:
-        raise RuntimeError(
-            f"ProcessGroupGloo::{what}: invalid root rank: {rank}. The group has the ranks {group.ranks}."
-        )
+        raise RuntimeError(f"ProcessGroupGloo::{what}: invalid root rank: {rank}")
     return 0 if rank is None and place is None else group.place_of(rank, place)
 
 
@@ -87,7 +75,9 @@ def _parts(tensor: Tensor, sizes: Sequence[int] | None, group: ProcessGroup) -> 
     """Return where a tensor's rows are split: evenly, or into parts of these sizes."""
     rows = tensor.shape[0]
     if sizes:
-        if sum(sizes) != rows or len(sizes) != group.size():
+        if len(sizes) != group.size():
+            raise RuntimeError("Number of tensor splits not equal to group size")
+        if sum(sizes) != rows:
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
         return list(np.cumsum(sizes)[:-1])
     if rows % group.size():
@@ -123,9 +113,9 @@ def all_reduce(tensor: Any, op: Any = None, group: Any = None, async_op: bool = 
     _check(tensor, op)
     group = members(group)
     if group.size() == 1:
-        return ended(lambda: None, async_op)
+        return ended(lambda: None, async_op, [tensor])
     wait = group.asked(packed([to_host(tensor)]))
-    return ended(lambda: written(tensor, reduced(op, [unpacked(x)[0] for x in wait()])), async_op)
+    return ended(lambda: written(tensor, reduced(op, _each(wait))), async_op, [tensor])
 
 
 @of_members
@@ -138,7 +128,7 @@ def broadcast(
     place = _root(group, "broadcast", src, group_src)
     gives = group.rank() == place
     wait = group.asked(packed([to_host(tensor)]) if gives else None, [place])
-    return ended(lambda: wait() if gives else written(tensor, unpacked(wait()[0])[0]), async_op)
+    return ended(lambda: wait() if gives else written(tensor, unpacked(wait()[0])[0]), async_op, [tensor])
 
 
 @of_members
@@ -152,13 +142,15 @@ def reduce(
     place = _root(group, "reduce", dst, group_dst)
     gets = group.rank() == place and group.size() > 1
     wait = group.asked(packed([to_host(tensor)]), None if gets else [])
-    return ended(lambda: written(tensor, reduced(op, [unpacked(x)[0] for x in wait()])) if gets else wait(), async_op)
+    return ended(lambda: written(tensor, reduced(op, _each(wait))) if gets else wait(), async_op, [tensor])
 
 
 @of_members
 def all_gather(tensor_list: Sequence[Any], tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
     """Copy the tensors of all processes into the list's."""
+    _check_list(tensor_list, "tensor_list")
     _check(tensor)
+    _check_dtypes(*tensor_list, tensor)
     group = members(group)
     for place, one in enumerate(_counted(tensor_list, group)):
         if one.shape != tensor.shape:
@@ -167,7 +159,12 @@ def all_gather(tensor_list: Sequence[Any], tensor: Any, group: Any = None, async
                 f"ProcessGroupGloo::allgather: invalid tensor size at index {place} (expected {given}, got {found})"
             )
     wait = group.asked(packed([to_host(tensor)]))
-    return ended(lambda: _all_written(tensor_list, [unpacked(x)[0] for x in wait()]), async_op)
+    return ended(lambda: _all_written(tensor_list, _each(wait)), async_op, tensor_list)
+
+
+def _each(wait: Callable[[], list[bytes]], place: int = 0) -> list[Array]:
+    """Wait, and return what each process has at a place of its list."""
+    return [unpacked(sent)[place] for sent in wait()]
 
 
 def _all_written(tensors: Sequence[Tensor], arrays: Sequence[Array]) -> None:
@@ -180,9 +177,12 @@ def all_gather_into_tensor(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Copy the inputs of all processes into the output, one after the other or as a stack."""
+    _check(input_tensor, name="input_tensor")
+    _check(output_tensor, name="output_tensor")
+    _check_dtypes(output_tensor, input_tensor)
     group = members(group)
     wait = group.asked(packed([to_host(input_tensor)]))
-    return ended(lambda: written(output_tensor, np.stack([unpacked(x)[0] for x in wait()])), async_op)
+    return ended(lambda: written(output_tensor, np.stack(_each(wait))), async_op, [output_tensor])
 
 
 @of_members
@@ -191,13 +191,22 @@ def gather(
     async_op: bool = False, group_dst: int | None = None,
 ) -> Work | None:  # fmt: skip
     """Copy the tensors of all processes into the list's of the process `dst`."""
+    _check(tensor)
     group = members(group)
     gets = group.rank() == _root(group, "gather", dst, group_dst)
-    if gets and gather_list is None:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    _check_gathered(gather_list, gets)
+    _check_dtypes(tensor, *(gather_list or []))
     results = _counted(gather_list or [], group) if gets else []
     wait = group.asked(packed([to_host(tensor)]), None if gets else [])
-    return ended(lambda: _all_written(results, [unpacked(x)[0] for x in wait()]), async_op)
+    return ended(lambda: _all_written(results, _each(wait)), async_op, results)
+
+
+def _check_gathered(gathered: Any, gets: bool) -> None:
+    """ValueError for a list where this process gets nothing, and for none where it does."""
+    if gets and not gathered:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    if gathered and not gets:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
 
 
 @of_members
@@ -206,6 +215,7 @@ def scatter(
     async_op: bool = False, group_src: int | None = None,
 ) -> Work | None:  # fmt: skip
     """Copy into the tensor the one that the process `src` has for this process in its list."""
+    _check(tensor)
     group = members(group)
     place = _root(group, "scatter", src, group_src)
     given = None
@@ -214,7 +224,7 @@ def scatter(
             raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
         given = packed(list(map(to_host, _counted(scatter_list, group))))
     wait = group.asked(given, [place])
-    return ended(lambda: written(tensor, unpacked(wait()[0])[group.rank()]), async_op)
+    return ended(lambda: written(tensor, unpacked(wait()[0])[group.rank()]), async_op, [tensor])
 
 
 @of_members
@@ -222,9 +232,12 @@ def reduce_scatter(
     output: Any, input_list: Sequence[Any], op: Any = None, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Copy into the output the sum (or `op`) of what all processes have for this one in their lists."""
+    _check(output, op, "output")
+    _check_list(input_list, "input_list")
+    _check_dtypes(output, *input_list)
     group = members(group)
     wait = group.asked(packed(list(map(to_host, _counted(input_list, group)))))
-    return ended(lambda: written(output, reduced(op, [unpacked(x)[group.rank()] for x in wait()])), async_op)
+    return ended(lambda: written(output, reduced(op, _each(wait, group.rank()))), async_op, [output])
 
 
 @of_members
@@ -232,6 +245,8 @@ def reduce_scatter_tensor(
     output: Any, input: Any, op: Any = None, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Copy into the output this process's part of the sum (or `op`) of all inputs."""
+    _check(output, op, "output")
+    _check(input, name="input")
     group = members(group)
     array = to_host(input)
     parts = np.split(array, group.size()) if array.shape[0] % group.size() == 0 else [array]
@@ -243,10 +258,13 @@ def all_to_all(
     output_tensor_list: Sequence[Any], input_tensor_list: Sequence[Any], group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Copy into each output what that process has for this one among its inputs."""
+    _check_list(output_tensor_list, "output_tensor_list")
+    _check_list(input_tensor_list, "input_tensor_list")
+    _check_dtypes(*output_tensor_list, *input_tensor_list)
     group = members(group)
     results = _counted(output_tensor_list, group)
     wait = group.asked(packed(list(map(to_host, _counted(input_tensor_list, group)))))
-    return ended(lambda: _all_written(results, [unpacked(x)[group.rank()] for x in wait()]), async_op)
+    return ended(lambda: _all_written(results, _each(wait, group.rank())), async_op, results)
 
 
 @of_members
@@ -255,10 +273,13 @@ def all_to_all_single(
     async_op: bool = False,
 ) -> Work | None:  # fmt: skip
     """Put into the output, one after the other, what each process has for this one among its input's rows."""
+    _check(output, name="output")
+    _check(input, name="input")
+    _check_dtypes(output, input)
     group = members(group)
     _parts(output, output_split_sizes, group)
     wait = group.asked(packed(np.split(to_host(input), _parts(input, input_split_sizes, group))))
-    return ended(lambda: written(output, np.concatenate([unpacked(x)[group.rank()] for x in wait()])), async_op)
+    return ended(lambda: written(output, np.concatenate(_each(wait, group.rank()))), async_op, [output])
 
 
 @of_members
@@ -324,6 +345,7 @@ def gather_object(
     """Put the objects of all processes into the list of the process `dst`; they are pickled."""
     group = members(group)
     gets = group.rank() == _root(group, "gather_object", dst, group_dst)
+    _check_gathered(object_gather_list, gets)
     found = _objects(group, obj)
     if gets and object_gather_list is not None:
         object_gather_list[:] = found
@@ -335,8 +357,12 @@ def scatter_object_list(
     group: Any = None, group_src: int | None = None,
 ) -> None:  # fmt: skip
     """Put into the output list the object that the process `src` has for this one in its input list."""
+    if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
+        raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
     group = members(group)
     place = _root(group, "scatter_object_list", src, group_src)
+    if group.rank() == place and scatter_object_input_list is None:
+        raise ValueError("source rank must provide non-None scatter_object_input_list")
     lists = [scatter_object_input_list]
     if group.size() > 1:
         given = pickle.dumps(scatter_object_input_list) if group.rank() == place else None
@@ -345,8 +371,8 @@ def scatter_object_list(
 
 
 __all__ = [
-    "Work", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce",
+    "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce",
     "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "broadcast", "broadcast_object_list",
-    "ended", "gather", "gather_object", "monitored_barrier", "of_members", "reduce", "reduce_scatter",
+    "gather", "gather_object", "monitored_barrier", "of_members", "reduce", "reduce_scatter",
     "reduce_scatter_tensor", "scatter", "scatter_object_list",
 ]  # fmt: skip

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad.nn.module import Module
-from funcgrad.nn.parallel import Replicated, Shared
+from funcgrad.nn.parallel import Replicated
+from funcgrad.nn.sharing import Shared
 from funcgrad.nn.utils import clip_grad_norm_
 
 

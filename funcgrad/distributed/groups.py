@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ import numpy as np
 
 from funcgrad._base.world import forget, make, need, world
 from funcgrad._tensor.creation import zeros_like
-from funcgrad._tensor.interop import to_host
+from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.distributed.constants import default_pg_timeout
 from funcgrad.distributed.parcels import packed, reduced, unpacked, written
@@ -90,16 +91,32 @@ class ProcessGroup:
         """Return what all members give, in their order."""
         return self.asked(given)()
 
-    def take_over(self, tensors: Sequence[Tensor]) -> None:
-        """Replace tensors by those of the first member."""
-        given = packed(list(map(to_host, tensors))) if self._rank == 0 else None
-        sent = self.asked(given, [0])()
+    def told(self, given: Any) -> list[Any]:
+        """Return what all members say, in their order: numbers, texts and lists of them."""
+        return list(map(json.loads, self.exchange(json.dumps(given).encode())))
+
+    def numbers(self, number: int) -> list[int]:
+        """Return what number each member gives, in their order."""
+        return self.told(number)
+
+    def stacked(self, tensor: Tensor) -> Tensor:
+        """Return the tensors of all members, which are of one shape, as a stack; nobody differentiates it."""
+        found = [unpacked(sent)[0] for sent in self.exchange(packed([to_host(tensor)]))]
+        return from_host(np.stack(found), device=tensor.device)
+
+    def take_over(self, tensors: Sequence[Tensor], place: int = 0) -> None:
+        """Replace tensors by those of a member, the first if no other place is given."""
+        given = packed(list(map(to_host, tensors))) if self._rank == place else None
+        sent = self.asked(given, [place])()
         if given is None:
             for tensor, array in zip(tensors, unpacked(sent[0]), strict=True):
                 written(tensor, array)
 
-    def average(self, parameters: Sequence[Tensor]) -> None:
-        """Put the mean in the place of each gradient that any member has; where one has none it counts as zeros."""
+    def average(self, parameters: Sequence[Tensor], count: int | None = None) -> None:
+        """Put the mean in the place of each gradient that any member has; where one has none it counts as zeros.
+
+        count: what the sums are divided by, if it is not the number of members.
+        """
         own = {i: to_host(p.grad) for i, p in enumerate(parameters) if p.grad is not None}
         sent = self.exchange(packed([np.array([*own], np.int64), *own.values()]))
         found = [dict(zip(places.tolist(), arrays, strict=True)) for places, *arrays in map(unpacked, sent)]
@@ -107,7 +124,7 @@ class ProcessGroup:
             if given := [each[i] for each in found if i in each]:
                 if parameter.grad is None:
                     parameter.grad = zeros_like(parameter)
-                written(parameter.grad, reduced(None, given) / np.asarray(self.size(), given[0].dtype))
+                written(parameter.grad, reduced(None, given) / np.asarray(count or self.size(), given[0].dtype))
 
     def send(self, given: bytes, place: int, tag: int = 0) -> None:
         """Leave a message for one member."""
@@ -349,10 +366,12 @@ def new_subgroups_by_enumeration(
     """
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    seen = Counter(rank for ranks in ranks_per_subgroup_list for rank in ranks)
-    twice = next((rank for rank, count in seen.items() if count > 1), None)
-    if twice is not None:
-        raise ValueError(f"Rank {twice} has appeared in several subgroups")
+    seen: dict[int, Sequence[int]] = {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
+            seen[rank] = ranks
     made = [new_group(ranks) for ranks in ranks_per_subgroup_list]
     return next((each for each in made if isinstance(each, ProcessGroup)), None), made
 

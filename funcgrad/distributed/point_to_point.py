@@ -9,9 +9,10 @@ from typing import Any
 from funcgrad._base.world import need, world
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.distributed.collectives import Work, of_members
+from funcgrad.distributed.collectives import of_members
 from funcgrad.distributed.groups import ProcessGroup, members
 from funcgrad.distributed.parcels import packed, unpacked, written
+from funcgrad.distributed.work import Work
 
 _OBJECTS = -1  # the tag of lists of objects
 

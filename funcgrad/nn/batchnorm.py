@@ -14,6 +14,7 @@ from funcgrad.nn import init
 from funcgrad.nn.lazy import LazyModuleMixin
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, empty_parameter, is_lazy
+from funcgrad.nn.synchronized import synchronized_batch_norm
 
 
 class _NormBase(Module):
@@ -114,6 +115,9 @@ class _BatchNorm(_NormBase):
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # then the running statistics are plain means over all batches
                 momentum = self.num_batches_tracked.reciprocal()
+        return self._normalized(input, momentum)
+
+    def _normalized(self, input: Tensor, momentum: Any) -> Tensor:
         return F.batch_norm(
             input,
             self.running_mean if not self.training or self.track_running_stats else None,
@@ -235,9 +239,10 @@ class BatchNorm3d(_Over3d, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of any number of dimensions. A batch spread over devices is one array: nothing to synchronize.
+    """BatchNorm of any number of dimensions, by the mean and variance of what all processes of a group have.
 
-    ValueError in training with several processes: as in PyTorch on a CPU, they do not share its means.
+    process_group: None for all processes. ValueError in training on a CPU once there is a process group, as in PyTorch.
+    A batch spread over the devices of one process is one array: there is nothing to synchronize.
     """
 
     def __init__(
@@ -259,8 +264,20 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
-        if self.training and world().size > 1:
-            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or privateuseone")
+        if input.shape[1] == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    def _normalized(self, input: Tensor, momentum: Any) -> Tensor:
+        """Return the normalized input: together with the other processes, where there are some."""
+        if not self.training or world().group is None:
+            return super()._normalized(input, momentum)
+        if input.device.type == "cpu":
+            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
+        group = self.process_group or world().group
+        if group.size() == 1:
+            return super()._normalized(input, momentum)
+        statistics = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
+        return synchronized_batch_norm(input, self.weight, self.bias, *statistics, self.eps, momentum, group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
@@ -269,11 +286,13 @@ class SyncBatchNorm(_BatchNorm):
         if isinstance(module, _BatchNorm):
             converted = cls(
                 module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
-                process_group,
+                process_group, bias=module.bias is not None,
             )  # fmt: skip
             converted._parameters.update(module._parameters)
             converted._buffers.update(module._buffers)
             converted.training = module.training
+            if hasattr(module, "qconfig"):
+                converted.qconfig = module.qconfig
         for name, child in module.named_children():
             converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return converted

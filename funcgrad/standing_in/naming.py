@@ -22,7 +22,11 @@ _ROOMS_NAMED_ALIKE = (
 )  # fmt: skip
 _OF_OTHER_ROOMS = {
     "funcgrad._base.info": "torch", "funcgrad._base.layouts": "torch", "funcgrad._tensor.storage": "torch.storage",
-    "funcgrad._tape.modes": "torch.autograd.grad_mode", "funcgrad.nn.parallel": "torch.nn.parallel.distributed",
+    "funcgrad._tape.modes": "torch.autograd.grad_mode",
+    "funcgrad._base.joining": "torch.distributed.algorithms.join",
+    "funcgrad.distributed.optim": "torch.distributed.optim.zero_redundancy_optimizer",
+    "funcgrad.nn.distributed_data_parallel": "torch.nn.parallel.distributed",
+    "funcgrad.nn.parallel": "torch.nn.parallel.distributed",
     "funcgrad.autograd.anomaly": "torch.autograd.anomaly_mode", "funcgrad.profiler.profile": "torch.profiler.profiler",
     "funcgrad.utils.benchmark": "torch.utils.benchmark.utils.common",
     "funcgrad.func.functorch": "torch._functorch.make_functional",

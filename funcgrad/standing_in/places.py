@@ -72,7 +72,15 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.distributed._tensor.experimental": ("funcgrad.distributed.tensor.experimental",),
     "torch.distributed.algorithms._checkpoint": ("funcgrad.distributed.algorithms",),
     "torch.distributed.algorithms._checkpoint.checkpoint_wrapper": ("funcgrad.distributed.checkpoint_wrapper",),
-    "torch.distributed.algorithms.join": ("funcgrad.distributed.algorithms",),
+    "torch.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": (
+        "funcgrad.distributed.algorithms.ddp_comm_hooks.local_sgd",
+    ),
+    "torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook": (
+        "funcgrad.distributed.algorithms.ddp_comm_hooks.power_sgd",
+    ),
+    "torch.distributed.algorithms.model_averaging.utils": (
+        "funcgrad.distributed.algorithms.model_averaging.parameters",
+    ),
     "torch.distributed.checkpoint.filesystem": ("funcgrad.distributed.checkpoint",),
     "torch.distributed.checkpoint.state_dict_loader": ("funcgrad.distributed.checkpoint",),
     "torch.distributed.checkpoint.state_dict_saver": ("funcgrad.distributed.checkpoint",),

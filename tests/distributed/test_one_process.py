@@ -120,11 +120,11 @@ def test_an_optimizer_of_one_process_is_of_both_classes() -> None:
 @pytest.mark.usefixtures("group")
 def test_a_distributed_module_trains_as_the_module_itself() -> None:
     plain = nn.Linear(2, 1)
-    wrapped = DistributedDataParallel(plain, device_ids=[0], find_unused_parameters=True)
+    wrapped = DistributedDataParallel(plain, find_unused_parameters=True)
     x = torch.ones(1, 2)
     with wrapped.no_sync():
         wrapped(x).sum().backward()
-    assert wrapped.device_ids == [0]
+    assert wrapped.device_ids is None
     assert DistributedDataParallel(plain).device_ids is None
     assert plain.weight.grad.tolist() == [[1.0, 1.0]]
     assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]

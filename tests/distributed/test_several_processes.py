@@ -143,7 +143,9 @@ def test_groups_of_some() -> None:
             dist.all_reduce_coalesced(both, group=own)
         return [x.item(), dist.get_rank(pair), dist.get_world_size(pair), *listed(both)]
 
-    with pytest.raises(multiprocessing.ProcessRaisedException, match="Rank 0 has appeared in several subgroups"):
+    with pytest.raises(
+        multiprocessing.ProcessRaisedException, match=r"Rank 0 has appeared in both subgroup \[0\] and \[1, 0\]"
+    ):
         together(lambda _: dist.new_subgroups_by_enumeration([[0], [1, 0]]))
     assert together(work, 3) == [
         [4.0, 0, 2, [2.0], [3.0, 3.0]], [2.0, -1, -1, [2.0], [3.0, 3.0]], [4.0, 1, 2, [1.0], [3.0, 3.0]],
@@ -170,7 +172,11 @@ def trained(net: nn.Module, inputs: torch.Tensor) -> list[list[float]]:
     return [parameter.flatten().tolist() for parameter in net.parameters()]
 
 
-@pytest.mark.parametrize("wrap", [DistributedDataParallel, fsdp.FullyShardedDataParallel, fsdp.fully_shard])
+def parallel(net: nn.Module) -> nn.Module:
+    return DistributedDataParallel(net, find_unused_parameters=True)
+
+
+@pytest.mark.parametrize("wrap", [parallel, fsdp.FullyShardedDataParallel, fsdp.fully_shard])
 def test_two_halves_of_a_batch_train_as_the_whole(wrap: Callable[[nn.Module], nn.Module]) -> None:
     torch.manual_seed(0)
     inputs, alone = torch.randn(12, 3), Net()
@@ -206,7 +212,7 @@ def test_gradients_that_add_up_are_averaged_once_and_others_stay_none() -> None:
     assert unread is None and seen == 6.0 and seen_there == 12.0
 
 
-@pytest.mark.parametrize("wrap", [DistributedDataParallel, fsdp.fully_shard])
+@pytest.mark.parametrize("wrap", [parallel, fsdp.fully_shard])
 def test_a_copy_of_a_module_averages_its_own_gradients(wrap: Callable[[nn.Module], nn.Module]) -> None:
     def work(rank: int) -> Any:
         torch.manual_seed(0)
@@ -223,7 +229,7 @@ def test_a_copy_of_a_module_averages_its_own_gradients(wrap: Callable[[nn.Module
 def test_a_backward_pass_that_was_broken_off_is_no_end_of_averaging() -> None:
     def work(rank: int) -> Any:
         torch.manual_seed(0)
-        net = DistributedDataParallel(Net())
+        net = parallel(Net())
         x = torch.ones(1, 3) * (rank + 1)
         handle = net.module.first.weight.register_hook(lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
