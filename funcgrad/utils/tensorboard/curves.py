@@ -32,9 +32,9 @@ def pr_table(labels: NDArray[Any], predictions: NDArray[Any], thresholds: int, w
     return np.stack([hits, misses, misses[0] - misses, lost, precision, recall])
 
 
-def pr_value(table: NDArray[Any]) -> bytes:
+def pr_value(table: NDArray[Any], thresholds: int) -> bytes:
     """Return the fields of a summary's value for a table of `pr_table`."""
     shape = b"".join(content(2, integer(1, size)) for size in table.shape)
     numbers = struct.pack(f"<{table.size}f", *table.reshape(-1))
     tensor = integer(1, 1) + content(2, shape) + content(5, numbers)
-    return plugin("pr_curves", integer(2, table.shape[1])) + content(8, tensor)
+    return plugin("pr_curves", integer(2, thresholds)) + content(8, tensor)

@@ -74,6 +74,11 @@ def doubles(field: int, values: Iterable[float]) -> bytes:
     return content(field, struct.pack(f"<{len(listed)}d", *listed))
 
 
+def varints(field: int, values: Iterable[int]) -> bytes:
+    """Return a packed field of integers (or truth values)."""
+    return content(field, b"".join(map(_varint, values)))
+
+
 def plugin(name: str, data: bytes = b"") -> bytes:
     """Return the field of a summary's value that says which part of TensorBoard shows it."""
     return content(9, content(1, content(1, name) + content(2, data)))
@@ -84,8 +89,8 @@ class Summary:
 
     __slots__ = ("_data",)
 
-    def __init__(self, value: bytes) -> None:
-        self._data = content(1, value)
+    def __init__(self, *values: bytes) -> None:
+        self._data = b"".join(content(1, value) for value in values)
 
     def SerializeToString(self) -> bytes:  # noqa: N802 - protocol buffers' name
         """Return the encoded message."""
@@ -117,6 +122,10 @@ class EventFile:
     def add(self, value: bytes, step: int | None = None, walltime: float | None = None) -> None:
         """Write one summary value (its fields) at a step."""
         self.add_summary(Summary(value), step, walltime)
+
+    def add_several(self, values: Iterable[bytes], step: int | None = None, walltime: float | None = None) -> None:
+        """Write several summary values (their fields) at a step, as one event."""
+        self.add_summary(Summary(*values), step, walltime)
 
     def add_summary(self, summary: Any, global_step: int | None = None, walltime: float | None = None) -> None:
         """Write a summary at a step: a `Summary`, or TensorBoard's own message."""

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.utils.tensorboard.curves import MOST_THRESHOLDS, pr_table, pr_value
+from funcgrad.utils.tensorboard.embeddings import encoded, entry_of, write_labels, write_points, write_sheet
 from funcgrad.utils.tensorboard.event_file import EventFile, content, double, doubles, integer, plugin, single
 from funcgrad.utils.tensorboard.hparams import hparam_values
-from funcgrad.utils.tensorboard.pictures import arranged, drawn, image_value, png
+from funcgrad.utils.tensorboard.pictures import arranged, boxed, drawn, film, film_value, image_value
+from funcgrad.utils.tensorboard.tensors import layout_fields, mesh_values, scalar_field, tensor_field
 
 FileWriter = EventFile
 
@@ -67,6 +69,7 @@ class SummaryWriter:
         self.log_dir = os.fspath(log_dir)
         self._options = (max_queue, flush_secs, filename_suffix)
         self._files: dict[str, EventFile] = {}
+        self._projected = ""  # the projector's list of tables
         self._file(self.log_dir)
 
     def _file(self, folder: str) -> EventFile:
@@ -93,8 +96,19 @@ class SummaryWriter:
         self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None,
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
-        """Write one number; a tensor of one element is computed now."""
-        self._add(tag, single(2, _number(scalar_value)), global_step, walltime)
+        """Write one number; a tensor of one element is computed now.
+
+        new_style: as a tensor, in double precision if `double_precision`.
+        """
+        value = _number(scalar_value)
+        fields = scalar_field(value, double_precision) if new_style else single(2, value)
+        self._add(tag, fields, global_step, walltime)
+
+    def add_tensor(
+        self, tag: str, tensor: Tensor, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """Write a tensor. ValueError for a dtype that the file has no place for."""
+        self._add(tag, plugin("tensor") + tensor_field(tag, _host(tensor)), global_step, walltime)
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None,
@@ -125,6 +139,19 @@ class SummaryWriter:
         fields += doubles(6, edges[first : last + 1]) + doubles(7, [0.0, *counts[first:last]])
         self._add(tag, content(5, fields), global_step, walltime)
 
+    def add_histogram_raw(
+        self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
+        bucket_limits: Sequence[float], bucket_counts: Sequence[float], global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Write a histogram that was counted already. ValueError where limits and counts are not of one length."""
+        if len(bucket_limits) != len(bucket_counts):
+            raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
+        fields = b"".join(double(i, float(x)) for i, x in enumerate((min, max, num, sum, sum_squares), 1))
+        self._add(
+            tag, content(5, fields + doubles(6, bucket_limits) + doubles(7, bucket_counts)), global_step, walltime
+        )
+
     def add_image(
         self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
         dataformats: str = "CHW",
@@ -138,6 +165,65 @@ class SummaryWriter:
     ) -> None:  # fmt: skip
         """Write several pictures side by side."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
+
+    def add_image_with_boxes(
+        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: int | None = None,
+        walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
+    ) -> None:  # fmt: skip
+        """Write a picture with boxes (N, 4) drawn on it, each from left and top to right and bottom; needs Pillow.
+
+        labels: a text for each box.
+        """
+        boxes, labels = _host(box_tensor), [labels] if isinstance(labels, str) else labels
+        if labels is not None and len(labels) != len(boxes):
+            labels = None
+        picture = arranged(_host(img_tensor), dataformats)
+        self._add(tag, boxed(picture, boxes, labels, rescale), global_step, walltime)
+
+    def add_video(
+        self, tag: str, vid_tensor: Any, global_step: int | None = None, fps: float = 4,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Write films side by side as an animated GIF; needs Pillow.
+
+        Shape: (N, T, C, H, W), uint8 or floats from 0 to 1. fps: frames a second.
+        """
+        self._add(tag, film_value(film(_host(vid_tensor)), fps), global_step, walltime)
+
+    def add_mesh(
+        self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None,
+        global_step: int | None = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Write points in space, or a surface of triangles.
+
+        Shape: vertices (B, N, 3), colors (B, N, 3) from 0 to 255, faces (B, F, 3), places of three vertices each.
+        config_dict: how three.js shows it.
+        """
+        given = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
+        parts = {part: _host(tensor) for part, tensor in given.items() if tensor is not None}
+        values = [content(1, name) + fields for name, fields in mesh_values(tag, parts, config_dict)]
+        self.file_writer.add_several(values, global_step, walltime)
+
+    def add_custom_scalars(self, layout: Any) -> None:
+        """Say which numbers are drawn together: {category: {title: ["Multiline", tags]}}; call it once.
+
+        ["Margin", [value, lower, upper]] draws one number between bounds.
+        """
+        self._add("custom_scalars__config__", layout_fields(layout), None, None)
+
+    def add_custom_scalars_multilinechart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Say that these numbers are drawn together."""
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Say that a number is drawn between two others. AssertionError for other than three tags."""
+        if len(tags) != 3:
+            raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_figure(
         self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
@@ -165,8 +251,18 @@ class SummaryWriter:
         """Write precision against recall: labels 0 or 1, and the probabilities predicted. At most 127 points."""
         labels, predictions = _host(labels).reshape(-1), _host(predictions).reshape(-1)
         given = None if weights is None else _host(weights).reshape(-1)
-        table = pr_table(labels, predictions, min(num_thresholds, MOST_THRESHOLDS), given)
-        self._add(tag, pr_value(table), global_step, walltime)
+        thresholds = min(num_thresholds, MOST_THRESHOLDS)
+        self._add(tag, pr_value(pr_table(labels, predictions, thresholds, given), thresholds), global_step, walltime)
+
+    def add_pr_curve_raw(
+        self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
+        false_negative_counts: Any, precision: Any, recall: Any, global_step: int | None = None,
+        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Write precision against recall that was counted already, a number for each threshold."""
+        rows = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
+        table = np.stack([np.asarray(row) for row in (*rows, precision, recall)])
+        self._add(tag, pr_value(table, min(num_thresholds, MOST_THRESHOLDS)), global_step, walltime)
 
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,
@@ -188,10 +284,17 @@ class SummaryWriter:
         self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
         hparam_domain_discrete: Any = None, run_name: str | None = None, global_step: int | None = None,
     ) -> None:  # fmt: skip
-        """Write a run's hyperparameters and what came of them, into a folder of its own."""
+        """Write a run's hyperparameters and what came of them, into a folder of its own.
+
+        hparam_domain_discrete: the values that hyperparameters may have, as lists. TypeError for what are no
+        dictionaries; ValueError for other values than numbers, texts, truth values and tensors of one element.
+        """
+        if type(hparam_dict) is not dict or type(metric_dict) is not dict:
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        values = hparam_values(hparam_dict, metric_dict, hparam_domain_discrete)
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
-        for value in hparam_values(hparam_dict, metric_dict):
-            self._file(folder).add(value)
+        for value in values:
+            self._file(folder).add(value, global_step)
         for tag, metric in metric_dict.items():
             self._add(tag, single(2, _number(metric)), global_step, None, folder)
 
@@ -199,30 +302,24 @@ class SummaryWriter:
         self, mat: Any, metadata: Sequence[Any] | None = None, label_img: Any = None,
         global_step: int | None = None, tag: str = "default", metadata_header: Sequence[str] | None = None,
     ) -> None:  # fmt: skip
-        """Write points, their labels and pictures for TensorBoard's projector."""
-        place = f"{0 if global_step is None else global_step:05d}/{tag}"
+        """Write points (N, D), their labels and pictures (N, C, H, W) for TensorBoard's projector.
+
+        AssertionError for other numbers of labels or pictures than of points, and for points that are no matrix.
+        """
+        points, step = _host(mat), global_step or 0
+        place = f"{step:05d}/{encoded(tag)}"
         folder = Path(self.log_dir) / place
+        if folder.is_dir():
+            print("warning: Embedding dir exists, did you set global_step for add_embedding()?")
         folder.mkdir(parents=True, exist_ok=True)
-        np.savetxt(folder / "tensors.tsv", _host(mat), fmt="%.8g", delimiter="\t")
-        entry = f'embeddings {{\ntensor_name: "{tag}:{place[:5]}"\ntensor_path: "{place}/tensors.tsv"\n'
         if metadata is not None:
-            rows = ["\t".join(map(str, row)) if metadata_header else str(row) for row in metadata]
-            head = ["\t".join(metadata_header)] if metadata_header else []
-            (folder / "metadata.tsv").write_text("\n".join([*head, *rows]) + "\n")
-            entry += f'metadata_path: "{place}/metadata.tsv"\n'
-        if label_img is not None:
-            pictures = _host(label_img)
-            side = int(np.ceil(np.sqrt(len(pictures))))
-            sheet = np.zeros((side * side, *pictures.shape[1:]), pictures.dtype)
-            sheet[: len(pictures)] = pictures
-            colours, height, width = pictures.shape[1:]
-            joined = sheet.reshape(side, side, colours, height, width).transpose(0, 3, 1, 4, 2)
-            pixels = joined.reshape(side * height, side * width, colours)
-            (folder / "sprite.png").write_bytes(png(np.clip(pixels * 255, 0, 255).astype(np.uint8)))
-            entry += f'sprite {{\nimage_path: "{place}/sprite.png"\n'
-            entry += f"single_image_dim: {width}\nsingle_image_dim: {height}\n}}\n"
-        with (Path(self.log_dir) / "projector_config.pbtxt").open("a") as file:
-            file.write(entry + "}\n")
+            write_labels(folder, metadata, metadata_header, len(points))
+        pictures = None if label_img is None else _host(label_img)
+        if pictures is not None:
+            write_sheet(folder, pictures, len(points))
+        write_points(folder, points)
+        self._projected += entry_of(tag, step, place, metadata is not None, pictures)
+        (Path(self.log_dir) / "projector_config.pbtxt").write_text(self._projected)
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, **_: Any) -> None:
         """Accepted, and nothing is drawn: `funcgrad.explain` shows the program."""
