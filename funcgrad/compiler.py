@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from funcgrad._base.rooms import imported
-from funcgrad.compiling import BACKENDS, OptimizedModule, compile
+from funcgrad.compiling import BACKENDS, REGISTERED, OptimizedModule, compile, under_way
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin",
@@ -67,11 +67,22 @@ def optimize(*_: Any, **__: Any) -> Any:
 
 
 def is_compiling() -> bool:
-    """Tell whether torch's compiler traces: never, the loop runs as it is written."""
+    """Tell whether a graph is written down for a backend of the script's own; else the loop runs as it is written."""
+    return bool(under_way.modes)
+
+
+is_dynamo_compiling = is_compiling
+
+
+def is_exporting() -> bool:
+    """Tell whether a program is exported: a step that is exported runs as it is written."""
     return False
 
 
-is_dynamo_compiling = is_exporting = is_compiling
+def graph_break(msg: str = "") -> None:
+    """Accepted where a graph may end. Unsupported under `fullgraph=True`, for a backend of the script's own."""
+    if under_way.modes:
+        under_way.modes[-1].end_graph("Call to `torch._dynamo.graph_break()`")
 
 
 def is_dynamo_supported() -> bool:
@@ -88,7 +99,7 @@ def reset() -> None:
     """Accepted: what XLA has compiled stays right."""
 
 
-graph_break = cudagraph_mark_step_begin = reset
+cudagraph_mark_step_begin = reset
 
 
 def mark_dynamic(tensor: Any, *dims: Any, **_: Any) -> None:
@@ -114,14 +125,14 @@ class TransformGetItemToIndex(nullcontext[None]):
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     """Return the backends that torch names: `compile` takes them all, and XLA compiles."""
     hidden = _OF_DEBUGGING if exclude_tags == ("debug", "experimental") else ()
-    return sorted(BACKENDS - {"xla", *hidden})
+    return sorted({*BACKENDS, *REGISTERED} - {"xla", *hidden})
 
 
 def register_backend(compiler_fn: Any = None, name: str | None = None, tags: Any = ()) -> Any:
-    """Enter a function of a script's own under its name, for `compile` to take. Nothing calls it."""
+    """Enter a function of a script's own under its name, for `compile` to take."""
     if compiler_fn is None:
         return functools.partial(register_backend, name=name, tags=tags)
-    BACKENDS.add(name or compiler_fn.__name__)
+    REGISTERED[name or compiler_fn.__name__] = compiler_fn
     return compiler_fn
 
 

@@ -3,35 +3,58 @@
 from __future__ import annotations
 
 import functools
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad._base.rooms import imported
 from funcgrad.nn.module import Module
 
-BACKENDS = {  # torch's own by name, and what scripts register: all are taken, and none has anything to do
+BACKENDS = {  # torch's own by name: all are taken, and none has anything to do
     *("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "cudagraphs", "eager"),
     *("eager_debug", "eager_noexcept", "inductor", "openxla", "openxla_eval", "pre_dispatch_eager", "ts", "tvm", "xla"),
 }
+REGISTERED: dict[str, Callable[..., Any]] = {}  # backends of scripts by the names that they gave them
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffers"))
 
 
+class UnderWay(threading.local):
+    """The captures that are under way in this thread."""
+
+    def __init__(self) -> None:
+        self.modes: list[Any] = []
+
+
+under_way = UnderWay()
+
+
 def compile(model: Any = None, *, mode: str | None = None, options: Any = None, **switches: Any) -> Any:
     """Return a function itself, a module in an `OptimizedModule`; as a decorator with options too.
+
+    A backend that is a function, or a registered one, is given the graph of what is called, as a GraphModule, and the
+    tensors that it is called with; what it returns is called in its place (`funcgrad.capturing` says how).
 
     Raises RuntimeError for a mode that torch does not know, or for one beside options, and InvalidBackend for a backend
     that it does not know, as torch does.
     """
     if model is None:
         return functools.partial(compile, mode=mode, options=options, **switches)
-    if isinstance(backend := switches.get("backend"), str) and backend not in BACKENDS:
+    backend = switches.get("backend")
+    backend = REGISTERED.get(backend, backend) if isinstance(backend, str) else backend
+    if isinstance(backend, str) and backend not in BACKENDS:
         raise imported("funcgrad.standing_in.compiler_errors").InvalidBackend(backend)
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if mode not in (None, *_MODES) and switches.get("backend") in (None, "inductor"):
+    if mode not in (None, *_MODES) and backend in (None, "inductor"):
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    if callable(backend) and not switches.get("disable"):
+        capturing, fullgraph = imported("funcgrad.capturing"), bool(switches.get("fullgraph"))
+        if isinstance(model, Module):
+            return capturing.CapturedModule(model, backend, fullgraph)
+        return capturing.captured(model, backend, fullgraph)
     return OptimizedModule(model) if isinstance(model, Module) else model
 
 

@@ -63,7 +63,7 @@ FLOORS = (
         "overrides",
         "vision",
     ),
-    ("__config__", "__future__", "compiler", "mtia", "quantization", "xpu"),
+    ("__config__", "__future__", "capturing", "compiler", "mtia", "quantization", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )

@@ -19,6 +19,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch._dynamo.config": ("funcgrad.standing_in.compiler_switches",),
     "torch._dynamo.eval_frame": ("funcgrad.compiler",),
     "torch._dynamo.exc": ("funcgrad.standing_in.compiler_errors",),
+    "torch._dynamo.testing": ("funcgrad.standing_in.compile_counters",),
     "torch._dynamo.utils": ("funcgrad.compiler",),
     "torch._guards": ("funcgrad.standing_in.tracers",),
     "torch._functorch": ("funcgrad.func.functorch",),
