@@ -48,7 +48,6 @@ FLOORS = (
     ),
     (
         "accelerator",
-        "ao",
         "backends",
         "cpu",
         "ops",
@@ -63,6 +62,7 @@ FLOORS = (
         "overrides",
         "vision",
     ),
+    ("ao",),
     ("__config__", "__future__", "capturing", "compiler", "mtia", "quantization", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),

@@ -302,6 +302,24 @@ class _Around:
         return kept
 
 
+class BackwardHook(_Around):
+    """Backward hooks around what is no call of a module: arguments go through one method, results through the other.
+
+    user_hooks: called as `hook(module, grad_inputs, grad_outputs)`; user_pre_hooks: as `hook(module, grad_outputs)`.
+    """
+
+    def __init__(self, module: Any, user_hooks: list[Hook], user_pre_hooks: list[Hook]) -> None:
+        super().__init__(module, user_hooks, user_pre_hooks)
+
+    def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments, whose gradients will be seen."""
+        return self.watch_inputs(args)
+
+    def setup_output_hook(self, args: Any) -> Any:
+        """Return the results, a tensor or a tuple, whose gradients will be seen."""
+        return self.watch_results(args)
+
+
 def _watch(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any, Any]:
     """Return the values, each tensor the result of one node; the places of tensors, and the node (None: of none)."""
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]

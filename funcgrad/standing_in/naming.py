@@ -16,14 +16,15 @@ from funcgrad.random.generator import Generator
 from funcgrad.serialization.names import torch_classes
 
 _ROOMS_NAMED_ALIKE = (
-    "funcgrad.amp", "funcgrad.autograd", "funcgrad.cuda.amp", "funcgrad.distributions", "funcgrad.nn.attention",
-    "funcgrad.nn.parameter",
+    "funcgrad.amp", "funcgrad.ao.quantization", "funcgrad.autograd", "funcgrad.cuda.amp", "funcgrad.distributions",
+    "funcgrad.nn.attention", "funcgrad.nn.parameter",
     "funcgrad.nn.utils", "funcgrad.optim", "funcgrad.overrides", "funcgrad.utils.data",
 )  # fmt: skip
 _OF_OTHER_ROOMS = {
     "funcgrad._base.info": "torch", "funcgrad._base.layouts": "torch", "funcgrad._tensor.storage": "torch.storage",
     "funcgrad._tape.modes": "torch.autograd.grad_mode",
     "funcgrad._base.joining": "torch.distributed.algorithms.join",
+    "funcgrad.ao.quantization.histogram": "torch.ao.quantization.observer",
     "funcgrad.distributed.optim": "torch.distributed.optim.zero_redundancy_optimizer",
     "funcgrad.nn.distributed_data_parallel": "torch.nn.parallel.distributed",
     "funcgrad.nn.parallel": "torch.nn.parallel.distributed",

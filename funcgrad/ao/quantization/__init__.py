@@ -21,7 +21,16 @@ from funcgrad import nn
 from funcgrad._base.quantized_dtypes import qint8
 from funcgrad._base.warning import warn
 from funcgrad.ao.nn.quantized import dynamic
-from funcgrad.ao.quantization import fake_quantize, fusing, histogram, observer, preparing, qconfig
+from funcgrad.ao.quantization import (
+    fake_quantize,
+    fusing,
+    histogram,
+    observer,
+    preparing,
+    qconfig,
+    qconfig_mapping,
+    quantize_fx,
+)
 from funcgrad.ao.quantization.fake_quantize import *  # noqa: F403
 from funcgrad.ao.quantization.fusing import *  # noqa: F403
 from funcgrad.ao.quantization.histogram import *  # noqa: F403
@@ -29,6 +38,7 @@ from funcgrad.ao.quantization.observer import *  # noqa: F403
 from funcgrad.ao.quantization.preparing import *  # noqa: F403
 from funcgrad.ao.quantization.preparing import DEPRECATED
 from funcgrad.ao.quantization.qconfig import *  # noqa: F403
+from funcgrad.ao.quantization.qconfig_mapping import *  # noqa: F403
 from funcgrad.ao.stubs import DeQuantStub, QConfig, QuantStub, QuantWrapper
 from funcgrad.nn.module import Module
 
@@ -42,6 +52,8 @@ __all__ += histogram.__all__
 __all__ += observer.__all__
 __all__ += preparing.__all__
 __all__ += qconfig.__all__
+__all__ += qconfig_mapping.__all__
+__all__ += ["quantize_fx"]
 _MAPPING: dict[type, type] = {
     nn.GRUCell: dynamic.GRUCell, nn.Linear: dynamic.Linear, nn.LSTM: dynamic.LSTM, nn.GRU: dynamic.GRU,
     nn.LSTMCell: dynamic.LSTMCell, nn.RNNCell: dynamic.RNNCell,

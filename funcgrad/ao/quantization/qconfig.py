@@ -22,6 +22,7 @@ from funcgrad.ao.quantization.fake_quantize import (
 )
 from funcgrad.ao.quantization.histogram import HistogramObserver
 from funcgrad.ao.quantization.observer import (
+    MinMaxObserver,
     MovingAverageMinMaxObserver,
     NoopObserver,
     PlaceholderObserver,
@@ -52,6 +53,7 @@ __all__ = [
     "default_qat_qconfig",
     "default_qat_qconfig_v2",
     "default_qconfig",
+    "default_quint8_weight_qconfig",
     "default_reuse_input_qconfig",
     "default_symmetric_qnnpack_qat_qconfig",
     "default_symmetric_qnnpack_qconfig",
@@ -72,6 +74,7 @@ default_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_weight
 float16_dynamic_qconfig = QConfig(PlaceholderObserver.with_args(dtype=dtypes.float16, is_dynamic=True), _AS_HALF)
 float16_static_qconfig = QConfig(_AS_HALF, _AS_HALF)
 per_channel_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_per_channel_weight_observer)
+default_quint8_weight_qconfig = QConfig(HistogramObserver, MinMaxObserver)
 float_qparams_weight_only_qconfig = QConfig(default_placeholder_observer, default_float_qparams_observer)
 default_qat_qconfig = QConfig(default_fake_quant, default_weight_fake_quant)
 default_dynamic_qat_qconfig = QConfig(default_dynamic_fake_quant, default_weight_fake_quant)
