@@ -22,8 +22,17 @@ class _WithOwnVjp:
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
-        forward = any(isinstance(leaf, ad.JVPTracer) for leaf in jax.tree.leaves(arguments))
+        forward = any(map(_has_tangent, jax.tree.leaves(arguments)))
         return (self.plain if forward else self.custom)(*arguments)
+
+
+def _has_tangent(leaf: Any) -> bool:
+    """Tell whether jax.jvp passes a tangent along, here or around a jax.vjp or jax.vmap."""
+    while isinstance(leaf, jax.core.Tracer):
+        if isinstance(leaf, ad.JVPTracer):
+            return True
+        leaf = getattr(leaf, "primal", getattr(leaf, "val", None))
+    return False
 
 
 def with_own_vjp(*static: int) -> Callable[[Callable[..., Any]], _WithOwnVjp]:

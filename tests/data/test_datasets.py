@@ -138,7 +138,7 @@ def test_stacked_datasets_give_tuples_or_dicts() -> None:
     [
         ((), {}, "At least one dataset"),
         ((Squares(2), Squares(3)), {}, "^Size mismatch between datasets$"),
-        ((Squares(2),), {"a": Squares(2)}, "not both"),
+        ((Squares(2),), {"a": Squares(2)}, "but both types are given"),
     ],
 )
 def test_datasets_that_cannot_be_stacked_are_refused(positional, named, message) -> None:

@@ -188,6 +188,11 @@ def test_a_timeout_is_an_error() -> None:
         list(DataLoader(Stuck(2), num_workers=1, timeout=0.05))
 
 
+def test_without_workers_nobody_is_waited_for() -> None:
+    with pytest.raises(AssertionError, match="requires timeout == 0"):
+        iter(DataLoader(range(3), timeout=1))
+
+
 def test_workers_end_with_the_pass() -> None:
     before = set(threading.enumerate())
     list(DataLoader(Squares(4), num_workers=2))

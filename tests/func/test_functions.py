@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import funcgrad as torch
-from funcgrad import func
+from funcgrad import func, nn
 
 
 class Cube(torch.autograd.Function):
@@ -75,6 +75,19 @@ def test_gradients_of_a_transformed_function_are_the_functions_own() -> None:
     assert func.grad(lambda x: func.grad(summed)(x).sum())(X).tolist() == [6.0, 12.0]
     assert func.jacrev(Cube.apply)(X).tolist() == [[3.0, 0.0], [0.0, 12.0]]
     assert func.hessian(lambda x: summed(x))(X).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+
+
+def test_tangents_of_a_gradient_go_through_a_convolution_whose_backward_is_written_by_hand() -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(1, 2, 4, 4), torch.randn(2, 1, 3, 3)
+
+    def loss(x: Any) -> Any:
+        return nn.functional.conv2d(x, weight, groups=2).pow(3).sum()
+
+    twice = func.jacrev(func.jacrev(loss))(x)
+    torch.testing.assert_close(func.hessian(loss)(x), twice)
+    along = func.jvp(func.grad(loss), (x,), (x,))[1]
+    torch.testing.assert_close(along, torch.einsum("abcdefgh,efgh->abcd", twice, x))
 
 
 def test_gradients_reach_what_the_function_closes_over() -> None:

@@ -209,6 +209,8 @@ class _HereIterator(_Iterator):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
+        if loader.timeout:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         seed_pipe(loader.dataset, self._shared_seed)
         self._make = _fetch(loader).start()
 

@@ -88,7 +88,10 @@ class StackDataset(Dataset[Any]):
 
     def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
         if args and kwargs:
-            raise ValueError("StackDataset takes its datasets by position (tuples) or by keyword (dicts), not both")
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
         self.datasets: tuple[Any, ...] | dict[str, Any] = args or kwargs
         if not self.datasets:
             raise ValueError("At least one dataset should be passed")
