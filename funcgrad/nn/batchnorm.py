@@ -271,13 +271,16 @@ class SyncBatchNorm(_BatchNorm):
         """Return the normalized input: together with the other processes, where there are some."""
         if not self.training or world().group is None:
             return super()._normalized(input, momentum)
-        if input.device.type == "cpu":
-            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
+        self._check_device(input)
         group = self.process_group or world().group
         if group.size() == 1:
             return super()._normalized(input, momentum)
         statistics = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
         return synchronized_batch_norm(input, self.weight, self.bias, *statistics, self.eps, momentum, group)
+
+    def _check_device(self, input: Tensor) -> None:
+        if input.device.type == "cpu":
+            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

@@ -339,6 +339,31 @@ def test_statistics_of_a_batch_are_those_of_all_processes() -> None:
             np.testing.assert_allclose(mine, reference.numpy(), 1e-5)
 
 
+class AnywhereSynchronized(nn.SyncBatchNorm):
+    """As on an accelerator."""
+
+    def _check_device(self, input: torch.Tensor) -> None:
+        pass
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_a_layer_normalizes_with_all_processes_in_training_and_alone_in_evaluation(momentum: float | None) -> None:
+    torch.manual_seed(0)
+    whole, alone = torch.randn(4, 3), nn.BatchNorm1d(3, momentum=momentum)
+    expected = [alone(whole), alone(whole * 2), alone.eval()(whole)]
+
+    def work(rank: int) -> Any:
+        layer, own = AnywhereSynchronized(3, momentum=momentum), whole.chunk(2)[rank]
+        found = [layer(own), layer(own * 2), layer.eval()(own)]
+        return [x.detach().numpy() for x in (*found, layer.running_mean, layer.running_var)]
+
+    first, second = together(work)
+    for one, other, reference in zip(first, second, expected, strict=False):
+        np.testing.assert_allclose(np.concatenate([one, other]), reference.detach().numpy(), 1e-4, 1e-5)
+    for mine, reference in zip(first[3:], (alone.running_mean, alone.running_var), strict=True):
+        np.testing.assert_allclose(mine, reference.numpy(), 1e-4, 1e-6)
+
+
 def test_statistics_are_synchronized_on_accelerators_alone() -> None:
     def work(rank: int) -> None:
         layer = nn.SyncBatchNorm(3)
