@@ -54,6 +54,9 @@ class Awaited(Future):
         return Awaited(follow)
 
 
+Awaited.__name__ = Awaited.__qualname__ = "Future"  # what it is to whoever prints it
+
+
 class Work:
     """Something that the processes do together, and that was asked for: it is done when it is waited for."""
 

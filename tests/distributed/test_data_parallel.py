@@ -440,6 +440,7 @@ def test_what_is_asked_for_is_a_future() -> None:
         failing = dist.all_reduce(torch.ones(1), async_op=True).get_future().then(lambda found: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             failing.wait()
+        assert type(doubled).__name__ == "Future"
         return doubled.wait().tolist(), doubled.done(), asked.result()[0].tolist()
 
     assert together(work) == [([2.0, 2.0], True, [1.0, 1.0])] * 2
