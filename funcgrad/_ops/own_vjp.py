@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.core import Tracer
 from jax.interpreters import ad
 
 
@@ -28,7 +29,7 @@ class _WithOwnVjp:
 
 def _has_tangent(leaf: Any) -> bool:
     """Tell whether jax.jvp passes a tangent along, here or around a jax.vjp or jax.vmap."""
-    while isinstance(leaf, jax.core.Tracer):
+    while isinstance(leaf, Tracer):
         if isinstance(leaf, ad.JVPTracer):
             return True
         leaf = getattr(leaf, "primal", getattr(leaf, "val", None))
