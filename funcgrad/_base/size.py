@@ -51,6 +51,8 @@ class Size(tuple[int, ...], metaclass=WrittenInC):
         return Size, (tuple(self),)
 
 
+delattr(Size, "__orig_bases__")  # a class that has them is a generic one to those who check types by hints
+
 _new = tuple.__new__
 
 

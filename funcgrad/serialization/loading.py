@@ -21,7 +21,7 @@ from funcgrad.serialization.byte_order import default_order
 from funcgrad.serialization.checkpoint import Checkpoint
 from funcgrad.serialization.locations import MAP_LOCATION, restoring
 from funcgrad.serialization.storages import Bytes
-from funcgrad.serialization.unpickling import LoadStorage, Scan, TrustedUnpickler, WeightsUnpickler
+from funcgrad.serialization.unpickling import LoadStorage, Scan, WeightsUnpickler, trusted_unpickler
 
 Read = Callable[[BinaryIO, LoadStorage], Any]
 
@@ -43,12 +43,13 @@ def load(
 
     map_location: the device for all tensors, or a dict or function that gives it for each location of the file.
     mmap: map a file given by its path instead of reading it first.
+    pickle_module: a module whose `Unpickler` reads what is no tensor; any object, then.
     """
     weights_only = _is_weights_only(weights_only, pickle_module, pickle_load_args)
     path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
     if path is not None and path.endswith(".safetensors"):
         return safetensors.load_file(path, device=_single_device(map_location))
-    read = _reader(weights_only, {"encoding": "utf-8"} | pickle_load_args)
+    read = _reader(weights_only, pickle_module or pickle, {"encoding": "utf-8"} | pickle_load_args)
     with _opened(f) as file, _explained(weights_only):
         if not is_archive(file):
             if mmap:
@@ -78,8 +79,6 @@ def extra_files(f: str | os.PathLike[str] | BinaryIO, names: Iterable[str]) -> d
 
 
 def _is_weights_only(weights_only: bool | None, pickle_module: Any, options: dict[str, Any]) -> bool:
-    if pickle_module not in (None, pickle):
-        raise RuntimeError("funcgrad reads checkpoints with Python's own pickle only: leave pickle_module out")
     chosen = pickle_module is None if weights_only is None else weights_only
     always, never = (_is_asked_for(f"TORCH_FORCE_{word}WEIGHTS_ONLY_LOAD") for word in ("", "NO_"))
     if always and never:
@@ -107,13 +106,14 @@ def _is_asked_for(variable: str) -> bool:
     return os.environ.get(variable, "0").lower() in ("1", "y", "yes", "true")
 
 
-def _reader(weights_only: bool, options: dict[str, Any]) -> Read:
+def _reader(weights_only: bool, module: Any, options: dict[str, Any]) -> Read:
     if weights_only:
         for name in options:
             if name != "encoding":
                 raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument '{name}'")
         return lambda file, storage: WeightsUnpickler(file, storage, options["encoding"]).load()
-    return lambda file, storage: TrustedUnpickler(file, storage, **options).load()
+    kind = trusted_unpickler(module)
+    return lambda file, storage: kind(file, storage, **options).load()
 
 
 _UNSAFE = (

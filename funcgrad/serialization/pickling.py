@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import pickle
 from collections import OrderedDict
 from types import FunctionType
@@ -120,6 +121,43 @@ class CheckpointPickler(_Pickler):
                 str(len(self.storages)), stored(root), as_bytes=seen_as is None
             )
         return found
+
+
+def checkpoint_pickler(module: Any, file: BinaryIO, protocol: int, view_metadata: bool = False) -> CheckpointPickler:
+    """Return a pickler that writes tensors as ours does, and all else as the `Pickler` of a module like `pickle`."""
+    if module is pickle:
+        return CheckpointPickler(file, protocol, view_metadata)
+    if issubclass(module.Pickler, _Pickler):
+        kind = type("CheckpointPickler", (_Dispatching, module.Pickler), {"dispatch": module.Pickler.dispatch})
+        return kind(file, protocol, view_metadata)
+    return _Asking(module.Pickler(io.BytesIO(), protocol), file, protocol, view_metadata)
+
+
+class _Dispatching(CheckpointPickler):
+    """With another pickler written in Python behind it, which has functions of its own for kinds of objects (dill)."""
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        is_global = isinstance(obj, (type, FunctionType)) and id(obj) not in self.memo
+        if is_global and names.torch_name(obj) is not None:
+            self.save_global(obj)
+        else:
+            super().save(obj, save_persistent_id)
+
+
+class _Asking(CheckpointPickler):
+    """Asks another pickler, made from the one in C, for what such a one can change (cloudpickle)."""
+
+    def __init__(self, other: Any, file: BinaryIO, protocol: int, view_metadata: bool) -> None:
+        super().__init__(file, protocol, view_metadata)
+        self.reduction = getattr(other, "reducer_override", None)
+        if hasattr(other, "dispatch_table"):
+            self.dispatch_table = other.dispatch_table
+
+    def reducer_override(self, obj: Any) -> Any:
+        reduced = super().reducer_override(obj)
+        if reduced is not NotImplemented or self.reduction is None or names.torch_name(obj) is not None:
+            return reduced
+        return self.reduction(obj)
 
 
 def _as_in_c(error: pickle.PicklingError, obj: Any) -> Exception:

@@ -16,7 +16,7 @@ from funcgrad._tensor.interop import to_host
 from funcgrad.serialization import legacy
 from funcgrad.serialization.archive import ALIGNMENT, ArchiveWriter
 from funcgrad.serialization.files import writing
-from funcgrad.serialization.pickling import CheckpointPickler, StoredTensor
+from funcgrad.serialization.pickling import StoredTensor, checkpoint_pickler
 
 DEFAULT_PROTOCOL = 2
 
@@ -32,10 +32,10 @@ def save(
 
     Tensors that share storage are written once and share it again when loaded. A path is replaced only when all is
     written. Other protocols than 2 need torch.load(weights_only=False).
+
+    pickle_module: a module whose `Pickler` writes what is no tensor, like dill or cloudpickle.
     """
-    if pickle_module is not pickle:
-        raise RuntimeError("funcgrad writes checkpoints with Python's own pickle only: leave pickle_module out")
-    pickled, storages = _pickled(obj, pickle_protocol, view_metadata=not _use_new_zipfile_serialization)
+    pickled, storages = _pickled(obj, pickle_protocol, not _use_new_zipfile_serialization, pickle_module)
     with writing(f) as file:
         if _use_new_zipfile_serialization:
             _write_archive(file, _folder(f), pickled, storages, {})
@@ -50,9 +50,9 @@ def save_with_files(obj: Any, f: str | os.PathLike[str] | BinaryIO, files: Mappi
         _write_archive(file, _folder(f), pickled, storages, files)
 
 
-def _pickled(obj: Any, protocol: int, view_metadata: bool) -> tuple[bytes, list[StoredTensor]]:
+def _pickled(obj: Any, protocol: int, view_metadata: bool, module: Any = pickle) -> tuple[bytes, list[StoredTensor]]:
     pickled = io.BytesIO()
-    pickler = CheckpointPickler(pickled, protocol, view_metadata=view_metadata)
+    pickler = checkpoint_pickler(module, pickled, protocol, view_metadata)
     pickler.dump(obj)
     return pickled.getvalue(), list(pickler.storages.values())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from operator import attrgetter
@@ -135,8 +134,16 @@ class WeightsUnpickler(Machine):
         return self.storage(identity)
 
 
-class TrustedUnpickler(pickle.Unpickler):
-    """Python's own unpickler, which runs whatever the file says; torch's names stand for our objects."""
+def trusted_unpickler(module: Any) -> Any:
+    """Return a class of unpicklers that run whatever the file says: the one of a module, `pickle` or one like it."""
+    return type("TrustedUnpickler", (_TorchNames, module.Unpickler), {})
+
+
+_Beside: Any = object  # the unpickler comes next in the order of classes
+
+
+class _TorchNames(_Beside):
+    """Beside an unpickler: torch's names stand for our objects, and storages lie outside of the pickle."""
 
     def __init__(self, file: BinaryIO, storage: LoadStorage, **options: Any) -> None:
         super().__init__(file, **options)

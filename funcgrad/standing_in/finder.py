@@ -56,7 +56,7 @@ class View(ModuleType):
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}' (funcgrad stands in for torch)")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let it travel by its name: joblib and others send functions to processes with the modules that they name."""
+        """Be pickled by name, with the globals of a function: cloudpickle and dill know modules by their exact type."""
         return importlib.import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
+import marshal
 import os
 import pickle
 import stat
 from pathlib import Path
-from typing import Any
+from types import FunctionType, SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import funcgrad
-from funcgrad import serialization
+from funcgrad import nn, serialization
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.storage import TypedStorage, UntypedStorage
 from funcgrad._tensor.tensor import Tensor
@@ -194,3 +196,67 @@ def test_one_storage_is_not_saved_as_two_types() -> None:
     x = from_host(np.ones(2, np.float32))
     with pytest.raises(RuntimeError, match="Cannot save multiple tensors or storages that view the same data as diff"):
         serialization.save((x, UntypedStorage(x)), io.BytesIO())
+
+
+PicklerInPython: Any = pickle._Pickler  # type: ignore[attr-defined]  # typeshed leaves it out
+
+
+class _InPython(PicklerInPython):
+    """As dill does, has functions of its own for kinds of objects."""
+
+    dispatch: ClassVar[dict[type, Any]] = dict(PicklerInPython.dispatch)
+
+    def save_function(self, function: FunctionType) -> None:
+        if function.__name__ != "<lambda>":
+            return self.save_global(function)
+        return self.save_reduce(_again, (marshal.dumps(function.__code__),), obj=function)
+
+    def save_type(self, kind: type) -> None:
+        PicklerInPython.save_global(self, kind)
+
+    dispatch[FunctionType] = save_function
+    dispatch[type] = save_type
+
+
+class _InC(pickle.Pickler):
+    """As cloudpickle does, says how functions and classes that are not found by name are made."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        is_mine = isinstance(obj, (type, FunctionType)) and obj.__module__.partition(".")[0] not in (
+            "builtins",
+            "tests",
+        )
+        return (_again, (marshal.dumps((lambda: None).__code__),)) if is_mine else NotImplemented
+
+    dispatch_table: ClassVar[Any] = {range: lambda numbers: (list, (list(numbers),))}
+
+
+def _again(code: bytes) -> FunctionType:
+    return FunctionType(marshal.loads(code), globals())
+
+
+class _Undone(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        return "mine" if name == "Path" else super().find_class(module, name)
+
+
+def test_another_pickler_with_functions_for_kinds_writes_what_is_no_tensor() -> None:
+    module, file = SimpleNamespace(Pickler=_InPython, Unpickler=_Undone), io.BytesIO()
+    saved = {"w": ones(), "twice": lambda x: x + x, "layer": nn.Linear, "path": Path}
+    serialization.save(saved, file, pickle_module=module)
+    assert b"ctorch.nn.modules.linear\nLinear\n" in file.getvalue()
+    file.seek(0)
+    loaded = serialization.load(file, pickle_module=module)
+    assert to_host(loaded["twice"](loaded["w"])).tolist() == [2.0] * 3
+    assert loaded["layer"] is nn.Linear and loaded["path"] == "mine"
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_another_pickler_that_reduces_writes_what_is_no_tensor(zipped: bool) -> None:
+    module, file = SimpleNamespace(Pickler=_InC), io.BytesIO()
+    saved = {"w": ones(), "layer": nn.Linear, "numbers": range(3), "mine": Path}
+    serialization.save(saved, file, pickle_module=module, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    loaded = serialization.load(file, weights_only=False)
+    assert loaded["w"].tolist() == [1.0] * 3 and loaded["layer"] is nn.Linear
+    assert loaded["numbers"] == [0, 1, 2] and loaded["mine"]() is None

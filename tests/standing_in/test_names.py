@@ -35,6 +35,11 @@ def test_refused_arguments_are_pythons_own_errors() -> None:
     assert repr(pickle.loads(pickle.dumps(told.value))) == repr(told.value)
 
 
+def test_a_size_is_a_class_of_no_type_variables() -> None:
+    assert not hasattr(torch.Size, "__orig_bases__")  # by which beartype and plum tell generic classes
+    assert torch.Size.__mro__ == (torch.Size, tuple, object)
+
+
 def test_a_script_sees_torchs_names(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     ran = subprocess.run(

@@ -55,3 +55,15 @@ def test_whole_objects_are_saved_under_torchs_names_and_read_again(tmp_path: Pat
         "<class 'torch.amp.grad_scaler.GradScaler'>", "<class 'torch.optim.swa_utils.AveragedModel'>",
         "<class 'torch.nn.utils.rnn.PackedSequence'>", "<class 'torch.finfo'>",
     ]  # fmt: skip
+
+
+def test_torch_is_pickled_by_name_with_functions_that_use_it(tmp_path: Path) -> None:
+    source = """
+    import pickle
+    import torch
+
+    globals_of_a_function = {"torch": torch, "F": torch.nn.functional.relu}
+    found = pickle.loads(pickle.dumps(globals_of_a_function))
+    print(found["torch"] is torch, found["F"] is torch.nn.functional.relu)
+    """
+    assert output_of(tmp_path, source) == ["True True"]
