@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, cast
 
 from funcgrad import serialization
 from funcgrad.futures import Future
+from funcgrad.jit.state import _enabled
 from funcgrad.jit.tracing import TracerWarning, as_arguments, check_example, run_example
 from funcgrad.nn.module import Module, indented
 from funcgrad.serialization.loading import extra_files
@@ -81,6 +82,8 @@ class ScriptFunction(metaclass=_OfScripted):
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """Return a function or class as it is, and a module as a `ScriptModule` that shares all that it has."""
+    if not _enabled:
+        return obj
     return _under_class(obj, "RecursiveScriptModule")
 
 
@@ -120,6 +123,8 @@ def trace(
     check_trace: whether it is run again, on copies, as it is for each of `check_inputs` if they are given.
     RuntimeError for what cannot be called, or gives no tensors.
     """
+    if not _enabled:
+        return func
     if not callable(func):
         raise RuntimeError(f"torch.jit.trace: expected a function or a module, but got {type(func).__name__}")
     owner = getattr(func, "__self__", None)
@@ -151,6 +156,8 @@ def trace_module(
     **__: Any,
 ) -> Any:
     """Run an example for each method that is named, and return what `trace` returns."""
+    if not _enabled:
+        return mod
     if not _isinstance(mod, Module):
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not _isinstance(inputs, dict):

@@ -105,6 +105,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.fx.passes.shape_prop": ("funcgrad.fx.shapes",),
     "torch.fx.subgraph_rewriter": ("funcgrad.fx.rewriting",),
     "torch.jit._script": ("funcgrad.jit",),
+    "torch.jit._state": ("funcgrad.jit.state",),
     "torch.jit._trace": ("funcgrad.jit",),
     "torch.jit.annotations": ("funcgrad.jit", "typing"),
     "torch.masked._ops": ("funcgrad.masked.functions",),

@@ -17,6 +17,7 @@ import pytest
 import funcgrad as torch
 from funcgrad import compiler, distributed, futures, hub, jit, multiprocessing, nn, onnx, profiler
 from funcgrad._tensor.printing import printoptions
+from funcgrad.jit import state
 from funcgrad.nn.attention import SDPBackend, sdpa_kernel
 from funcgrad.nn.attention.flex_attention import AuxRequest, and_masks, create_block_mask, create_mask, flex_attention
 from funcgrad.standing_in import buffers, compiler_errors, places, texts
@@ -511,3 +512,17 @@ def test_a_scripted_function_knows_that_it_was() -> None:
     assert not isinstance(doubled, torch.jit.ScriptFunction)
     assert isinstance(torch.jit.script(doubled), torch.jit.ScriptFunction)
     assert torch.jit.script(doubled)(torch.ones(1)).item() == 2
+
+
+def test_what_is_scripted_or_traced_while_jit_is_off_comes_back_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = nn.Linear(1, 1)
+    state.disable()
+    assert jit.script(net) is jit.trace(net, torch.ones(1)) is jit.trace_module(net, {"forward": torch.ones(1)}) is net
+    state.enable()
+    assert isinstance(jit.script(net), jit.ScriptModule) and bool(state._enabled)
+    for given, is_on in {"0": False, "1": True, "no": False}.items():
+        monkeypatch.setenv("PYTORCH_JIT", given)
+        assert bool(state.EnabledProxy()) is is_on
+    monkeypatch.setenv("PYTORCH_JIT", "perhaps")
+    with pytest.raises(ValueError, match="Unknown setting of PYTORCH_JIT"):
+        state.EnabledProxy()
