@@ -15,6 +15,8 @@ from funcgrad.standing_in.places import TOPS
 __all__ = ["install", "install_in_children", "is_installed", "uninstall"]
 
 _CHILDREN = str(Path(__file__).with_name("children"))  # where Python finds a file of torch's name
+# Parts of Python's packages that torch loads: scripts say `urllib.request` after no more than `import urllib`.
+_LOADED_WITH_TORCH = ("concurrent.futures", "multiprocessing.connection", "multiprocessing.spawn", "urllib.request")
 
 
 def install() -> None:
@@ -28,6 +30,8 @@ def install() -> None:
     if loaded:
         raise RuntimeError(f"install() comes too late: {loaded[0]} is imported already; call it before that import")
     sys.meta_path.insert(0, Finder())
+    for part in _LOADED_WITH_TORCH:
+        importlib.import_module(part)
     # PyTorch warns of no fork. Here a child may do all but use tensors, which is refused where it would wait for ever.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
 

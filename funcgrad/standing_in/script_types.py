@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ScriptMethod", "TensorType", "Value"]
+__all__ = ["ScriptMethod", "ScriptObject", "TensorType", "Value"]
 
 
 class _Unmade:
@@ -18,6 +18,10 @@ class Value(_Unmade):
 
 class ScriptMethod(_Unmade):
     """A compiled method of a scripted module."""
+
+
+class ScriptObject(_Unmade):
+    """An object of a class that is written in C++ or scripted."""
 
 
 class TensorType(_Unmade):

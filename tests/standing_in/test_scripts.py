@@ -578,3 +578,14 @@ def test_what_libraries_ask_of_torchs_inside_has_an_answer(tmp_path: Path) -> No
     print(torch.backends.cudnn.deterministic)
     """
     assert output_of(tmp_path, source) == ["True False False None", "False", "2 False False", *["True"] * 4]
+
+
+def test_parts_of_pythons_packages_that_torch_loads_need_no_import_of_their_own(tmp_path: Path) -> None:
+    source = """
+    import concurrent, multiprocessing, urllib
+    import torch
+
+    print(concurrent.futures.Future.__name__, multiprocessing.connection.Connection.__name__)
+    print(urllib.request.Request("https://pytorch.org").host, urllib.error.URLError.__name__)
+    """
+    assert output_of(tmp_path, source) == ["Future Connection", "pytorch.org URLError"]
