@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 import funcgrad as torch
+from funcgrad.standing_in import script_types
 from tests.standing_in.running import output_of
 
 SCRIPT = """
@@ -211,3 +212,9 @@ except TypeError as error: print(error)
         "tensor([1, 2]) pickle False True", "{'a': ('pinned', 1), 'b': [Pair(a='x', b='pinned')]}",
         "True FutureWarning", "torch._C.TensorType: No constructor defined!",
     ]  # fmt: skip
+
+
+def test_nobody_makes_an_object_of_torchscripts_own_classes() -> None:
+    for kind in (script_types.ScriptMethod, script_types.ScriptObject, script_types.TensorType, script_types.Value):
+        with pytest.raises(TypeError, match=rf"torch\._C\.{kind.__name__}: No constructor defined!"):
+            kind()
