@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from typing import Any
 
@@ -32,6 +33,32 @@ def test_rates_equal_torch(name: str) -> None:
 def test_plateaus_equal_torch(name: str) -> None:
     found = cases.plateau(lr_scheduler, two_groups(), cases.PLATEAUS[name])
     np.testing.assert_allclose(found, RECORDED["plateaus"][name], rtol=1e-13)
+
+
+def test_half_a_cosine_is_rounded_in_torchs_order() -> None:
+    lowest, bases, optimizer = 0.013, [0.23, 0.037], two_groups()
+    for group, base in zip(optimizer.param_groups, bases, strict=True):
+        group["lr"] = base
+    restarts = lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 9, eta_min=lowest)
+    for epoch in range(9):
+        assert restarts.get_last_lr() == [
+            lowest + (base - lowest) * (1 + math.cos(math.pi * epoch / 9)) / 2 for base in bases
+        ]
+        optimizer.step()
+        restarts.step()
+
+
+def test_plateaus_tell_the_epoch_in_which_they_make_rates_smaller() -> None:
+    class Noting(lr_scheduler.ReduceLROnPlateau):
+        def _reduce_lr(self, epoch: int) -> None:
+            super()._reduce_lr(epoch)
+            noted.append(epoch)
+
+    noted: list[int] = []
+    scheduler = Noting(two_groups(), patience=1)
+    for _ in range(6):
+        scheduler.step(1.0)
+    assert noted == [3, 5]
 
 
 def test_states_end_with_what_they_keep_a_part_of() -> None:

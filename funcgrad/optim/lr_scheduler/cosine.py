@@ -35,7 +35,7 @@ class CosineAnnealingLR(LRScheduler):
         return [now / before * (group["lr"] - self.eta_min) + self.eta_min for group in groups]
 
     def _get_closed_form_lr(self) -> list[Rate]:
-        return _between(self.eta_min, self.base_lrs, self.last_epoch / self.T_max)
+        return _between(self.eta_min, self.base_lrs, self.last_epoch, self.T_max)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -61,7 +61,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def get_lr(self) -> list[Rate]:
         """Return the rates for the present place in the cosine."""
         self._warn_outside_step()
-        return _between(self.eta_min, self.base_lrs, self.T_cur / self.T_i)
+        return _between(self.eta_min, self.base_lrs, self.T_cur, self.T_i)
 
     def step(self, epoch: float | None = None) -> None:
         """Go on by one, or to `epoch`, which may lie between two: epoch + batch / batches."""
@@ -91,5 +91,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_i = self.T_0 * self.T_mult**restarts
 
 
-def _between(lowest: float, rates: list[Rate], done: float) -> list[Rate]:
-    return [lowest + (rate - lowest) * (1 + math.cos(math.pi * done)) / 2 for rate in rates]
+def _between(lowest: float, rates: list[Rate], epoch: float, whole: int) -> list[Rate]:
+    """Return where half a cosine of `whole` epochs is, rounded in torch's order: scripts compare all digits."""
+    return [lowest + (rate - lowest) * (1 + math.cos(math.pi * epoch / whole)) / 2 for rate in rates]

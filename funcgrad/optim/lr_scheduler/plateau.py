@@ -49,9 +49,11 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]  # torch's: by a metric
         """Go to the next epoch, whose metric is given (a number or a tensor with one)."""
         current = float(metrics)
-        if epoch is not None:
+        if epoch is None:
+            epoch = self.last_epoch + 1
+        else:
             warn_of_epoch()
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self.last_epoch = epoch
         better = self._is_better(current, self.best)
         self.best = current if better else self.best
         self.num_bad_epochs = 0 if better else self.num_bad_epochs + 1
@@ -59,7 +61,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce_lr()
+            self._reduce_lr(epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = values_of(self.optimizer, "lr")
 
@@ -77,7 +79,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
-    def _reduce_lr(self) -> None:
+    def _reduce_lr(self, epoch: int) -> None:
+        """Make the rates smaller. Subclasses that note when this happens read `epoch`."""
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
