@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,3 +165,53 @@ def test_a_sparse_tensor_takes_the_size_of_another() -> None:
         x.clone().resize_as_(torch.zeros(3, 3, 2).to_sparse(2))
     with pytest.raises(NotImplementedError, match="aten::resize_as"):
         x.resize_as_(torch.zeros(3, 3))
+
+
+def test_values_share_what_is_written() -> None:
+    dense = torch.tensor([0.0, 5.0, 0.0, 7.0])
+    stored, cut = dense.to_sparse(), torch.ones(4)
+    detached = stored.detach()
+    stored._values().mul_(2)
+    detached.values().add_(1)
+    assert stored.to_dense().tolist() == detached.to_dense().tolist() == [0, 11, 0, 15]
+    masked = cut.sparse_mask(stored)
+    masked._values().add_(stored._values(), alpha=-1)
+    assert cut.add_(masked).tolist() == [1, -9, 1, -13]
+    rows = torch.eye(2).to_sparse_csr()
+    rows.values()[0] = 5
+    assert rows.to_dense().tolist() == [[5, 0], [0, 1]]
+
+
+def test_what_it_was_made_of_shares_its_values() -> None:
+    row, rows = torch.tensor([1.0, 2.0]), torch.ones(3, 2)
+    columns = torch.sparse_coo_tensor([[0, 2]], row, (3,))
+    blocks = torch.sparse_coo_tensor([[0, 1]], rows[1:], (2, 2))
+    row.mul_(7)
+    rows[1:].mul_(3)
+    columns._values()[0] = 4
+    assert (row.tolist(), columns.to_dense().tolist()) == ([4, 14], [4, 0, 14])
+    assert blocks.to_dense().tolist() == [[3, 3], [3, 3]]
+
+
+def test_in_place_writes_the_values_or_makes_new_ones_where_torch_does() -> None:
+    def shares(name: str, *given: Any) -> bool:
+        changed = torch.sparse_coo_tensor([[0, 2]], [-1.0, 2.0], (4,), is_coalesced=True)
+        values, version = changed._values(), changed._version
+        getattr(changed, name)(*given)
+        assert changed._version == version + 1
+        now = changed.to_dense().tolist()
+        values.add_(100)
+        return changed.to_dense().tolist() != now
+
+    other = torch.sparse_coo_tensor([[0, 2]], [5.0, 6.0], (4,), is_coalesced=True)
+    assert shares("neg_") and shares("abs_") and shares("div_", 2)
+    assert not any((shares("mul_", 2), shares("mul_", other), shares("add_", other), shares("copy_", other)))
+    assert not shares("zero_")
+
+
+def test_a_gradient_is_scaled_by_its_values() -> None:
+    table = nn.Embedding(3, 2, sparse=True)
+    table(torch.tensor([1, 2, 1])).sum().backward()
+    assert table.weight.grad is not None
+    table.weight.grad._values().mul_(0.5)
+    assert table.weight.grad.to_dense().tolist() == [[0, 0], [1, 1], [0.5, 0.5]]

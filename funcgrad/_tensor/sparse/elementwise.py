@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad._ops.table import TABLE
+from funcgrad._tensor.aliases import write
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.sparse.making import to_sparse
 from funcgrad._tensor.sparse.pattern import Pattern
-from funcgrad._tensor.sparse.tensor import HANDLERS, SparseTensor, handles, like, refuse, sparse, type_name
+from funcgrad._tensor.sparse.tensor import HANDLERS, SparseTensor, handles, like, refuse, sharing, sparse, type_name
 from funcgrad._tensor.tensor import Tensor
 
 _KEEP_ZERO = (
@@ -20,10 +21,12 @@ _KEEP_ZERO = (
     "sqrt", "square", "tan", "tanh", "threshold_backward", "trunc", "__abs__",
 )  # fmt: skip
 _LINEAR = (  # values that meet need not be added up before
-    "neg", "negative", "__neg__", "positive", "__pos__", "clone", "detach", "conj", "resolve_conj", "resolve_neg",
+    "neg", "negative", "__neg__", "positive", "__pos__", "clone", "conj", "resolve_conj", "resolve_neg",
     "float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cpu", "cuda", "type_as",
     "real", "imag", "pin_memory",
 )  # fmt: skip
+
+_WRITE_VALUES = ("neg", "negative", "div", "divide", "true_divide", "floor_divide")  # torch makes new ones elsewhere
 
 
 @handles(*_KEEP_ZERO)
@@ -49,11 +52,17 @@ def _of_values(func: Any, self: SparseTensor, *args: Any, **kwargs: Any) -> Spar
     return self if result is plain else self._with(result)
 
 
+@handles("detach")
+def _detach(func: Any, self: SparseTensor) -> SparseTensor:
+    return sharing(self._values(), self._pattern)
+
+
 @handles("data")
 def _data(func: Any, self: SparseTensor, *new: SparseTensor) -> Any:
     if not new:
-        return self._with(self._plain().detach())
-    _become(self, new[0])
+        return sharing(self._values(), self._pattern)
+    self._check_writable()
+    _bind(self, new[0], self._version)
     return None
 
 
@@ -245,17 +254,28 @@ def _same_layout(model: SparseTensor, found: SparseTensor) -> SparseTensor:
 
 
 def _become(self: SparseTensor, new: SparseTensor) -> SparseTensor:
-    """Bind this name to another sparse value."""
+    """Bind this name to another sparse value: who shared the values keeps the old ones."""
     self._check_writable()
-    self._variable, self._pattern = new._current(), new._pattern
+    _bind(self, new, self._version + 1)
     return self
 
 
+def _bind(self: SparseTensor, new: SparseTensor, version: int) -> None:
+    self._variable, self._alias, self._pattern = new._current(), None, new._pattern
+    self._writes = version
+
+
 def _in_place(name: str) -> Any:
+    writes_values = name in _KEEP_ZERO or name in _WRITE_VALUES
+
     def changed(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         result = HANDLERS[name](getattr(Tensor, name), self, *args, **kwargs)
         if isinstance(self, SparseTensor):
-            return _become(self, result)
+            if not writes_values or result._pattern is not self._pattern:
+                return _become(self, result)
+            self._check_writable()
+            write(self, result._current())
+            return self
         return self.copy_(HANDLERS["to_dense"](None, result) if isinstance(result, SparseTensor) else result)
 
     return changed

@@ -15,7 +15,7 @@ from funcgrad._tensor.creation import as_tensor, zeros
 from funcgrad._tensor.interop import can_be_read, from_host, to_host
 from funcgrad._tensor.registry import FUNCTIONS, METHODS, function, method
 from funcgrad._tensor.sparse.pattern import Compressed, Pattern, Sizes, flattened
-from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sparse, under, values_in, word_of
+from funcgrad._tensor.sparse.tensor import SparseTensor, handles, like, sharing, sparse, under, values_in, word_of
 from funcgrad._tensor.tensor import Tensor
 
 _TO_SPARSE = {"sparse_csr": "ToSparseCsr", "sparse_csc": "ToSparseCsc", "sparse_bsr": "ToSparseBsr",
@@ -62,7 +62,8 @@ def sparse_coo_tensor(
 
 def _leaf(values: Tensor, pattern: Pattern | Compressed, requires_grad: bool, node: str) -> SparseTensor:
     """Return the tensor of values with their history, or of their numbers alone, as a leaf, where that is asked for."""
-    made = sparse(values.detach() if requires_grad else under(values, node), pattern)
+    keeps_history = values.requires_grad and not requires_grad
+    made = sparse(under(values, node), pattern) if keeps_history else sharing(values, pattern)
     if requires_grad:
         made._set_requires_grad(True, "Only Tensors of floating point and complex dtype can require gradients")
     return made

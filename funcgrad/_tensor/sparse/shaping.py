@@ -278,7 +278,7 @@ def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim
         raise RuntimeError("sparse_resize_and_clear_ expected sparse coordinate tensor layout but got Strided")
     values = self._plain().new_zeros(0, *tuple(size)[sparse_dim:])
     pattern = Pattern.of(tuple(size), np.zeros((sparse_dim, 0), np.int64), self._pattern)
-    self._variable, self._pattern = values._current(), pattern
+    self._variable, self._alias, self._pattern = values._current(), None, pattern
     return self
 
 

@@ -132,17 +132,20 @@ class SparseTensor(Tensor):
         return self._of_coalesced("indices").indices
 
     def values(self) -> Tensor:
-        """Return the values, with their history. RuntimeError: it is not coalesced."""
+        """Return the values with their history; without one they share writes. RuntimeError: it is not coalesced."""
         if isinstance(self._pattern, Pattern):
             self._of_coalesced("values")
         with Without("asks_classes"):
-            return under(self._plain(), "ValuesBackward0")
+            values = self._plain()
+            return under(values, "ValuesBackward0") if values.requires_grad else self._values()
 
     def _indices(self) -> Tensor:
         return self._coordinates("_indices").indices
 
     def _values(self) -> Tensor:
-        return self._plain().detach()
+        """Return the values without history: what is written to them, or to the tensor in place, shows in both."""
+        with Without("asks_classes"):
+            return super().detach()
 
     def _nnz(self) -> int:
         return self._pattern.count
@@ -314,6 +317,13 @@ _BETA = {
         (layouts.sparse_bsr, "BSR"), (layouts.sparse_bsc, "BSC"),
     )
 }  # fmt: skip
+
+
+def sharing(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
+    """Return the sparse tensor, without history, that shares values: what is written to either shows in both."""
+    values, made = values.detach(), sparse(values, pattern)
+    made._variable, made._alias, made._writes = values._variable, values._alias, values._writes
+    return made
 
 
 def sparse(values: Tensor, pattern: Pattern | Compressed) -> SparseTensor:
