@@ -134,6 +134,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.testing._internal": ("funcgrad.testing",),
     "torch.testing._internal.common_utils": ("funcgrad.testing.cases", "funcgrad.testing"),
     "torch.torch_version": ("funcgrad.version",),
+    "torch.nn.utils._per_sample_grad": ("funcgrad.func.per_sample",),
     "torch.optim._adafactor": ("funcgrad.optim.on_matrices",),
     "torch.optim._functional": ("funcgrad.optim.on_lists",),
     "torch.optim._muon": ("funcgrad.optim.on_matrices",),
