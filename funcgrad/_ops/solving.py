@@ -270,8 +270,23 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
             f"{scalar_name(L)} instead."
         )
     L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)
-    half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
-    return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+    return _solved_by_factor(B, L)
+
+
+def _solved_by_factor(B: Array, L: Array) -> Array:
+    """Return X with L L* X = B. The product is differentiated, as in torch, with the triangle that is not read."""
+
+    def product(X: Array) -> Array:
+        return L @ (adjoint_of(L) @ X)
+
+    def solve(_: Any, B: Array) -> Array:
+        half = lax.linalg.triangular_solve(L, B, left_side=True, lower=True)
+        return lax.linalg.triangular_solve(L, half, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+
+    def transposed(_: Any, B: Array) -> Array:
+        return solve(None, B.conj()).conj()
+
+    return lax.custom_linear_solve(product, B, solve, transposed)
 
 
 @op(grad="CholeskyInverseBackward0", names="cholesky_inverse .cholesky_inverse")
