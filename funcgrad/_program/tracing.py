@@ -12,6 +12,7 @@ import numpy as np
 
 from funcgrad._ops.table import Number
 from funcgrad._program.fission import scanned
+from funcgrad._program.in_turn import InTurn
 from funcgrad._program.line import Argument, Carried, Hole, Loop, Ref, Step, arguments_of
 from funcgrad._program.single import called
 from funcgrad._program.trie import Constant, are_joined
@@ -41,6 +42,7 @@ class Tracing:
         self.leaves, self.numbers, self.read, self.once = leaves, numbers, read, once
         self.values: dict[int, Any] = {}
         self.products: set[int] = set()  # instructions
+        self.in_turn = InTurn()
 
     def run(self, steps: Sequence[Step | Loop], first: int = 0) -> None:
         """Compute instructions; `first` is the number of the first of them."""
@@ -62,7 +64,9 @@ class Tracing:
                 # JAX traces a layer of a deep net once, and not each, and XLA is given one function for all of its kind
                 # (`python -m tests.benchmarks.loops --workloads blocks-20`).
                 compute = partial(called, step.op) if self.once else step.op.call
+                arguments = self.in_turn.given(step.op, arguments)
                 self.values[i] = compute(arguments, step.statics)
+                self.in_turn.note(step.op, arguments, self.values[i])
 
     def get(self, argument: Argument) -> Any:
         """Return what an argument stands for."""
