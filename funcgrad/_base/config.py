@@ -27,7 +27,7 @@ class Settings:
         self.cache = _cache_folder(environment)
         self.freeze = environment.get("FUNCGRAD_FREEZE", "1") not in ("", "0")
         self.host = environment.get("FUNCGRAD_HOST", "1") not in ("", "0")
-        self.length = int(environment.get("FUNCGRAD_LENGTH", "65536"))
+        self.length = int(environment.get("FUNCGRAD_LENGTH", "262144"))
         self.lengths = int(environment.get("FUNCGRAD_LENGTHS", "2"))
         self.piece = int(environment.get("FUNCGRAD_PIECE", "4096"))
         self.turns = int(environment.get("FUNCGRAD_TURNS", "16"))
