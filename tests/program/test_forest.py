@@ -37,6 +37,6 @@ def test_programs_that_come_back_stay_however_long_they_are() -> None:
         run("a")
         run("b")
     assert planned == ["a", "b", "a"]
-    for i in range(20):  # what does not come back makes way
+    for i in range(8):  # what does not come back makes way
         run(f"other {i}")
-    assert forest.size() < 20 * _RENTED
+    assert forest.size() < 16 * _RENTED
