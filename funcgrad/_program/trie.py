@@ -114,9 +114,9 @@ class Call:
 # Pullbacks and composites are known by the signatures they were made from: one that is in use must be found again.
 _SIGNATURES: Bounded[Signature] = Bounded(20_000)
 _IN_USE: WeakValueDictionary[Any, Signature] = WeakValueDictionary()
-_RENTED, _MOST_RENTED = 1 << 14, 1 << 19  # instructions of plans without executables of their own, in all tries
+_RENTED, _MOST_RENTED = 1 << 14, 1 << 17  # instructions of plans without executables of their own, in all tries
 _REMEMBERED = 4096  # of those plans that were dropped
-_ROOMY = 4  # of one that comes back: room for it and others, half of which is kept
+_ROOMY, _MOST_OF_LONG = 4, 1 << 19  # times a long one that comes back: half of the room is kept for others
 _MANY = 8  # tensors that are put together: fewer are traced as quickly
 NUMBER = jax.ShapeDtypeStruct((), np.dtype(np.float64))  # how a number travels that is an input
 
@@ -345,7 +345,8 @@ class Forest:
             self._rented += call.depth if plan.spare > 0 else 0
             if self._dropped and plan.spare > 0 and _hash(call) in self._dropped:
                 self._dropped.clear()
-                self._room = min(max(2 * self._room, _ROOMY * call.depth), _MOST_RENTED)
+                wanted = min(2 * self._room, _MOST_RENTED), min(_ROOMY * call.depth, _MOST_OF_LONG)
+                self._room = max(self._room, *wanted)
             if self._rented > self._room:
                 self._drop_rented(plan)
 
