@@ -6,7 +6,7 @@ out among these threads, and waits for them in its own: where as many wait as th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -23,22 +23,20 @@ class InTurn:
     def __init__(self) -> None:
         self._before: jax.Array | None = None
 
-    def given(self, op: Any, arguments: list[Any]) -> list[Any]:
-        """Return the arguments of an instruction; those of such a routine depend on the one before.
+    def run(self, op: Any, arguments: list[Any], compute: Callable[[list[Any]], Sequence[Any]]) -> Sequence[Any]:
+        """Compute an instruction. Of such a routine the arguments depend on the one before.
 
         Of a pull-back the last does, a cotangent: what was kept for it is known by identity.
         """
-        if self._before is None or not _is_shared_out(op, arguments):
-            return arguments
-        places = [i for i, x in enumerate(arguments) if _is_inexact(x)]
-        is_forward = isinstance(op, Op) or hasattr(op, "halves")
-        chosen = places if is_forward else places[-1:]
-        return [_after(self._before, x) if i in chosen else x for i, x in enumerate(arguments)]
-
-    def note(self, op: Any, arguments: Sequence[Any], results: Sequence[Any]) -> None:
-        """Take note of what an instruction gave, if it is such a routine."""
-        if _is_shared_out(op, arguments):
-            self._before = next((x for x in results if _is_inexact(x) and x.size), self._before)
+        if not _is_shared_out(op, arguments):
+            return compute(arguments)
+        if self._before is not None:
+            places = [i for i, x in enumerate(arguments) if _is_inexact(x)]
+            chosen = places if isinstance(op, Op) or hasattr(op, "halves") else places[-1:]
+            arguments = [_after(self._before, x) if i in chosen else x for i, x in enumerate(arguments)]
+        results = compute(arguments)
+        self._before = next((x for x in results if _is_inexact(x) and x.size), self._before)
+        return results
 
 
 def _is_shared_out(op: Any, arguments: Sequence[Any]) -> bool:

@@ -61,12 +61,12 @@ class Tracing:
                     self.products.add(i)
                 elif step.op.name == "sub" and all(map(self._is_product, step.arguments)):
                     arguments = list(map(_as_rounded, arguments))
-                # JAX traces a layer of a deep net once, and not each, and XLA is given one function for all of its kind
-                # (`python -m tests.benchmarks.loops --workloads blocks-20`).
-                compute = partial(called, step.op) if self.once else step.op.call
-                arguments = self.in_turn.given(step.op, arguments)
-                self.values[i] = compute(arguments, step.statics)
-                self.in_turn.note(step.op, arguments, self.values[i])
+                self.values[i] = self.in_turn.run(step.op, arguments, partial(self._computed, step))
+
+    def _computed(self, step: Step, arguments: list[Any]) -> Sequence[Any]:
+        # JAX traces a layer of a deep net once, and not each, and XLA is given one function for all of its kind
+        # (`python -m tests.benchmarks.loops --workloads blocks-20`).
+        return called(step.op, arguments, step.statics) if self.once else step.op.call(arguments, step.statics)
 
     def get(self, argument: Argument) -> Any:
         """Return what an argument stands for."""

@@ -71,6 +71,27 @@ def euler(torch: Any, turns: int) -> Callable[[], float]:
     return step
 
 
+def kutta(torch: Any, turns: int) -> Callable[[], float]:
+    """Runge and Kutta's method along a field that is a net, and the gradients of the net's parameters."""
+    nn = torch.nn
+    field = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
+    start = torch.ones(1, 2)
+
+    def step() -> float:
+        field.zero_grad()
+        x, path = start, []
+        for _ in range(turns):
+            a = field(x)
+            b = field(x + 0.025 * a)
+            c = field(x + 0.025 * b)
+            x = x + 0.05 / 6 * (a + 2 * b + 2 * c + field(x + 0.05 * c))
+            path.append(x)
+        (torch.stack(path) ** 2).mean().backward()
+        return field[0].weight.grad.sum().item()
+
+    return step
+
+
 def inner(torch: Any, turns: int) -> Callable[[], float]:
     """MAML's inner loop: so many gradient steps on a small net, and the gradient of the loss after them."""
     w1, w2 = (torch.randn(8, 16) * 0.3).requires_grad_(), (torch.randn(16, 1) * 0.3).requires_grad_()
@@ -113,7 +134,7 @@ def accumulation(torch: Any, turns: int) -> Callable[[], float]:
 WORKLOADS: dict[str, tuple[Callable[..., Callable[[], float]], int]] = {
     "gru-10": (gru, 10), "gru-100": (gru, 100), "gru-1000": (gru, 1000), "blocks-4": (blocks, 4),
     "blocks-48": (blocks, 48), "euler-2000": (euler, 2000), "inner-50": (inner, 50), "gathered-32": (accumulation, 32),
-    "blocks-20": (blocks, 20),
+    "blocks-20": (blocks, 20), "kutta-1000": (kutta, 1000),
 }  # fmt: skip
 
 

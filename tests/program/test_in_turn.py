@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +58,21 @@ def test_a_batch_waits_for_the_one_before(name: str, monkeypatch: pytest.MonkeyP
     assert routines_before(lambda: sum(map(summed, batches)), monkeypatch) == [0, 1, 2]
     # a single matrix waits for no thread
     assert routines_before(lambda: sum(summed(x[0]) for x in batches), monkeypatch) == [0, 0, 0]
+
+
+WAITING = """
+import funcgrad as torch
+
+a, x = torch.rand(24, 12, 24, 1, 1), torch.randn(5, 5)
+for _ in range(20):
+    (torch.matrix_exp(a * x) @ torch.matrix_exp(a.flip(0) * x.T) @ torch.matrix_exp(a.flip(1) * x)).sum().item()
+print("done")
+"""
+
+
+def test_routines_that_share_xlas_threads_end() -> None:
+    found = subprocess.run([sys.executable, "-c", WAITING], capture_output=True, text=True, check=False, timeout=240)
+    assert (found.stdout, found.returncode) == ("done\n", 0), found.stderr
 
 
 def test_derivatives_wait_for_each_other_and_are_what_they_are() -> None:
