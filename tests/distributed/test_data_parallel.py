@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,15 @@ from funcgrad.distributed.optim import ZeroRedundancyOptimizer
 from funcgrad.nn.parallel import DistributedDataParallel
 from funcgrad.nn.synchronized import synchronized_batch_norm
 from tests.distributed.test_several_processes import together
+
+
+@contextmanager
+def one_process() -> Iterator[None]:
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
 
 
 def net(normed: bool = False) -> nn.Sequential:
@@ -471,3 +482,21 @@ def test_a_failed_process_is_no_reason_to_wait() -> None:
 
     with pytest.raises(multiprocessing.ProcessRaisedException, match="KeyError: 'broken'"):
         together(work)
+
+
+@pytest.mark.xfail(raises=NotImplementedError, strict=True, reason="a module's parameters have one precision here")
+def test_a_module_computes_in_a_precision_of_its_own() -> None:
+    with one_process():
+        DistributedDataParallel(net(), mixed_precision=object())
+
+
+@pytest.mark.xfail(raises=NotImplementedError, strict=True, reason="gradients are communicated when a pass ends")
+@pytest.mark.parametrize("overlaps", ["a step", "what is delayed"])
+def test_what_is_communicated_overlaps_with_the_backward_pass(overlaps: str) -> None:
+    module = net()
+    with one_process():
+        if overlaps == "a step":
+            ZeroRedundancyOptimizer(module.parameters(), torch.optim.SGD, overlap_with_ddp=True, lr=0.1)
+        else:
+            delayed, read_last = [("0.weight", module[0].weight)], module[2].weight
+            DistributedDataParallel(module, delay_all_reduce_named_params=delayed, param_to_hook_all_reduce=read_last)
