@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from funcgrad import sparse
+from funcgrad._tensor import functions
 from funcgrad._tensor.functions import Tensor, lookup
 from funcgrad._tensor.packets import PACKETS, Packet, packet
 from funcgrad.library.operators import OPERATORS
-from funcgrad.nn import functional, plain
+from funcgrad.nn import aten_kernels, functional, plain
+from funcgrad.random import functions as random
 
 
 class _Aten:
@@ -29,7 +32,22 @@ class _Aten:
         raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 
 
-_HOMES = (lookup("ops.aten"), lookup(""), *(partial(getattr, home) for home in (plain, functional, Tensor)))
+def _public(name: str) -> Any:
+    """Find what makes tensors, `zeros` and `randn`, and other functions that are written out."""
+    found = getattr(functions if name in functions.__all__ else random, name)
+    if name.startswith("_") or not isinstance(found, FunctionType):
+        raise AttributeError(name)
+    return found
+
+
+_ROOMS = (plain, functional, Tensor)
+_HOMES = (
+    partial(getattr, aten_kernels),
+    lookup("ops.aten"),
+    lookup(""),
+    *(partial(getattr, home) for home in _ROOMS),
+    _public,
+)
 packet("_sparse_addmm").function = sparse.addmm
 packet("_sparse_mm_reduce_impl")  # by name alone: what it returns beside the product, sparse.mm does not compute
 aten = _Aten()

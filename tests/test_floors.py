@@ -62,7 +62,7 @@ FLOORS = (
         "overrides",
         "vision",
     ),
-    ("ao",),
+    ("ao", "dispatching"),
     ("__config__", "__future__", "capturing", "compiler", "mtia", "quantization", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),

@@ -205,6 +205,26 @@ class UnansweredError(TypeError):
     """All that were asked returned NotImplemented."""
 
 
+class Layer:
+    """Stands for a mode that sees aten's functions, beneath all modes that see public ones.
+
+    Contract: `told(overload, args, kwargs)` returns what the mode answers for a call. It is not active inside.
+    """
+
+    def told(self, overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the mode's answer."""
+        raise NotImplementedError
+
+    def enter(self) -> None:
+        """Become the innermost of the layers."""
+        arm()
+        state.modes.insert(sum(isinstance(mode, Layer) for mode in state.modes), self)
+
+    def leave(self) -> None:
+        """Be none any more."""
+        state.modes.remove(self)
+
+
 class without_innermost:  # noqa: N801 - a context manager, read as a verb
     """Within it the innermost mode is not active: what it calls is seen by the next one out."""
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad._base.rooms import imported
+from funcgrad._tensor import overriding
+
 
 class Packet:
     """One function under all its overloads: `add`, `add.default`, `add.Tensor` are the same call here."""
@@ -44,6 +47,9 @@ class Overload:
         self.namespace, self.__name__ = packet.namespace, f"{packet.__name__}.{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if overriding.state.modes and isinstance(overriding.state.modes[-1], overriding.Layer):
+            with overriding.without_innermost() as layer:
+                return layer.told(self, args, kwargs)
         return self.overloadpacket(*args, **kwargs)
 
     def name(self) -> str:
@@ -53,6 +59,8 @@ class Overload:
 
     @property
     def _schema(self) -> Any:
+        if self.namespace == "aten":
+            return imported("funcgrad.dispatching.schemas").schema_of(self)
         return self.overloadpacket._schema
 
     def __str__(self) -> str:

@@ -37,11 +37,12 @@ class Argument:
 
 @dataclass(frozen=True)
 class Schema:
-    """An operator's name, its arguments, and the text after the arrow."""
+    """An operator's name, its arguments, and the text after the arrow. overload_name: "" for the only one."""
 
     name: str
     arguments: tuple[Argument, ...]
     results: str
+    overload_name: str = ""
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return all arguments, the positional ones in order and the keyword-only ones by name.
@@ -78,7 +79,8 @@ class Schema:
 
     def __str__(self) -> str:
         """Return it as torch writes it, with the name."""
-        return f"{self.name}{signature_text(self.arguments)} -> {self.results}"
+        overload = f".{self.overload_name}" if self.overload_name else ""
+        return f"{self.name}{overload}{signature_text(self.arguments)} -> {self.results}"
 
 
 def signature_text(arguments: Iterable[Argument]) -> str:
@@ -100,7 +102,7 @@ def _argument_text(argument: Argument, place: int) -> str:
     return f"{kind} {argument.name}={default}"
 
 
-def read(name: str, text: str) -> Schema:
+def read(name: str, text: str, overload_name: str = "") -> Schema:
     """Read "(Tensor x, int k=2) -> Tensor". RuntimeError: it is no schema."""
     arguments, arrow, results = text.strip().rpartition("->")
     inside = arguments.strip()
@@ -117,7 +119,7 @@ def read(name: str, text: str) -> Schema:
         kind, default = matched["kind"], matched["default"]
         plain = re.sub(r"\(\w*!?\)", "", kind)
         found.append(Argument(matched["name"], plain, _default(default), keyword_only, "!" in kind))
-    return Schema(name, tuple(found), results.strip())
+    return Schema(name, tuple(found), results.strip(), overload_name)
 
 
 def _split(text: str) -> list[str]:

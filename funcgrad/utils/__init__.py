@@ -10,8 +10,8 @@ from funcgrad.utils import data
 
 __all__ = ["data", "swap_tensors"]
 _ROOMS = (
-    "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension", "deterministic", "dlpack",
-    "flop_counter", "hooks", "module_tracker", "tensorboard", "weak",
+    "_python_dispatch", "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "cpp_extension",
+    "deterministic", "dlpack", "flop_counter", "hooks", "module_tracker", "tensorboard", "weak",
 )  # fmt: skip
 
 

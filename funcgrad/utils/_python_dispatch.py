@@ -1,10 +1,23 @@
-"""torch.utils._python_dispatch: which classes of tensors say what they are made of."""
+"""torch.utils._python_dispatch: modes that see aten's functions, and which classes say what they are made of."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from funcgrad._base.rooms import imported
 from funcgrad._tensor.tensor import Tensor
 
 __all__ = ["is_traceable_wrapper_subclass", "is_traceable_wrapper_subclass_type"]
+_OF_MODES = {
+    "TorchDispatchMode": "TorchDispatchMode", "BaseTorchDispatchMode": "BaseTorchDispatchMode",
+    "_disable_current_modes": "no_modes", "_get_current_dispatch_mode": "current_mode",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_MODES:
+        return getattr(imported("funcgrad.dispatching.modes"), _OF_MODES[name])
+    raise AttributeError(f"module 'torch.utils._python_dispatch' has no attribute {name!r}")
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:

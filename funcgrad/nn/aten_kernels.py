@@ -1,0 +1,147 @@
+"""Functions that PyTorch's composed ones end in, by aten's names and arguments: _softmax, nll_loss_forward, lift_fresh.
+
+A mode that sees aten's functions (`utils._python_dispatch`) calls them, and so do scripts, `torch.ops.aten._softmax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from funcgrad import linalg
+from funcgrad._base import dtypes
+from funcgrad._tensor import functions as torch
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.nn import functional
+
+_REDUCTIONS = ("none", "mean", "sum")
+_LOSSES = {  # what they take after the input and the target
+    "mse_loss": ("reduction",),
+    "soft_margin_loss": ("reduction",),
+    "smooth_l1_loss": ("reduction", "beta"),
+    "huber_loss": ("reduction", "delta"),
+    "binary_cross_entropy": ("weight", "reduction"),
+    "binary_cross_entropy_with_logits": ("weight", "pos_weight", "reduction"),
+    "multi_margin_loss": ("p", "margin", "weight", "reduction"),
+}
+
+
+def _loss(name: str, input: Tensor, target: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    named = dict(zip(_LOSSES[name], args, strict=False)) | kwargs
+    named["reduction"] = _REDUCTIONS[named.get("reduction", 1)]
+    return getattr(functional, name)(input, target, **named)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name in _LOSSES:
+        return partial(_loss, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Return the softmax along one dimension; half_to_float: of half precision, in single precision."""
+    return functional.softmax(self, dim, dtype=dtypes.float32 if half_to_float else None)
+
+
+def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Return its logarithm."""
+    return functional.log_softmax(self, dim, dtype=dtypes.float32 if half_to_float else None)
+
+
+def nll_loss_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """Return the loss, and the sum of the weights of what counts; 0 where nothing is added up."""
+    word = _REDUCTIONS[reduction]
+    loss = functional.nll_loss(self, target, weight, ignore_index=ignore_index, reduction=word)
+    if word == "none":
+        return loss, self.new_zeros(())
+    counts = target != ignore_index
+    weights = counts.to(self.dtype) if weight is None else weight[target * counts] * counts
+    return loss, weights.sum()
+
+
+nll_loss2d_forward = nll_loss_forward
+
+
+def elu(self: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
+    """Return scale * x, and where x < 0, scale * alpha * (exp(input_scale * x) - 1)."""
+    if (scale, input_scale) == (1, 1):
+        return functional.elu(self, float(alpha))
+    return scale * torch.where(self > 0, self, alpha * (self * input_scale).expm1())
+
+
+def log_sigmoid_forward(self: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the logarithm of the sigmoid, and the exponential that torch's kernel keeps."""
+    return functional.logsigmoid(self), (-self.abs()).exp()
+
+
+def linalg_vector_norm(
+    self: Tensor, ord: Any = 2, dim: Sequence[int] | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the norm of all elements, or along dimensions."""
+    return linalg.vector_norm(self, ord, dim, keepdim, dtype=dtype)
+
+
+def _adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
+    """Return the averages of a grid of windows. Shape: (N, C, H, W) to (N, C, *output_size)."""
+    return functional.adaptive_avg_pool2d(self, output_size)
+
+
+def _adaptive_avg_pool3d(self: Tensor, output_size: Sequence[int]) -> Tensor:
+    """Return the averages of a grid of windows. Shape: (N, C, D, H, W) to (N, C, *output_size)."""
+    return functional.adaptive_avg_pool3d(self, output_size)
+
+
+def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
+    """Return a view whose base nobody holds."""
+    return self.view(size)
+
+
+def lift_fresh(self: Tensor) -> Tensor:
+    """Return the tensor itself, which was just made of Python's numbers."""
+    return self
+
+
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
+    """Return a tensor without dimensions that holds the number."""
+    return torch.scalar_tensor(s, dtype=dtype, device=device)
+
+
+def _local_scalar_dense(self: Tensor) -> Any:
+    """Return the one number."""
+    return self.item()
+
+
+def _scaled_dot_product_flash_attention_for_cpu(
+    query: Tensor, key: Tensor, value: Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
+    attn_mask: Tensor | None = None, scale: float | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return attention, and the logarithms of the sums of exponentials. Shape: (N, H, L, E) and (N, H, L)."""
+    result = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=query.shape[1] != key.shape[1]
+    )
+    keys = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = query @ keys.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        scores = scores.masked_fill(torch.ones_like(scores, dtype=dtypes.bool_).triu(1), -float("inf"))
+    return result, (scores if attn_mask is None else scores + attn_mask).logsumexp(-1)
+
+
+def _upsample(mode: str, takes_corners: bool) -> Callable[..., Tensor]:
+    def upsample(self: Tensor, size: Sequence[int], *args: Any, **scales: Any) -> Tensor:
+        """Return the image in another size. Where scales are given, places are found by them."""
+        align = args[0] if takes_corners else None
+        factors = [*args[takes_corners:], *scales.values()]
+        if all(factors) and factors and not align:
+            return functional.interpolate(self, scale_factor=factors, mode=mode, align_corners=align)
+        return functional.interpolate(self, tuple(size), mode=mode, align_corners=align)
+
+    return upsample
+
+
+upsample_nearest1d, upsample_nearest2d = _upsample("nearest", False), _upsample("nearest", False)
+upsample_bilinear2d = _upsample("bilinear", True)
