@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from funcgrad._tape.modes import no_grad
 from funcgrad._tape.observing import tell, unobserved
+from funcgrad._tensor import overriding
 from funcgrad._tensor.packets import Overload
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.autograd.function import Function
@@ -57,6 +58,8 @@ class Operator:
         return self.schema
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if overriding.state.modes and isinstance(overriding.state.modes[-1], overriding.Layer):
+            return self.default(*args, **kwargs)
         positional, named = self.schema.bind(args, kwargs)
         whole = next((self.kernels[key] for key in _DIFFERENTIABLE if key in self.kernels), None)
         if whole is not None:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from funcgrad._base.devices import device as Device
+from funcgrad._base.rooms import imported
 from funcgrad._ops.table import TABLE
 from funcgrad._program.value import LiftedValue
 from funcgrad._tape.apply import apply
@@ -23,12 +24,14 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import generator
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "check_backward_validity", "checkpoint",
-    "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
-    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 _CHECKS = ["default", "none"]
+_NOTHING = object()
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 _RECOMMENDED = (
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
@@ -78,15 +81,21 @@ class CheckpointPolicy(Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> Contexts:
-    """Return contexts for `checkpoint`, which computes everything once more.
+class SelectiveCheckpointContext:
+    """What a policy is given first. is_recompute: False, since only the first run asks. op_output: the result."""
 
-    The policy is accepted and not asked: XLA decides which ops' results are written down. TypeError for what is neither
-    a function nor a list of ops.
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> Contexts:
+    """Return contexts for `checkpoint`, in which a policy says which functions' results are kept for the second run.
+
+    policy_fn_or_list: policy(ctx, op, *args, **kwargs), which returns a CheckpointPolicy, or a list of overloads,
+    torch.ops.aten.mm.default, that are kept. allow_cache_entry_mutation: what was kept is never changed here.
+    TypeError and ValueError for what is neither. RuntimeError, in backward, for a second backward pass.
     """
-    if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
-        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    return noop_context_fn()
+    return imported("funcgrad.dispatching.selective").contexts(policy_fn_or_list)
 
 
 def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
@@ -122,6 +131,8 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    elif debug and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
     elif determinism_check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {_CHECKS}, but got {determinism_check}")
     forward, again = context_fn()
@@ -131,8 +142,15 @@ def checkpoint(
             return function(*args, **kwargs)
     call = _Call(function, (args, kwargs), again, preserve_rng_state)
     since = now()
+    results: Any = _NOTHING
     with forward, call.autocast.noting():
         results = function(*args, **kwargs)
+    if results is _NOTHING:
+        raise RuntimeError(
+            "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during "
+            "the checkpointed forward. This is not supported because checkpoint cannot return a value for a failed "
+            "forward."
+        )
     if not is_transformed and not _is_transformed(results):
         Block(call.run).forget(_variables(results), since)
     return results

@@ -262,19 +262,13 @@ def test_what_to_pass_is_said() -> None:
         checkpoint_sequential([torch.sin], 1, x, use_reentrant=True, y=1)
 
 
-def test_a_policy_for_single_ops_and_torchs_switches_change_no_numbers() -> None:
+def test_torchs_switches_change_no_numbers() -> None:
     kit = torch.utils.checkpoint
     layer, x = nn.Linear(2, 2), torch.ones(1, 2, requires_grad=True)
     (wanted,) = torch.autograd.grad(layer(x).sum(), x)
-
-    def contexts() -> Any:
-        return kit.create_selective_checkpoint_contexts(lambda ctx, op, *a, **k: kit.CheckpointPolicy.MUST_SAVE)
-
     with kit.set_checkpoint_early_stop(False), kit.set_checkpoint_debug_enabled(True):
-        result = checkpoint(layer, x, use_reentrant=False, context_fn=contexts)
+        result = checkpoint(layer, x, use_reentrant=False)
     assert torch.equal(torch.autograd.grad(result.sum(), x)[0], wanted)
-    with pytest.raises(TypeError, match="either a function or a list of ops"):
-        kit.create_selective_checkpoint_contexts(3)
 
 
 def test_options_that_torch_refuses_are_refused() -> None:
