@@ -13,7 +13,9 @@ from typing import Any
 
 from funcgrad import fft, linalg, special
 from funcgrad._base import dtypes
+from funcgrad._base.rooms import imported
 from funcgrad._tensor import functions as torch
+from funcgrad._tensor.packets import Overload
 from funcgrad.nn import functional
 from funcgrad.nn.kernels import KERNELS, OF_TORCH
 from funcgrad.random import functions as random
@@ -80,6 +82,8 @@ def torch_name(function: Any) -> str | None:
 
 def qualified_name(function: Callable[..., Any]) -> str:
     """Return the dotted name of a function: `torch.relu`, `operator.add`, `__main__.mine`."""
+    if isinstance(function, Overload):
+        return f"torch.ops.{function}"
     name = function.__name__
     if getattr(operator, name, None) is function:
         return f"operator.{name}"
@@ -96,6 +100,8 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         path = f"{self._name}.{name}"
+        if path == "torch.ops":
+            return imported("funcgrad.ops")
         for torchs, module, _ in MODULES:
             if torchs == self._name and not name.startswith("__") and hasattr(module, name):
                 return getattr(module, name)

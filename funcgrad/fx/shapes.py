@@ -27,7 +27,7 @@ class ShapeProp(Interpreter):
     def run_node(self, n: Node) -> Any:
         """Run one node and note what came of it."""
         result = super().run_node(n)
-        found = map_aggregate(result, lambda x: _metadata(x) if isinstance(x, Tensor) else None)
+        found = map_aggregate(result, lambda x: metadata(x) if isinstance(x, Tensor) else None)
         if any(x is not None for x in _leaves(found)):
             n.meta["tensor_meta"] = found
         n.meta["type"] = type(result)
@@ -46,5 +46,6 @@ def _leaves(tree: Any) -> list[Any]:
     return leaves
 
 
-def _metadata(tensor: Tensor) -> TensorMetadata:
+def metadata(tensor: Tensor) -> TensorMetadata:
+    """Return what a node says of a tensor."""
     return TensorMetadata(tensor.shape, tensor.dtype, tensor.requires_grad, tensor.stride(), None, False, {})

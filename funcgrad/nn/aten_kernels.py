@@ -104,6 +104,11 @@ def lift_fresh(self: Tensor) -> Tensor:
     return self
 
 
+def lift_fresh_copy(self: Tensor) -> Tensor:
+    """Return a copy of a tensor that was just made of Python's numbers."""
+    return self.clone()
+
+
 def scalar_tensor(
     s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
 ) -> Tensor:

@@ -100,7 +100,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "torch.fx._symbolic_trace": ("funcgrad.fx.tracing",),
     "torch.fx.experimental": ("funcgrad.fx",),
     "torch.fx.experimental.optimization": ("funcgrad.fx.fusing",),
-    "torch.fx.experimental.proxy_tensor": ("funcgrad.standing_in.tracers",),
+    "torch.fx.experimental.proxy_tensor": ("funcgrad.dispatching.tracing", "funcgrad.standing_in.tracers"),
     "torch.fx.passes": ("funcgrad.fx",),
     "torch.fx.passes.shape_prop": ("funcgrad.fx.shapes",),
     "torch.fx.subgraph_rewriter": ("funcgrad.fx.rewriting",),
