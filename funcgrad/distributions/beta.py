@@ -46,7 +46,7 @@ class Beta(ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         """a / (a + b)."""
-        return self._dirichlet.mean[..., 0]
+        return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
     def mode(self) -> Tensor:
@@ -56,7 +56,8 @@ class Beta(ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         """a b / ((a + b)^2 (a + b + 1))."""
-        return self._dirichlet.variance[..., 0]
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw numbers in (0, 1); the gradients to a and b are implicit."""

@@ -78,5 +78,5 @@ class Gamma(ExponentialFamily):
 
 def raised(drawn: Tensor, least: float) -> Tensor:
     """Return `drawn` with at least `least`; the gradient does not see that."""
-    below = drawn.detach()
-    return drawn + (below.clamp(min=least) - below)
+    drawn.detach().clamp_(min=least)
+    return drawn

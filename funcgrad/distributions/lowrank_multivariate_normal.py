@@ -93,7 +93,7 @@ class LowRankMultivariateNormal(AroundLoc, Distribution):
     def entropy(self) -> Tensor:
         """Return (n (1 + log(2 pi)) + log det of the covariance) / 2."""
         entropy = 0.5 * (self._event_shape[0] * (1 + math.log(2 * math.pi)) + self.log_det())
-        return entropy.expand(self._batch_shape)
+        return entropy.expand(self._batch_shape) if self._batch_shape else entropy
 
     def solved_factor(self) -> Tensor:
         """Return chol(C)^-1 W^T D^-1. Shape: (*, rank, n)."""

@@ -57,7 +57,7 @@ class MixtureSameFamily(Distribution):
     def variance(self) -> Tensor:
         """The weighted variances, and the variance of the means."""
         components = self._component_distribution
-        return self._weighted(components.variance + (components.mean - self._pad(self.mean)).pow(2))
+        return self._weighted(components.variance) + self._weighted((components.mean - self._pad(self.mean)).pow(2))
 
     @checks_value
     def log_prob(self, value: Tensor) -> Tensor:

@@ -386,3 +386,26 @@ def test_the_last_node_of_a_density(made: str, node: str) -> None:
     p = torch.full((3,), 0.4, requires_grad=True)
     found = eval(f"D.{made}", {"D": D, "p": p})
     assert found.log_prob(found.sample()).grad_fn.name() == node
+
+
+@pytest.mark.parametrize(
+    ("made", "what", "node"),
+    [
+        ("Beta(p, p)", "mean", "DivBackward0"),
+        ("Beta(p, p)", "variance", "DivBackward0"),
+        ("Gamma(p, p)", "rsample()", "DivBackward0"),
+        ("Chi2(p)", "rsample()", "DivBackward0"),
+        ("LowRankMultivariateNormal(p, p[:, None], p)", "entropy()", "MulBackward0"),
+        ("LowRankMultivariateNormal(p.expand(2, 3), p[:, None], p)", "entropy()", "ExpandBackward0"),
+        ("MixtureSameFamily(D.Categorical(p), D.Normal(p, p))", "variance", "AddBackward0"),
+    ],
+)
+def test_the_last_node_of_what_a_distribution_gives(made: str, what: str, node: str) -> None:
+    p = torch.full((3,), 0.4, requires_grad=True)
+    assert eval(f"D.{made}.{what}", {"D": D, "p": p}).grad_fn.name() == node
+
+
+def test_a_sample_too_small_for_its_dtype_is_raised_without_a_gradient_of_its_own() -> None:
+    p = torch.full((2000,), 1e-3, requires_grad=True)
+    drawn = D.Gamma(p, 1.0).rsample()
+    assert drawn.min().item() == torch.finfo(torch.float32).tiny
