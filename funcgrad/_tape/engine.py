@@ -226,7 +226,9 @@ class Pass:
             return
         if node.pre_hooks:
             _call_hooks_of_node(node, cotangents)
-        if self.history and needed is not None and isinstance(node, GradNode):
+        if node.pre_hooks and all(cotangent is None for cotangent in cotangents):
+            gradients: Sequence[Any] = [None] * len(node.edges)
+        elif self.history and needed is not None and isinstance(node, GradNode):
             gradients = node.pull_to([edge[0] in needed for edge in node.edges], cotangents, self.apply)
         else:
             gradients = node.pull(cotangents, self.apply)
@@ -348,8 +350,8 @@ def _call_hooks(cotangents: list[Variable | None], index: int | None, hooks: dic
     for hook in tuple(hooks.values()):
         answer = hook(tuple(None if c is None else Names.wrap(c) for c in cotangents))
         if answer is not None:
-            answers = answer if isinstance(answer, tuple) else (answer,)
-            cotangents[:] = [None if a is None else Names.unwrap(a) for a in answers]
+            _require_as_many(hook, answer, len(cotangents))
+            cotangents[:] = [_replaced(hook, given, new) for given, new in zip(cotangents, answer, strict=True)]
 
 
 def _require_same_kind(hook: Any, given: Variable, answer: Variable) -> None:
@@ -372,17 +374,32 @@ def _after(node: Node, gradients: Sequence[Any], cotangents: Sequence[Any]) -> S
         outputs = tuple(None if c is None else Names.wrap(c) for c in cotangents)
         answer = hook(inputs, outputs)
         if answer is not None:
-            answers = answer if isinstance(answer, tuple) else (answer,)
-            if len(answers) != len(places):
-                name = getattr(hook, "__name__", type(hook).__name__)
-                raise RuntimeError(
-                    f"hook '{name}' has returned an incorrect number of values (got {len(answers)}, but expected "
-                    f"{len(places)})"
-                )
-            for (place, turned), new in zip(places, answers, strict=True):
+            _require_as_many(hook, answer, len(places))
+            for (place, turned), new in zip(places, answer, strict=True):
                 if place is not None:
-                    found[place] = None if new is None else Names.unwrap(new.t() if turned else new)
+                    found[place] = _replaced(hook, found[place], new.t() if turned and new is not None else new)
     return found
+
+
+def _require_as_many(hook: Any, answer: Any, count: int) -> None:
+    """Raise where a node's hook answered no tuple, or one of another length."""
+    if not isinstance(answer, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+    if len(answer) != count:
+        name = getattr(hook, "__name__", type(hook).__name__)
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(answer)}, but expected {count})"
+        )
+
+
+def _replaced(hook: Any, given: Variable | None, new: Any) -> Variable | None:
+    """Return what a node's hook answered in the place of a gradient."""
+    if new is None:
+        return None
+    answer = Names.unwrap(new)
+    if given is not None:
+        _require_same_kind(hook, given, answer)
+    return answer
 
 
 def _shown(gradient: Variable | None, turned: bool) -> Any:

@@ -71,14 +71,22 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 class _Changeable:
     """What `allow_mutation_on_saved_tensors` gives: torch's keeps copies of what was changed; nothing is kept here."""
 
+    entered = False
+
     def clear(self) -> None:
         """Let go of all copies."""
 
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_Changeable]:
-    """Give a block in which saved tensors may be changed in place: here they always may."""
-    yield _Changeable()
+    """Give a block in which saved tensors may be changed in place: here they always may. RuntimeError: nested."""
+    if _Changeable.entered:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    _Changeable.entered = True
+    try:
+        yield _Changeable()
+    finally:
+        _Changeable.entered = False
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

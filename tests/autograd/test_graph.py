@@ -233,3 +233,41 @@ def test_what_is_no_tensor_is_told_by_its_type() -> None:
         torch.autograd.grad(x.sum(), [x, None])  # type: ignore[list-item]  # that is what is refused
     with pytest.raises(AssertionError, match=r"Expected output to be a torch\.Tensor"):
         torch.autograd.backward([3])  # type: ignore[list-item]  # that is what is refused
+
+
+def test_blocks_in_which_saved_tensors_change_do_not_nest() -> None:
+    nested = graph.allow_mutation_on_saved_tensors()
+    with graph.allow_mutation_on_saved_tensors(), pytest.raises(RuntimeError, match="contexts cannot be nested"):
+        nested.__enter__()
+    with graph.allow_mutation_on_saved_tensors() as kept:
+        kept.clear()
+
+
+@pytest.mark.parametrize("register", ["register_hook", "register_prehook"])
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (3, TypeError, "expected tuple, but hook returned 'int'"),
+        (torch.ones(2), TypeError, "expected tuple, but hook returned 'Tensor'"),
+        (("x",), TypeError, "expected Variable, but hook returned 'str'"),
+        ((torch.ones(3),), RuntimeError, "has changed the size of value"),
+        ((torch.ones(2).double(),), RuntimeError, r"type of value \(was torch.FloatTensor got torch.DoubleTensor"),
+        ((torch.ones(2),) * 2, RuntimeError, r"incorrect number of values \(got 2, but expected 1\)"),
+    ],
+)
+def test_what_a_nodes_hook_answers_is_looked_at(register: str, answer: Any, error: Any, message: str) -> None:
+    y = (torch.ones(2, requires_grad=True) * 2).exp()
+    getattr(y.grad_fn, register)(lambda *given: answer)
+    with pytest.raises(error, match=message):
+        y.sum().backward()
+
+
+def test_a_hook_before_a_node_may_say_that_there_is_no_gradient() -> None:
+    x, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    y = (x * 2).exp()
+    assert y.grad_fn is not None
+    y.grad_fn.register_prehook(lambda grads: (None,))
+    (y + other).sum().backward()
+    assert x.grad is None
+    assert other.grad is not None
+    assert other.grad.tolist() == [1.0, 1.0]
