@@ -112,7 +112,7 @@ class lazy_property:  # noqa: N801 - torch's own name
 
 
 class Unwritten:
-    """A class attribute that a subclass has to set. NotImplementedError: an instance is asked for it before."""
+    """A class attribute that a subclass has to set. NotImplementedError, without words as in torch: it has not."""
 
     def __init__(self, meaning: str) -> None:
         self.meaning = meaning
@@ -120,7 +120,7 @@ class Unwritten:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        raise NotImplementedError(f"{owner.__name__} does not define {self.meaning}")
+        raise NotImplementedError
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:

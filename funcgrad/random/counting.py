@@ -51,7 +51,10 @@ def places_with_replacement(stream: MersenneTwister, weights: Samples, count: in
     cumulated = cumulated / cumulated[:, -1:]
     cumulated[:, -1] = 1
     uniforms = stream.doubles(len(weights) * count).reshape(len(weights), count)
-    return np.stack([np.searchsorted(row, drawn) for row, drawn in zip(cumulated, uniforms, strict=True)])
+    places = np.empty(uniforms.shape, np.int64)  # of no rows too
+    for found, row, drawn in zip(places, cumulated, uniforms, strict=True):
+        found[:] = np.searchsorted(row, drawn)
+    return places
 
 
 def _wide(kind: DType) -> DType:

@@ -409,3 +409,13 @@ def test_a_sample_too_small_for_its_dtype_is_raised_without_a_gradient_of_its_ow
     p = torch.full((2000,), 1e-3, requires_grad=True)
     drawn = D.Gamma(p, 1.0).rsample()
     assert drawn.min().item() == torch.finfo(torch.float32).tiny
+
+
+def test_an_entropy_that_nobody_wrote_has_torchs_error() -> None:
+    with pytest.raises(NotImplementedError, match=r"^$"):
+        D.Poisson(torch.ones(2)).entropy()
+
+
+def test_an_empty_batch_is_sampled() -> None:
+    assert torch.multinomial(torch.empty(0, 3), 2, replacement=True).shape == (0, 2)
+    assert D.Categorical(logits=torch.empty(0, 3)).sample((2,)).shape == (2, 0)
