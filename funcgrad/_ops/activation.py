@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.arithmetic import magnitude
 from funcgrad._ops.checks import (
     require_bounds,
     require_floating,
@@ -125,7 +126,8 @@ def hardswish(input: Array) -> Array:
     """input * min(max(input + 3, 0), 6) / 6. Shape: input (*), result the same."""
     require_real(input, "hardswish_cpu")
     require_floating(input, "hardswish_cpu")
-    inner = input * (input + 3) / 6
+    finite = jnp.where(jnp.isinf(input), 3, input)
+    inner = finite * (finite + 3) / 6
     return jnp.where(input <= -3, 0 * input, jnp.where(input >= 3, input, inner))
 
 
@@ -144,7 +146,7 @@ def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
 )  # fmt: skip
 def softsign(input: Array) -> Array:
     """input / (1 + |input|). Shape: input (*), result the same."""
-    return input / (jnp.abs(input) + 1)
+    return input / (magnitude(input) + 1)
 
 
 @op(grad=("SubBackward0", "input", ("TanhBackward0", "input")), promote="float", names="nn.functional.tanhshrink")
@@ -248,8 +250,10 @@ def rrelu_with_slopes(input: Array, slopes: Array) -> Array:
 
 
 def _elu(input: Array, alpha: float, scale: float, input_scale: float) -> Array:
-    negative = jnp.where(input <= 0, input, jnp.zeros_like(input))
-    return jnp.where(input <= 0, jnp.expm1(negative * input_scale) * (alpha * scale), input * scale)
+    """Below 0 the exponential, at 0 a line of its slope, so that the second derivative there is 0, as torch's is."""
+    negative = jnp.where(input < 0, input, jnp.zeros_like(input))
+    slope = jnp.where(input == 0, alpha * scale * input_scale, scale).astype(input.dtype)
+    return jnp.where(input < 0, jnp.expm1(negative * input_scale) * (alpha * scale), input * slope)
 
 
 @jax.custom_jvp

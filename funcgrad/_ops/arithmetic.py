@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
@@ -224,8 +225,27 @@ def remainder(input: Operand, other: Operand) -> Array:
     """input - other * floor(input / other), with the divisor's sign. Shape: broadcast."""
     input, other = broadcast(input, other)
     require_number(input, "remainder_cpu")
+    return _rest(input, other) if is_integer(input) else _rest_of_floats(input, other)
+
+
+def _rest(input: Array, other: Array) -> Array:
     rest = lax.rem(input, other)
     return jnp.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+
+
+_rest_of_floats = jax.custom_jvp(_rest)
+
+
+def _rest_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Any]:
+    """By the divisor: the quotient rounded down exactly, where lax.rem has a rounded one."""
+    (x, y), (dx, dy) = primals, tangents
+    if type(dy) is SymbolicZero:
+        return _rest_of_floats(x, y), dx
+    by_divisor = -dy * lax.stop_gradient(_floor_of_quotient(x, y))
+    return _rest_of_floats(x, y), by_divisor if type(dx) is SymbolicZero else dx + by_divisor
+
+
+_rest_of_floats.defjvp(_rest_jvp, symbolic_zeros=True)
 
 
 def _fmod_node(shapes: Shapes, statics: Shapes) -> str:

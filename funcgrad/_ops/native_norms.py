@@ -7,6 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from funcgrad._ops.arithmetic import magnitude
 from funcgrad._ops.checks import wide
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.loss_reduction import completed
@@ -73,7 +74,7 @@ def native_batch_norm_eval(
 def norm_except_dim(v: Array, pow: float = 2, dim: int = 0) -> Array:
     """The norm over all dimensions but one, which are kept as ones; over all for dim -1 (0-d result)."""
     axes = tuple(d for d in range(v.ndim) if dim == -1 or d != dim % v.ndim)
-    norm = jnp.sum(jnp.abs(v) ** pow, axes, keepdims=dim != -1)
+    norm = jnp.sum(magnitude(v) ** pow, axes, keepdims=dim != -1)
     safe = jnp.where(norm == 0, 1, norm)
     return jnp.where(norm == 0, 0, safe ** (1 / pow)).astype(v.dtype)
 

@@ -28,7 +28,12 @@ def pow(input: Operand, exponent: Operand) -> Array:
     """input ** exponent. Shape: broadcast. Raises RuntimeError for integers to a negative constant."""
     if isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.imag == 0:
         return _constant_power(input, exponent.real.item())
+    if input.dtype.kind == "c" and exponent.ndim == 0:
+        return _float_power(input, exponent)
     return _power(*broadcast(input, exponent))
+
+
+_SMALL = (2, 3, -1, -2, 0.5)  # the powers of complex numbers that are products and roots in torch
 
 
 def _constant_power(input: Array, exponent: float) -> Array:
@@ -48,9 +53,13 @@ def _constant_power(input: Array, exponent: float) -> Array:
 
 @jax.custom_jvp
 def _float_power(input: Array, exponent: Array) -> Array:
-    result = lax.pow(input, exponent)
-    if input.dtype.kind == "c":  # XLA has no number for 0 to a complex power
-        return jnp.where((input == 0) & (lax.real(exponent) > 0), 0, result)
+    if input.dtype.kind != "c":
+        return lax.pow(input, exponent)
+    result = lax.pow(input, jnp.broadcast_to(exponent, input.shape))
+    result = jnp.where((input == 0) & (lax.real(exponent) > 0), 0, result)  # XLA has no number for 0 to a complex power
+    if exponent.ndim == 0:  # one number, which varies: as exact as where it is known
+        for small in _SMALL:
+            result = jnp.where(exponent == small, _constant_power(input, small), result)
     return result
 
 

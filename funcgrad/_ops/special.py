@@ -265,9 +265,20 @@ def special_erfcx(input: Array) -> Array:
     square = 1 / (2 * far * far)
     # The asymptotic series, whose last term is below 1e-7 beyond 5, where exp(x^2) erfc(x) loses digits and overflows.
     series = 1 - square * (1 - 3 * square * (1 - 5 * square * (1 - 7 * square * (1 - 9 * square * (1 - 11 * square)))))
-    return jnp.where(
-        large, series / (far * np.asarray(math.sqrt(math.pi), input.dtype)), jnp.exp(near**2) * lax.erfc(near)
-    )
+    return jnp.where(large, series / (far * np.asarray(math.sqrt(math.pi), input.dtype)), _scaled_erfc(near))
+
+
+@jax.custom_jvp
+def _scaled_erfc(x: Array) -> Array:
+    return jnp.exp(x**2) * lax.erfc(x)
+
+
+@_scaled_erfc.defjvp
+def _scaled_erfc_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """2 x erfcx(x) - 2 / sqrt(pi): the product's own rule has infinity times 0 where the result is infinite."""
+    (x,), (dx,) = primals, tangents
+    found = _scaled_erfc(x)
+    return found, (2 * x * found - np.asarray(2 / math.sqrt(math.pi), x.dtype)) * dx
 
 
 def _xlogy_node(shapes: tuple[object, ...], statics: tuple[object, ...]) -> str:

@@ -196,8 +196,8 @@ def check_bound(number: Any, input: Any) -> None:
 
 
 def check_choice(number: Any, other: Any) -> None:
-    """RuntimeError for a number beyond what the numbers hold among which it is to stand."""
-    if not isinstance(other, Tensor):
+    """RuntimeError for a number beyond what the numbers hold among which it is to stand; a complex one widens them."""
+    if not isinstance(other, Tensor) or type(number) is complex:
         return
     if other.dtype.is_differentiable:
         check_filling(number, other)

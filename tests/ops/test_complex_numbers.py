@@ -12,6 +12,17 @@ def test_a_square_of_complex_numbers_is_exact() -> None:
     assert (z**2).tolist() == [-1 + 0j, -3 + 4j]
 
 
+def test_a_power_that_varies_is_as_exact_as_one_that_is_known() -> None:
+    z = torch.tensor([1j, 3 + 0j])
+    expected = {2: [-1, 9], 3: [-1j, 27], -1: [-1j, 1 / 3], -2: [-1, 1 / 9], 0.5: [0.5**0.5 * (1 + 1j), 3**0.5]}
+    for exponent, powers in expected.items():
+        assert torch.equal(z**exponent, torch.tensor(powers, dtype=torch.complex64)), exponent
+    for exponent in expected:
+        w = z.clone().requires_grad_()
+        (slope,) = torch.autograd.grad((w**exponent).real.sum(), w)
+        assert torch.allclose(slope, (exponent * z ** (exponent - 1)).conj())
+
+
 def test_the_gradient_of_a_complex_square() -> None:
     z = torch.tensor([1j, 1 + 2j], requires_grad=True)
     (z**2).abs().sum().backward()

@@ -64,6 +64,8 @@ def test_a_clamp_between_numbers_passes_nothing_for_nan() -> None:
         (torch.atan2, ([0, 0, 1], [0, -1, 0]), ([0, -1, 0], [0, 0, -1])),
         (partial(torch.div, rounding_mode="floor"), ([1, 0, 5], [0, 0, 2]), ([0, 0, 0], [0, 0, 0])),
         (partial(torch.div, rounding_mode="trunc"), ([1, 0, 5], [0, 0, 2]), ([0, 0, 0], [0, 0, 0])),
+        (F.hardswish, ([-inf, -3, 0, 3, inf],), ([0, 0, 0.5, 1, 1],)),
+        (torch.special.erfcx, ([-inf, -30],), ([-inf, -inf],)),
     ],
 )
 def test_gradients_at_corners_are_torchs(
@@ -71,6 +73,26 @@ def test_gradients_at_corners_are_torchs(
 ) -> None:
     floats = [[float(number) for number in numbers] for numbers in given]
     assert gradients(function, *floats) == [*expected]
+
+
+def test_the_slope_of_a_remainder_is_the_quotient_rounded_down_exactly() -> None:
+    """0.9 / 0.1 rounds to 9 in single precision, though 0.1 goes into 0.9 only eight times."""
+    given = [0.9, 0.7, -0.7, 5.0], [0.1, 0.1, 0.1, -2.0]
+    assert gradients(torch.remainder, *given) == [[1, 1, 1, 1], [-8, -6, 7, 3]]
+    assert gradients(lambda x: x % 2, [5.0, inf]) == [[1, 1]]
+    (lost,) = gradients(lambda y: torch.tensor([inf]) % y, [2.0])
+    assert lost[0] != lost[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "at_zero"),
+    [(F.elu, 1), (lambda x: F.elu(x, 2.5), 2.5), (F.selu, 1.7580993), (partial(F.celu, alpha=2.0), 1), (F.softsign, 1)],
+)
+def test_the_second_derivative_at_a_kink_is_zero(function: Callable[..., Tensor], at_zero: float) -> None:
+    x = torch.tensor([0.0, -0.0], requires_grad=True)
+    (first,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert first.tolist() == pytest.approx([at_zero] * 2) and second.tolist() == [0, 0]
 
 
 def test_losses_and_entropies_have_torchs_gradients_at_the_ends() -> None:
