@@ -60,11 +60,14 @@ class _Capture(TorchFunctionMode):
         if name in _OF_NUMBERS or name == "backward":
             self.end_graph(f"Unsupported Tensor.{name}() call")
         given = tree_map_only(Tensor, self._node_of, (args, kwargs))
+        taken = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, Tensor)]
+        versions = [tensor._version for tensor in taken]
         result = func(*args, **kwargs)
+        is_written = versions != [tensor._version for tensor in taken]  # `_foreach_add_` and `x[0] = y` return nothing
         found = [leaf for leaf in tree_flatten(result)[0] if isinstance(leaf, Tensor)]
         if name in ("backward", "__set__") or _precision() != self._precision:
             self.can_be_replayed = False
-        elif found or name == "__setitem__":
+        elif found or is_written:
             self._follow_grad(is_grad_enabled())
             self._take(result, self._added(func, name, *given))
         return result

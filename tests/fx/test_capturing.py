@@ -81,6 +81,22 @@ def test_what_a_function_changes_is_changed_once() -> None:
     assert add(count).tolist() == [14.0, 2.0] and count.tolist() == [7.0, 1.0]
 
 
+def test_what_returns_nothing_and_changes_tensors_is_a_call_of_the_graph() -> None:
+    backend = Keeping()
+
+    def decay(params: list[torch.Tensor], velocities: list[torch.Tensor]) -> None:
+        torch._foreach_mul_(velocities, 0.5)
+        torch._foreach_add_(params, velocities, alpha=-1.0)
+
+    params, velocities = [torch.ones(2), torch.ones(3)], [torch.full((2,), 4.0), torch.full((3,), 8.0)]
+    compiled = torch.compile(decay, backend=backend)
+    for _ in range(2):
+        compiled(params, velocities)
+    assert [x.tolist() for x in params] == [[-2.0] * 2, [-5.0] * 3]
+    assert [x.tolist() for x in velocities] == [[1.0] * 2, [2.0] * 3]
+    assert (len(backend.graphs), backend.runs, targets(backend.graphs[0])) == (1, 2, ["_foreach_mul_", "_foreach_add_"])
+
+
 def test_random_numbers_are_drawn_once() -> None:
     @torch.compile(backend=Keeping())
     def drop(x: torch.Tensor) -> torch.Tensor:
