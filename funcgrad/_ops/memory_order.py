@@ -125,6 +125,11 @@ def _of_joined(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Or
     return orders[0] if orders and None not in orders else None
 
 
+def _of_rolled(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
+    """Return the order of two parts that are joined; None where all elements are moved on in one row."""
+    return _of_joined(operands[:1], (), result) if statics[-1] else None
+
+
 def _of_stacked(operands: Operands, statics: tuple[Any, ...], result: Dims) -> Order:
     """Return the order of what torch joins along the dimension behind the new one, and parts there."""
     dim = dim_of(len(result), statics[0] if statics else 0)
@@ -310,6 +315,7 @@ _RULES: dict[Rule, str] = {
     _of_padded: "pad",
     _of_resized: "interpolate",
     _of_joined: "cat hstack vstack dstack column_stack",
+    _of_rolled: "roll",
     _of_stacked: "stack",
     _of_powers: "pow",
     _of_differences: "diff",

@@ -158,7 +158,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if tensor.numel() == 0:
         return tensor
     rows = tensor.shape[0]
-    drawn = _drawn_normals(tensor, 0.0, 1.0, generator).reshape(rows, -1)
+    drawn = to_host(fg.empty(tuple(tensor.shape), dtype=tensor.dtype).normal_(generator=generator)).reshape(rows, -1)
     is_wide = rows < drawn.shape[1]
     q, r = np.linalg.qr(drawn.T if is_wide else drawn)
     q *= np.sign(np.diag(r))  # makes the distribution uniform: Mezzadri 2006, https://arxiv.org/abs/math-ph/0609050
@@ -170,7 +170,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
-    made = _drawn_normals(tensor, 0.0, std, generator)
+    made = np.array(_filled_with_normals(tensor, 0.0, std, generator))
     for column in range(columns):
         made[to_host(randperm(rows))[: math.ceil(sparsity * rows)], column] = 0
     return assigned(tensor, made)
@@ -202,17 +202,23 @@ _calculate_fan_in_and_fan_out = fan_in_and_out  # torch's names, which scripts u
 _calculate_correct_fan = _fan
 
 
+def _filled_with_normals(tensor: Tensor, mean: float, std: float, generator: Any) -> Host:
+    with no_grad():
+        return to_host(tensor.normal_(mean, std, generator=generator))
+
+
 def _drawn_normals(tensor: Tensor, mean: float, std: float, generator: Any) -> Host:
-    return to_host(fg.empty(tuple(tensor.shape), dtype=tensor.dtype).normal_(mean, std, generator=generator))
+    """Draw for each element, in the order in which they lie in storage."""
+    return to_host(fg.empty_like(tensor).normal_(mean, std, generator=generator))
 
 
 def _drawn_uniforms(tensor: Tensor, a: float, b: float, generator: Any) -> Host:
-    return to_host(fg.empty(tuple(tensor.shape), dtype=tensor.dtype).uniform_(a, b, generator=generator))
+    return to_host(fg.empty_like(tensor).uniform_(a, b, generator=generator))
 
 
 def _normals_between(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Host:
     """Draw normals, all of them again as long as one lies outside, and keep the first that fits at each place."""
-    made = _drawn_normals(tensor, mean, std, generator)
+    made = _filled_with_normals(tensor, mean, std, generator)
     low, high = made.dtype.type(a), made.dtype.type(b)
     while (outside := (made < low) | (made > high)).any():
         made = np.where(outside, _drawn_normals(tensor, mean, std, generator), made)

@@ -193,6 +193,15 @@ def bernoulli_each(p: Tensor, shape: Sequence[int], dtype: DType, generator: Gen
     return call(_LESS, (uniform, p), (dtype,))
 
 
+def bernoulli_like(tensor: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
+    """Draw ones with each element's own probability, in the order in which the elements of `tensor` lie in storage."""
+    order = storage_order(tensor)
+    if order is None or is_contiguous(tensor):
+        return bernoulli_each(p, tensor.shape, tensor.dtype, generator)
+    drawn = bernoulli_each(permute(p, order), [tensor.shape[d] for d in order], tensor.dtype, generator)
+    return permute(drawn, _inverse(order))
+
+
 def multinomial(weights: Tensor, count: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Draw `count` places from each row. With replacement the host reads the weights, else nothing waits for them."""
     generator = chosen(generator, weights.device)
@@ -206,7 +215,7 @@ def multinomial(weights: Tensor, count: int, replacement: bool, generator: Gener
         shape = (*weights.shape[:-1], count)
         return from_stream(places, generator, (weights,), shape, dtypes.int64, weights.device)
 
-    noise = draw(EXPONENTIAL, generator, weights.shape, weights.dtype, (1.0,), weights.device)
+    noise = draw_like(EXPONENTIAL, generator, weights, weights.dtype, (1.0,), weights.device)
     return call(_LARGEST, (weights, noise), (count,))
 
 

@@ -20,6 +20,7 @@ from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.arguments import as_dtype, as_spread_dims
 from funcgrad._tensor.call import call, write_out
+from funcgrad._tensor.creation import empty_like
 from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.overriding import all_ask
 from funcgrad._tensor.refused_numbers import number_in, require
@@ -87,7 +88,7 @@ def _like(sampler: Sampler, kernel: str) -> Callable[..., Tensor]:
         kind = as_dtype(dtype) or input.dtype
         require_floating(kind, kernel, complex_too=True)
         where = input.device if device is None else device
-        return _made_like(sampler, generator, input, kind, (0.0, 1.0), where, requires_grad)
+        return _made_like(sampler, generator, input, kind, (0.0, 1.0), where, requires_grad, memory_format)
 
     return like
 
@@ -108,7 +109,7 @@ def randint_like(
     kind = as_dtype(dtype) or input.dtype
     require_range(kind, low, high)
     where = input.device if device is None else device
-    return _made_like(draw.INTEGERS, generator, input, kind, (low, high), where, requires_grad)
+    return _made_like(draw.INTEGERS, generator, input, kind, (low, high), where, requires_grad, memory_format)
 
 
 def normal(
@@ -267,11 +268,12 @@ def _made(
 
 def _made_like(
     sampler: Sampler, generator: Generator | None, input: Tensor, dtype: DType, numbers: tuple[Any, ...], device: Any,
-    requires_grad: bool,
+    requires_grad: bool, memory_format: Any,
 ) -> Tensor:  # fmt: skip
     if requires_grad and not dtype.is_differentiable:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    made = draw.draw_like(sampler, generator, input, dtype, numbers, device)
+    like = input if memory_format is None else empty_like(input, memory_format=memory_format)
+    made = draw.draw_like(sampler, generator, like, dtype, numbers, device)
     return made.requires_grad_() if requires_grad else made
 
 

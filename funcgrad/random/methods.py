@@ -83,7 +83,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
         self._check_writable()
         require_floating(p.dtype, "bernoulli_tensor_cpu_p_")
         require(are_chances, p)
-        drawn = draw.bernoulli_each(p.detach().expand(self.shape), self.shape, self.dtype, generator)
+        drawn = draw.bernoulli_like(self, p.detach().expand(self.shape), generator)
         return draw.overwrite(self, drawn, "BernoulliBackward1")
     if self.dtype.is_complex:
         require_floating(self.dtype, "bernoulli_scalar_cpu_")
