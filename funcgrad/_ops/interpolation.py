@@ -20,10 +20,12 @@ from funcgrad._ops.loss_reduction import completed
 from funcgrad._ops.table import Array, Dims, op
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+_SMOOTH = ("bilinear", "bicubic", "lanczos")
 _NODES = {
     "nearest": "UpsampleNearest{}DBackward0", "nearest-exact": "UpsampleNearestExact{}DBackward0",
     "linear": "UpsampleLinear1DBackward0", "bilinear": "UpsampleBilinear2DBackward0",
     "trilinear": "UpsampleTrilinear3DBackward0", "bicubic": "UpsampleBicubic2DBackward0",
+    "lanczos": "UpsampleLanczos2DBackward0",
 }  # fmt: skip
 
 
@@ -51,7 +53,8 @@ def interpolate(
     """The image at `size`, or at `scale_factor` times its own.
 
     Shape: input (N, C, L), (N, C, H, W) or (N, C, D, H, W). mode: nearest, nearest-exact, area, linear (3-d
-    input), bilinear, bicubic (4-d), trilinear (5-d). ValueError where the arguments do not fit together.
+    input), bilinear, bicubic (4-d), trilinear (5-d), lanczos (4-d, only with antialias). ValueError where the arguments
+    do not fit together.
     """
     _check(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
     _require_kernel(input, mode, antialias)
@@ -179,14 +182,14 @@ def _cubic(t: np.ndarray, a: float = -0.75) -> list[np.ndarray]:
 
 def _smooth(size: int, count: int, scale: float, mode: str) -> np.ndarray:
     """Return shares that widen with the scale, so that nothing is skipped when an image shrinks."""
-    width = 4 if mode == "bicubic" else 2
+    width, share_of = _FILTERS[mode]
     stretch = max(scale, 1.0)
     mix = np.zeros((count, size))
     for i in range(count):
         centre, reach = scale * (i + 0.5), width / 2 * stretch
         start, stop = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), size)
         away = np.abs((np.arange(start, stop) - centre + 0.5) / stretch)
-        share = _cubic_share(away) if mode == "bicubic" else np.maximum(1 - away, 0)
+        share = share_of(away)
         mix[i, start:stop] = share / share.sum()
     return mix
 
@@ -195,6 +198,18 @@ def _cubic_share(away: np.ndarray, a: float = -0.5) -> np.ndarray:
     near = ((a + 2) * away - (a + 3)) * away * away + 1
     far = ((away - 5) * away + 8) * away * a - 4 * a
     return np.where(away < 1, near, np.where(away < 2, far, 0))
+
+
+def _lanczos_share(away: np.ndarray) -> np.ndarray:
+    """sinc(x) sinc(x / 3) for x below 3. Source: Duchon 1979, "Lanczos filtering in one and two dimensions"."""
+    return np.where(away < 3, np.sinc(away) * np.sinc(away / 3), 0)
+
+
+_FILTERS = {  # how many elements each spans, and what it makes of a distance
+    "bilinear": (2, lambda away: np.maximum(1 - away, 0)),
+    "bicubic": (4, _cubic_share),
+    "lanczos": (6, _lanczos_share),
+}
 
 
 def _sizes_and_factors(old: Dims, size: Any, factor: Any) -> tuple[Dims, tuple[float | None, ...]]:
@@ -229,23 +244,28 @@ def _check(
 ) -> None:
     count = input.ndim - 2
     _check_asked(input, size, factor)
-    if mode not in ("nearest", "nearest-exact", "area", *_LINEAR) or count not in (1, 2, 3):
+    if antialias and not (mode in _SMOOTH and count == 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    known = ("nearest", "nearest-exact", "area", *_LINEAR, *(("lanczos",) * (count == 2)))
+    if mode not in known or count not in (1, 2, 3):
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
             f"nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
     if mode in _LINEAR and count != _LINEAR[mode]:
         raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {_LINEAR[mode] + 2}D input")
-    if align_corners is not None and mode not in _LINEAR:
+    if align_corners is not None and mode not in (*_LINEAR, "lanczos"):
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     if recompute and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-    if antialias and not (mode in ("bilinear", "bicubic") and count == 2):
-        raise ValueError(
-            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
-        )
+    if mode == "lanczos" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
+    if mode == "lanczos" and not antialias:
+        raise ValueError("Lanczos mode requires antialias=True")
     wanted = _sizes_and_factors(input.shape[2:], size, factor)[0]
     if min(wanted) < 1 or any(isinstance(size, int) and size < 1 for size in input.shape[2:]):
         had, made = (", ".join(map("{}: {}".format, "DHW"[-count:], sizes)) for sizes in (input.shape[2:], wanted))

@@ -62,6 +62,8 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(_IMAGE, 3, align_corners=True).but(fails=True),
         sample(_LINE, 3, mode="linear", antialias=True).but(fails=True),
         sample(given(3, 4), 3).but(fails=True),
+        sample(_IMAGE, (3, 9), mode="lanczos", antialias=True),
+        sample(_IMAGE, (3, 9), mode="lanczos").but(fails=True),
     ],
     "nn.functional.upsample": [
         sample(_IMAGE, scale_factor=2),
