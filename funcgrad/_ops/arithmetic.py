@@ -331,8 +331,9 @@ def abs(input: Array) -> Array:
 
 @op(grad="AddcmulBackward0", promote="common", names="addcmul .addcmul .addcmul_")
 def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: Scalar = 1) -> Array:
-    """input + value * tensor1 * tensor2. Shape: broadcast."""
-    return add(input, mul(tensor1, tensor2), alpha=value)
+    """input + value * tensor1 * tensor2, of which whole numbers take the whole part of `value`. Shape: broadcast."""
+    whole = is_integer(input) and isinstance(value, float)
+    return add(input, mul(tensor1, tensor2), alpha=int(value) if whole else value)
 
 
 def _unless_whole(operands: Sequence[tuple[int, dtypes.dtype]]) -> dtypes.dtype:

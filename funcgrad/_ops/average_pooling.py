@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -206,7 +207,7 @@ def _lp_pool(
 ) -> Array:
     mean = _avg_pool(name, count, input**norm_type, kernel_size, stride, (0,), ceil_mode, True, None)
     size = math.prod(spread(kernel_size, count, "kernel_size"))
-    return (jnp.where(mean > 0, mean, 0) * size) ** (1.0 / norm_type)
+    return (jnp.sign(mean) * jax.nn.relu(jnp.abs(mean)) * size) ** (1.0 / norm_type)
 
 
 def _is_one(output_size: Sequence[int | None] | int) -> bool:

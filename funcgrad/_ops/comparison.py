@@ -119,7 +119,9 @@ def isreal(input: Array) -> Array:
 
 @op(names="signbit .signbit")
 def signbit(input: Array) -> Array:
-    """Where the sign is negative, also for -0."""
+    """Where the sign is negative, also for -0. NotImplementedError for complex numbers."""
+    if input.dtype.kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return jnp.zeros(input.shape, np.bool_) if input.dtype.kind in "ub" else jnp.signbit(input)
 
 

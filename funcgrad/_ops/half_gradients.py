@@ -120,6 +120,10 @@ def _cube(r: Rounding, y: Array) -> Array:
     return r(y * y * y if r.is_float16 else r(y * y) * y)
 
 
+def _logit(r: Any, g: Array, x: Array) -> Array:
+    return jnp.where((x < 0) | (x > 1), np.nan, g / r(x * r(1 - x)))
+
+
 def _sinc(r: Rounding, g: Array, y: Array, x: Array) -> Array:
     by_pi = r(x * math.pi)
     square = r(r(x * x) * math.pi)
@@ -212,7 +216,7 @@ FORMULAS: dict[str, Formula] = {
     "reciprocal": _of_one(lambda r, g, y, x: -g * r(y * y)),
     "atanh": _of_one(lambda r, g, y, x: g / r(1 - r(x * x))),
     "sigmoid": _of_one(_sigmoid),
-    "logit": lambda r, g, y, x, eps: {"input": g / r(x * r(1 - x))} if eps is None else None,
+    "logit": lambda r, g, y, x, eps: {"input": _logit(r, g, x)} if eps is None else None,
     "erf": _of_one(lambda r, g, y, x: r(2 / _ROOT_OF_PI * r(jnp.exp(-r(x * x)))) * g),
     "erfc": _of_one(lambda r, g, y, x: r(-2 / _ROOT_OF_PI * r(jnp.exp(-r(x * x)))) * g),
     "erfinv": _of_one(lambda r, g, y, x: r(_ROOT_OF_PI / 2 * r(jnp.exp(r(y * y)))) * g),

@@ -178,6 +178,8 @@ def linalg_norm(
 ) -> Array:
     """Return a vector norm (one dimension, or all without `ord`) or a matrix norm (two dimensions and an `ord`)."""
     dim = _dims_from(dim)
+    if dim is not None and len(dim) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     if ord is not None and dim is None and input.ndim not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."

@@ -114,14 +114,15 @@ def _integer_power(input: Array, exponent: Array) -> Array:
     return jnp.where(exponent < 0, inverse, power)
 
 
-_FLOAT_POWER_NODE = ("PowBackward0", ("ToCopyBackward0", "input"))
+def _float_power_node(shapes: Shapes, statics: Shapes) -> tuple:
+    return (_pow_node(shapes, statics), ("ToCopyBackward0", "input"))
 
 
 def _in_double(ranked: Sequence[tuple[int, DType]]) -> DType:
     return dtypes.complex128 if any(kind.is_complex for _, kind in ranked) else dtypes.float64
 
 
-@op(grad=_FLOAT_POWER_NODE, promote=_in_double, names="float_power .float_power .float_power_")
+@op(grad=_float_power_node, promote=_in_double, names="float_power .float_power .float_power_")
 def float_power(input: Operand, exponent: Operand) -> Array:
     """input ** exponent in double precision. Shape: broadcast."""
     return pow(input, exponent)

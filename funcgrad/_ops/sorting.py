@@ -330,6 +330,11 @@ def searchsorted(
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
+    if sorter is not None and sorter.shape != sorted_sequence.shape:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(sorted_sequence.shape)}and got sorter tensor {list(sorter.shape)}"
+        )
     if sorter is not None:
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     numbers = jnp.asarray(input)

@@ -213,8 +213,9 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view in the shape of `other`. RuntimeError where none shows the elements so."""
     require_tensor(other, "view_as(): argument 'other' (position 1)")
+    result = call_near(TABLE["view"], (self,), (tuple(other.shape),))
     strides.refuse_unviewable(self, tuple(other.shape))
-    return call_near(TABLE["view"], (self,), (tuple(other.shape),))
+    return result
 
 
 @method()
