@@ -18,7 +18,7 @@ class Packet:
     namespace = "aten"
 
     def __init__(self, name: str) -> None:
-        self.__name__ = name
+        self.__name__, self.__module__ = name, "torch._ops.aten"
         self.function: Callable[..., Any] | None = None
         self._overloads: dict[str, Overload] = {}
 
@@ -31,6 +31,14 @@ class Packet:
         if overload.startswith("_"):
             raise AttributeError(overload)
         return self._overloads.setdefault(overload, Overload(self, overload))
+
+    def overloads(self) -> list[str]:
+        """Return the names of its overloads; those that write to `out=` are not among them."""
+        return list(imported("funcgrad.dispatching.schemas").schemas_of(self.__name__))
+
+    @property
+    def _qualified_op_name(self) -> str:
+        return f"{self.namespace}::{self.__name__}"
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
@@ -45,6 +53,8 @@ class Overload:
     def __init__(self, packet: Any, name: str) -> None:
         self.overloadpacket, self._overloadname = packet, name
         self.namespace, self.__name__ = packet.namespace, f"{packet.__name__}.{name}"
+        self.__module__, self.__qualname__ = f"torch._ops.{self.namespace}", self.name()
+        self._overloadpacket, self._name, self._opname = packet, self.name(), packet.__name__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if overriding.state.modes and isinstance(overriding.state.modes[-1], overriding.Layer):
@@ -62,6 +72,11 @@ class Overload:
         if self.namespace == "aten":
             return imported("funcgrad.dispatching.schemas").schema_of(self)
         return self.overloadpacket._schema
+
+    @property
+    def is_view(self) -> bool:
+        """Whether its result is a view of an argument."""
+        return self._schema.is_view
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self.__name__}"

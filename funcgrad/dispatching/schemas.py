@@ -47,8 +47,7 @@ def schemas_of(name: str) -> dict[str, Schema]:
     for line in _lines().get(name, ()):
         whole, _, arguments = line.lstrip("~").partition("(")
         overload = whole.partition(".")[2]
-        text = f"({arguments}".replace("(a -> *)", "").replace("(a|b)", "")
-        found[overload or "default"] = read(f"aten::{name}", text, overload)
+        found[overload or "default"] = read(f"aten::{name}", f"({arguments}", overload)
     return found
 
 

@@ -21,18 +21,56 @@ _KINDS = {
     int | float | bool: "Scalar", type(None): "()",
 }  # fmt: skip
 _MISSING = inspect.Parameter.empty
-_ARGUMENT = re.compile(r"(?P<kind>[\w.]+(?:\(\w*!?\))?[\[\]\d?!]*)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?")
+_KIND = r"(?P<kind>[\w.]+)(?:\((?P<alias>[^)]*)\))?(?P<many>[\[\]\d?!]*)"
+_ARGUMENT = re.compile(rf"{_KIND}\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?")
+_RESULT = re.compile(rf"{_KIND}(?:\s+(?P<name>\w+))?")
+
+
+@dataclass(frozen=True)
+class AliasInfo:
+    """Which memory an argument or a result shares, as torch writes it. is_write: the operator changes it in place."""
+
+    name: str
+
+    @property
+    def is_write(self) -> bool:
+        """Whether the operator changes it in place."""
+        return "!" in self.name
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument. writes: the operator changes it in place."""
+    """One argument, or a result. alias: the memory that it shares, "a", or that the operator changes, "a!"."""
 
     name: str
     kind: str
     default: Any = _MISSING
     keyword_only: bool = False
-    writes: bool = False
+    alias: str = ""
+
+    @property
+    def alias_info(self) -> AliasInfo | None:
+        """What memory it shares with others; None where it shares none."""
+        return AliasInfo(self.alias) if self.alias else None
+
+    @property
+    def writes(self) -> bool:
+        """Whether the operator changes it in place."""
+        return "!" in self.alias
+
+    @property
+    def kwarg_only(self) -> bool:
+        """Whether it is given by its name alone."""
+        return self.keyword_only
+
+    @property
+    def default_value(self) -> Any:
+        """What it is where it is left out; None where it must be given."""
+        return self.default if self.has_default_value() else None
+
+    def has_default_value(self) -> bool:
+        """Tell whether it may be left out."""
+        return self.default is not _MISSING
 
 
 @dataclass(frozen=True)
@@ -43,6 +81,23 @@ class Schema:
     arguments: tuple[Argument, ...]
     results: str
     overload_name: str = ""
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether the operator changes an argument in place."""
+        return any(argument.writes for argument in self.arguments)
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a result shares the memory of an argument that stays as it is."""
+        return any(argument.alias and not argument.writes for argument in self.arguments)
+
+    @property
+    def returns(self) -> list[Argument]:
+        """The results, as arguments without defaults; "" is the name of one that has none."""
+        several = self.results.startswith("(")
+        found = map(_RESULT.fullmatch, _split(self.results[1:-1] if several else self.results))
+        return [Argument(r["name"] or "", r["kind"] + r["many"], alias=r["alias"] or "") for r in found if r]
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return all arguments, the positional ones in order and the keyword-only ones by name.
@@ -86,16 +141,16 @@ class Schema:
 def signature_text(arguments: Iterable[Argument]) -> str:
     """Return the arguments in brackets."""
     written, starred = [], False
-    for place, argument in enumerate(arguments):
+    for argument in arguments:
         if argument.keyword_only and not starred:
             written.append("*")
             starred = True
-        written.append(_argument_text(argument, place))
+        written.append(_argument_text(argument))
     return f"({', '.join(written)})"
 
 
-def _argument_text(argument: Argument, place: int) -> str:
-    kind = argument.kind.replace("Tensor", f"Tensor(a{place}!)", 1) if argument.writes else argument.kind
+def _argument_text(argument: Argument) -> str:
+    kind = argument.kind.replace("Tensor", f"Tensor({argument.alias})", 1) if argument.alias else argument.kind
     if argument.default is _MISSING:
         return f"{kind} {argument.name}"
     default = f'"{argument.default}"' if isinstance(argument.default, str) else argument.default
@@ -116,9 +171,8 @@ def read(name: str, text: str, overload_name: str = "") -> Schema:
         matched = _ARGUMENT.fullmatch(part)
         if matched is None:
             raise RuntimeError(f"{part!r} is no argument of a schema ({name}{text})")
-        kind, default = matched["kind"], matched["default"]
-        plain = re.sub(r"\(\w*!?\)", "", kind)
-        found.append(Argument(matched["name"], plain, _default(default), keyword_only, "!" in kind))
+        kind, default = matched["kind"] + matched["many"], _default(matched["default"])
+        found.append(Argument(matched["name"], kind, default, keyword_only, matched["alias"] or ""))
     return Schema(name, tuple(found), results.strip(), overload_name)
 
 
@@ -162,7 +216,7 @@ def infer(function: Callable[..., Any], mutates_args: str | Iterable[str], name:
             raise refuse(f"Parameter {parameter.name} has unsupported type {parameter.annotation}.")
         writes = "Tensor" in kind if mutates_args == "unknown" else parameter.name in tuple(mutates_args)
         alone = parameter.kind is parameter.KEYWORD_ONLY
-        found.append(Argument(parameter.name, kind, parameter.default, alone, writes))
+        found.append(Argument(parameter.name, kind, parameter.default, alone, f"a{len(found)}!" if writes else ""))
     unknown = set() if mutates_args == "unknown" else set(mutates_args) - set(signature.parameters)
     if unknown:
         raise refuse(f"{unknown} in mutates_args are no arguments.")

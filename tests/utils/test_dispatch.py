@@ -96,6 +96,29 @@ def test_an_overload_has_torchs_schema() -> None:
     schema = aten.add.Tensor._schema
     assert str(schema) == "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
     assert (schema.name, schema.overload_name) == ("aten::add", "Tensor")
+    assert [(a.name, a.kwarg_only, a.default_value) for a in schema.arguments[1:]] == [
+        ("other", False, None),
+        ("alpha", True, 1),
+    ]
+    assert [(r.name, r.kind) for r in aten.max.dim._schema.returns] == [("values", "Tensor"), ("indices", "Tensor")]
+
+
+def test_an_overload_says_what_it_changes_and_what_it_is_a_view_of() -> None:
+    view, added, split = aten.view.default, aten.add_.Tensor, aten.split.Tensor
+    assert str(view._schema) == "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)"
+    assert str(split._schema) == "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"
+    assert [f.is_view for f in (view, split, added, aten.relu.default)] == [True, True, False, False]
+    assert [f._schema.is_mutable for f in (view, added)] == [False, True]
+    for schema, is_write in ((view._schema, False), (added._schema, True)):
+        assert schema.arguments[0].alias_info.is_write is is_write is schema.returns[0].alias_info.is_write
+    assert added._schema.arguments[1].alias_info is None
+
+
+def test_an_overload_has_torchs_names() -> None:
+    overload = aten.add.Tensor
+    assert (overload._overloadpacket, overload._opname, overload._name) == (aten.add, "add", "aten::add.Tensor")
+    assert overload.__module__ == aten.add.__module__ == "torch._ops.aten"
+    assert aten.add._qualified_op_name == "aten::add" and "Tensor" in aten.add.overloads()
 
 
 def test_kernels_have_atens_own_arguments() -> None:
