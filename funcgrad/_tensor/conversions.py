@@ -260,13 +260,17 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     wanted = as_spread_dims(sizes, "resize_(): argument 'size' (position 1)")
     if tuple(wanted) == self.shape:
         return self
-    if 0 < math.prod(wanted) <= self.shape.numel() and strides.is_contiguous(self):
+    count, offset = math.prod(wanted), self.storage_offset()
+    length = min(count, self.untyped_storage().nbytes() // self.itemsize - offset)
+    if length == count:
         former = former_of(self)
-        rename(self, former, first_elements(former, tuple(wanted)))
+        if count <= former.shape.numel() and strides.is_contiguous(former):
+            shown = first_elements(former, tuple(wanted))
+        else:
+            shown = former.as_strided(tuple(wanted), strides.dense_strides(tuple(wanted)), offset)
+        rename(self, former, shown)
         return self
-    flat = np.full(math.prod(wanted), meaningless(self.dtype), self.dtype.numpy)
-    offset = self.storage_offset()
-    length = min(flat.size, self.untyped_storage().nbytes() // self.itemsize - offset)
+    flat = np.full(count, meaningless(self.dtype), self.dtype.numpy)
     flat[:length] = to_host(self.as_strided((length,), (1,), offset))
     self.data = from_data(flat.reshape(wanted), None, self.device, False)
     return self

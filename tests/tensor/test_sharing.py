@@ -70,6 +70,17 @@ def test_what_is_turned_under_no_grad_stays_a_leaf() -> None:
     assert weight.is_leaf and weight.grad is not None and weight.grad.shape == (3, 2)
 
 
+def test_what_is_made_larger_again_within_its_storage_has_what_lies_there() -> None:
+    y = torch.arange(6.0)
+    y.resize_(0).resize_(4)
+    assert y.tolist() == [0, 1, 2, 3]
+    whole = torch.arange(6.0)
+    whole.view(2, 3)[0].resize_(0).resize_(5).add_(10)
+    assert whole.tolist() == [10, 11, 12, 13, 14, 5]
+    turned = torch.arange(6.0).view(2, 3).t()
+    assert turned.resize_(2, 2).tolist() == [[0, 1], [2, 3]]
+
+
 def test_what_is_made_smaller_keeps_its_storage() -> None:
     whole = torch.arange(6.0)
     pairs, sums = whole.view(2, 3), whole.view(1, 6)
