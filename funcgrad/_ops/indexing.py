@@ -161,9 +161,11 @@ def _check_source(input: Array, dim: int, index: Array, source: Array, name: str
         kind = IndexError if name == "index_copy" else RuntimeError
         which = f" ({count})" if name == "index_copy" else f": ({count}), for dim: {dim}"
         raise kind(f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim){which}")
-    if source.ndim and source.shape[:dim] + source.shape[dim + 1 :] != input.shape[:dim] + input.shape[dim + 1 :]:
+    is_whole = name == "index_add" and 0 in (input.ndim, source.ndim)  # a number has no dimension to leave out
+    kept = [x.shape if is_whole else x.shape[:dim] + x.shape[dim + 1 :] for x in (input, source)]
+    if (source.ndim or is_whole) and kept[0] != kept[1]:
         if name == "index_copy":
-            slices = [" ".join(map(str, x.shape[:dim] + x.shape[dim + 1 :])) for x in (input, source)]
+            slices = [" ".join(map(str, shape)) for shape in kept]
             raise RuntimeError(
                 "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
                 f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0."

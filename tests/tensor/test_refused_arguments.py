@@ -157,6 +157,18 @@ REFUSED: list[Refusal] = [
         "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0",
     ),
     (
+        lambda: torch.tensor(1.0).index_add(0, torch.tensor([0]), torch.tensor([2.0])),
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. "
+        "Got self.shape = [] source.shape = [1]",
+    ),
+    (
+        lambda: torch.tensor([1.0]).index_add(0, torch.tensor([0]), torch.tensor(2.0)),
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. "
+        "Got self.shape = [1] source.shape = []",
+    ),
+    (
         lambda: X.masked_select(torch.ones(5).bool()),
         RuntimeError,
         "The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 1",
