@@ -126,10 +126,15 @@ def register_multi_grad_hook(
 ) -> AbstractContextManager[Any]:
     """Call fn once in each backward pass: with all gradients (None for what it does not reach), or with the first.
 
-    mode "all": fn([gradient of each tensor]), after the last of them is computed. mode "any": fn(gradient).
+    mode "all": fn([gradient of each tensor]), after the last of them is computed; AssertionError for a tensor that
+    requires no grad. mode "any": fn(gradient); tensors that require none are passed over.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        tensors = [tensor for tensor in tensors if tensor.requires_grad]
+    elif not all(tensor.requires_grad for tensor in tensors):
+        raise AssertionError("Expected gradient function to be set")
     waiting = _Waiting([get_gradient_edge(tensor) for tensor in tensors], fn, mode)
     return _HandleOfMany([tensor.register_hook(waiting.hook(place)) for place, tensor in enumerate(tensors)])
 

@@ -271,3 +271,12 @@ def test_a_hook_before_a_node_may_say_that_there_is_no_gradient() -> None:
     assert x.grad is None
     assert other.grad is not None
     assert other.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_hook_on_many_tensors_wants_all_to_require_grad_or_passes_over_those_that_do_not() -> None:
+    x, constant, seen = torch.ones(2, requires_grad=True), torch.ones(2), []
+    with pytest.raises(AssertionError, match="Expected gradient function to be set"):
+        graph.register_multi_grad_hook((x, constant), lambda grads: None)
+    graph.register_multi_grad_hook((constant, x), seen.append, mode="any")
+    (x * constant).sum().backward()
+    assert [g.tolist() for g in seen] == [[1, 1]]
