@@ -61,3 +61,15 @@ def test_what_cannot_be_a_graph_is_refused() -> None:
         make_fx(lambda x: x, tracing_mode="symbolic")
     with pytest.raises(NotImplementedError, match="tensors and numbers"):
         make_fx(lambda x: x[0])([x])
+
+
+@pytest.mark.xfail(strict=True, raises=NotImplementedError, reason="sizes are numbers while a function runs")
+def test_a_graph_holds_for_other_sizes() -> None:
+    graph = make_fx(lambda x: x.reshape(-1) * x.shape[0], tracing_mode="symbolic")(torch.ones(2, 3))
+    assert graph(torch.ones(4, 3)).tolist() == [4.0] * 12
+
+
+@pytest.mark.xfail(strict=True, raises=NotImplementedError, reason="a graph's code does not take trees apart")
+def test_arguments_may_be_trees() -> None:
+    x = torch.ones(2)
+    assert make_fx(lambda d: d["a"] + d["b"])({"a": x, "b": x})({"a": x, "b": x}).tolist() == [2.0, 2.0]
