@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as Dtype
 from funcgrad._base.layouts import contiguous_format, strided
@@ -515,8 +517,8 @@ def _tensor(aten: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @rule("data")
-def _data(aten: Any, self: Tensor) -> Any:
-    return aten.detach(self)
+def _data(aten: Any, self: Tensor, *value: Tensor) -> Any:
+    return aten.silently(self, *value) if value else aten.detach(self)
 
 
 @rule("constant_")
@@ -672,6 +674,18 @@ def _layer_norm(
     aten: Any, input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:  # fmt: skip
     return aten.native_layer_norm(input, _tuple(normalized_shape, 1), weight, bias, eps)[0]
+
+
+@rule("rms_norm")
+def _rms_norm(aten: Any, input: Tensor, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
+    is_half = input.dtype in (dtypes.float16, dtypes.bfloat16)
+    x = aten._to_copy(input, dtype=dtypes.float32) if is_half else input
+    number = x.dtype.numpy.type(np.finfo(x.dtype.numpy).eps if eps is None else eps).item()
+    dims = [input.ndim - 1 - i for i in range(len(_tuple(normalized_shape, 1)))]
+    mean = aten.exactly("add_", "Scalar", aten.mean(aten.pow(x, 2), dims, True), number)
+    found = aten.mul(x, aten.rsqrt(mean))
+    found = found if weight is None else aten.mul(found, weight)
+    return _in_dtype(aten, found, input.dtype)
 
 
 @rule("group_norm")

@@ -127,3 +127,10 @@ def test_kernels_have_atens_own_arguments() -> None:
     assert aten._softmax.default(x[None], 1, False).sum().item() == pytest.approx(1.0)
     assert aten.elu.default(x, 1.0, 2.0)[1].item() == 4.0
     assert aten.zeros.default([2]).tolist() == [0.0, 0.0]
+
+
+def test_a_module_can_be_made_and_converted_within_a_mode() -> None:
+    with Seen() as seen:
+        layer = nn.RMSNorm(3).half()
+    assert layer.weight.dtype is funcgrad.float16
+    assert seen.names == ["aten.empty.memory_format", "aten.fill_.Scalar", "aten._to_copy.default"]
