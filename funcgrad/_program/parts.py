@@ -26,6 +26,7 @@ from funcgrad._program.host.planning import on_host, struct_of, struct_of_number
 from funcgrad._program.lengths.family import Sample
 from funcgrad._program.lengths.planning import Served, for_many_lengths
 from funcgrad._program.line import Argument, Hole, Instruction, Loop, Ref, Step
+from funcgrad._program.renting import as_of_now, rented
 from funcgrad._program.slices import only_puts, only_selects, with_slices_apart
 from funcgrad._program.stepwise import RECENT
 from funcgrad._program.tracing import Parts, Tracing, end_to_end, parts_read, stretches, taken_apart
@@ -124,10 +125,10 @@ def _compiled_piece(
         op, statics, known, _ = step.token
         calls.append(Instruction(Signature(op, known, statics, tuple(step.avals)), read, slots[-1]))
     wanted = [slots[step] + part for step, part in returned]
-    lines = [step.reading(arguments) for step, arguments in steps]
+    lines, structs = [step.reading(arguments) for step, arguments in steps], list(map(struct_of, shapes))
 
-    def piece(*arguments: Any) -> list[jax.Array]:
-        tracing = Tracing(arguments[:-1], arguments[-1], {})
+    def piece(given: list[Any], arrays: list[Any], numbers: Any) -> list[jax.Array]:
+        tracing = Tracing(arrays, numbers, {})
         tracing.run(lines)
         return [tracing.values[step][part] for step, part in returned]
 
@@ -141,12 +142,16 @@ def _compiled_piece(
             return [results[i] for i in order]
 
         return for_its_length
-    execute = jax.jit(piece, compiler_options=options_for(lines))
-    hosted = on_host(execute, lines, shapes, *map(struct_of, shapes), struct_of_numbers(numbers))
-    if hosted is None:
-        return execute
-    counters.parts -= 1
-    return lambda *arguments: hosted((), arguments[:-1], arguments[-1])
+    jitted, inputs = jax.jit(piece, compiler_options=options_for(lines)), ([], structs, struct_of_numbers(numbers))
+    without = on_host(jitted, lines, shapes, *inputs) or rented(jitted, lines, inputs, len(returned))
+    counters.parts -= without is not None
+    execute = without or jitted
+
+    def run(*arguments: Any) -> list[Any]:
+        inputs = [], list(arguments[:-1]), arguments[-1]
+        return as_of_now(execute, *inputs)(*inputs)
+
+    return run
 
 
 class _Run:

@@ -69,6 +69,7 @@ from funcgrad._program.whole import Whole, donations
 
 SHORT = 24  # instructions: a line of so many is compiled whole, however often its loops turn
 LOOP = 48  # instructions: a line of more that is turns of a loop is not compiled at first sight
+BESIDES = 8  # times what stands beside its loops, of a line that is mostly turns
 CALL = 60e-6  # seconds that a program more is taken to cost each run
 SHARE = 8  # lengths that are taken to share what has less room than the ample one that they run in
 FEW = 4  # instructions: a line of so many is compiled whole, even if it will not come back
@@ -213,7 +214,7 @@ def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part
     if len(line) <= FEW or not (loops_were_seen() or any(map(may_be_of_episode, line))) or are_known(line):
         return None
     parted, results = rolled(line, found, 3, LONG, fold=False)
-    if len(parted) > LOOP or not (turns_varied(parted) or is_of_episode(parted)):
+    if not _is_mostly_turns(parted, line) or not (turns_varied(parted) or is_of_episode(parted)):
         return None
     compiled, leaves, order = counters.parts, range(len(part.avals)), range(len(part.wanted))
     if _parts_cost_more(line):
@@ -225,6 +226,11 @@ def _in_parts(line: Sequence[Step | Loop], found: Sequence[Argument], part: Part
         each = [step for whole in parted for step in (whole.body if isinstance(whole, Loop) else (whole,))]
         made.spare = max(made.spare, int(COMPILE * sum(map(instructions_of, each)) / (CALL * len(execute.parts))))
     return made
+
+
+def _is_mostly_turns(parted: Sequence[Step | Loop], line: Sequence[Step | Loop]) -> bool:
+    """Tell whether what a line has besides its loops is little, by itself or beside their turns."""
+    return len(parted) <= max(LOOP, len(line) // BESIDES)
 
 
 def _parts_cost_more(line: Sequence[Step | Loop]) -> bool:
@@ -380,7 +386,7 @@ def _not_as_a_whole(
     is_new, is_loop = not are_known(line), len(short) > LOOP and has_turns(_with_few_turns_written_out(line, short))
     if len(line) > SHORT and (is_new or (not is_loop and len(line) > LONG)):
         parted, results = rolled(line, found, 3, LONG, fold=False)
-        if turns_vary(parted) and (len(parted) <= LOOP or (is_new and not is_loop)):
+        if turns_vary(parted) and (_is_mostly_turns(parted, line) or (is_new and not is_loop)):
             if _parts_cost_more(line):
                 return _in_steps(line, found, part, size_of(short), _OTHER_PARTS)
             return InParts(parted, results, part.avals), ""

@@ -6,8 +6,6 @@ jax.vjp traces anew is merged by XLA with the recorded one. Rows with keep="resi
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +21,7 @@ from funcgrad._program.record import record
 from funcgrad._program.single import FUNCTIONS
 from funcgrad._program.trie import Constant, Signature, are_joined, inputs_from, is_open, signature_of, structs_of
 from funcgrad._program.value import Aval, Value, aval
+from funcgrad._tape.halves import BackwardHalf, ForwardHalf, conjugated
 from funcgrad._tape.nodes import drawing
 from funcgrad._tape.second_names import second_name
 from funcgrad._tape.variable import Variable
@@ -197,7 +196,7 @@ class Pullback:
             return [result for result, given in zip(op.call(full, statics), self.given, strict=True) if given]
 
         _, pull = jax.vjp(forward, *[inputs[i] for i in wanted])
-        return _conjugated(pull(_conjugated(cotangents)))
+        return conjugated(pull(conjugated(cotangents)))
 
 
 class ResidualPullback(Pullback):
@@ -234,143 +233,6 @@ class ResidualPullback(Pullback):
         return 0, _saved_place(signature, name)
 
 
-class ForwardHalf:
-    """An op: the row's results, followed by the arrays that its pull-back needs besides them and the inputs.
-
-    sources: where each array that the pull-back needs is found: at this place of what the op returns, or of the
-    inputs (-1 - place). A network's weights are inputs; returned they would be copied at each call.
-    """
-
-    __slots__ = ("grad", "halves", "keep", "name", "numbers", "signature", "sources", "tree", "wanted")
-
-    def __init__(self, signature: Signature, wanted: tuple[int, ...]) -> None:
-        self.signature, self.wanted = signature, wanted
-        self.name, self.grad, self.keep = f"{signature.op.name}_with_residuals", None, "residuals"
-        self.numbers = "folded"
-        self.tree: Any = None
-        self.sources: tuple[int, ...] = ()
-        self.halves: dict[tuple[bool, ...], BackwardHalf] = {}
-
-    def orders(self, operands: Sequence[Any], statics: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any]:
-        """Return the order of the op's results in torch's memory; nobody sees that of a residual."""
-        own, op = len(self.signature.avals), self.signature.op
-        if not hasattr(op, "orders"):  # a derivative lies as XLA has it
-            return [None] * len(shapes)
-        return [*op.orders(operands, statics, shapes[:own]), *[None] * (len(shapes) - own)]
-
-    def made_of(self) -> tuple[Any, ...]:
-        """Return what this op was derived from."""
-        return self.signature, self.wanted
-
-    def made_anew(self, signature: Signature, wanted: tuple[int, ...]) -> ForwardHalf:
-        """Return this op for a signature with a length open."""
-        return OpenForwardHalf(signature, wanted, self.sources)
-
-    def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Share what the other half is given out: the residuals, the cotangents."""
-        count = self.tree.num_leaves
-        return inputs[:count], inputs[count:]
-
-    def residuals(self, inputs: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-        """Return what the pull-back needs, given what the op took and returned."""
-        return [results[source] if source >= 0 else inputs[-1 - source] for source in self.sources]
-
-    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
-        """Compute the results and the residuals that are not among them."""
-        inputs = _apart(inputs)
-        results, residuals = self._computed(inputs, statics)
-        if not self.sources:  # found by tracing: with numbers, what is the same array need not be the same object
-            self.sources = _sources(inputs, results, residuals)
-        return (*results, *_own(results, residuals, self.sources))
-
-    def _computed(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Compute results and residuals; how the pull-back is made of the residuals is kept in `tree`."""
-        op, wanted = self.signature.op, self.wanted
-
-        def forward(*primals: Any) -> Any:
-            full = list(inputs)
-            for place, primal in zip(wanted, primals, strict=True):
-                full[place] = primal
-            results = op.call(full, statics)
-            differentiable = [r for r, a in zip(results, self.signature.avals, strict=True) if a.differentiable]
-            return differentiable, results
-
-        _, pull, results = jax.vjp(forward, *[inputs[i] for i in wanted], has_aux=True)
-        residuals, self.tree = jax.tree.flatten(pull)
-        return results, residuals
-
-
-class OpenForwardHalf(ForwardHalf):
-    """With a length open, other residuals are kept than were recorded (the length itself): as many are shown.
-
-    The other half, traced together with this one, knows the rest by the first that is shown.
-    """
-
-    __slots__ = ("_kept",)
-
-    def __init__(self, signature: Signature, wanted: tuple[int, ...], sources: tuple[int, ...]) -> None:
-        super().__init__(signature, wanted)
-        self.sources = sources
-        self._kept: list[tuple[Any, Sequence[Any]]] = []
-
-    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
-        """Compute results and as many residuals as were recorded."""
-        inputs = _apart(inputs)
-        results, residuals = self._computed(inputs, statics)
-        own = _own(results, residuals, _sources(inputs, results, residuals))
-        self._kept.append((next(iter(own), None), residuals))
-        return (*results, *own[: len(_own(results, self.sources, self.sources))])
-
-    def forget(self) -> None:
-        """Let go of what was kept for the other half, once both are traced."""
-        self._kept.clear()
-
-    def shared(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Share what the other half is given out."""
-        first_own = inputs[self.sources.index(len(self.signature.avals))] if self.sources else None
-        for own, residuals in self._kept:
-            if own is first_own:
-                return residuals, inputs[len(self.sources) :]
-        raise RuntimeError(f"{self.signature.op.name} ran forward in a program before the one with its backward pass")
-
-
-class BackwardHalf:
-    """An op: the gradients, from the residuals and the cotangents."""
-
-    __slots__ = ("avals", "forward", "given", "grad", "keep", "name", "numbers")
-
-    def __init__(self, forward: ForwardHalf, given: tuple[bool, ...]) -> None:
-        self.forward, self.given = forward, given
-        self.name, self.grad, self.keep = f"{forward.signature.op.name}_pullback", None, "residuals"
-        self.numbers = "folded"
-        arguments = forward.signature.arguments
-        self.avals = tuple(arguments[i] for i in forward.wanted)
-
-    def made_of(self) -> tuple[Any, ...]:
-        """Return what this op was derived from."""
-        return self.forward, self.given
-
-    def made_anew(self, forward: ForwardHalf, given: tuple[bool, ...]) -> BackwardHalf:
-        """Return this op for the other half of a signature of other shapes."""
-        return BackwardHalf(forward, given)
-
-    def known(self) -> BackwardHalf:
-        """Return the one of its kind, by which programs know it."""
-        return self.forward.halves.setdefault(self.given, self)
-
-    def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
-        """Compute the gradients; a cotangent that is not given is zero."""
-        residuals, given_cotangents = self.forward.shared(inputs)
-        pull = jax.tree.unflatten(self.forward.tree, residuals)
-        cotangents = iter(given_cotangents)
-        results = [
-            next(cotangents) if given else jax.numpy.zeros(a.shape, a.dtype.numpy)
-            for a, given in zip(self.forward.signature.avals, self.given, strict=True)
-            if a.differentiable
-        ]
-        return _conjugated(pull(_conjugated(results)))
-
-
 def pullback_of(signature: Signature, wanted: int) -> Pullback:
     """Return the pull-back of this signature for the wanted inputs, derived once. wanted: bit i stands for input i."""
     found = signature.pullbacks.get(wanted)
@@ -400,30 +262,6 @@ def _known_with_length_open(signature: Signature, key: Any, derive: Callable[[Si
         general.pullbacks[key] = None if isinstance(found, Refusal) else found
     known = general.pullbacks[key]
     return known and known.made_anew(signature, known.wanted, known.given)
-
-
-def _apart(inputs: Sequence[Any]) -> list[Any]:
-    """Return inputs each of which is an object of its own: of an array given twice jax.vjp would keep one."""
-    seen = Counter(map(id, inputs))
-    return [jax.numpy.array(x, copy=True) if isinstance(x, jax.Array) and seen[id(x)] > 1 else x for x in inputs]
-
-
-def _sources(inputs: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any]) -> tuple[int, ...]:
-    """Return where each residual is found: among the inputs, the results, or behind these (`ForwardHalf.sources`)."""
-    known = {id(x): -1 - place for place, x in enumerate(inputs)} | {id(x): i for i, x in enumerate(results)}
-    if residuals and all(id(residual) in known for residual in residuals):
-        del known[id(residuals[0])]  # an open half is known by one of its own
-    behind = itertools.count(len(results))
-    return tuple([known[id(x)] if id(x) in known else known.setdefault(id(x), next(behind)) for x in residuals])
-
-
-def _own(results: Sequence[Any], residuals: Sequence[Any], sources: Sequence[int]) -> list[Any]:
-    """Return the residuals that are neither inputs nor results, each once."""
-    return list({source: x for source, x in zip(sources, residuals, strict=True) if source >= len(results)}.values())
-
-
-def _conjugated(arrays: Sequence[Any]) -> Any:
-    return [jax.numpy.conj(a) if a.dtype.kind == "c" else a for a in arrays]
 
 
 def _is_plain(x: Any) -> bool:

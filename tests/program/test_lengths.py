@@ -11,22 +11,18 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import explain, nn
-from funcgrad._base.bounded import Bounded
 from funcgrad._base.config import settings
 from funcgrad._program import plan, planned
 from funcgrad._program.counters import counted
 from funcgrad._program.journal import Journal
-from funcgrad._program.lengths import shapes
 from funcgrad._program.lengths.running import AtLength
 from funcgrad._program.plan import forget_executables
 from funcgrad._program.record import fresh_program, thread
 from funcgrad._program.trie import forest
 from funcgrad._tape import vjp
-from funcgrad._tape.vjp import OpenForwardHalf
 from funcgrad.nn import functional as F
-from tests.program.trainings import TRAININGS, losses_of, recorded, tagged, tagger
+from tests.program.trainings import TRAININGS, losses_of, recorded, tagger
 
-shared = OpenForwardHalf.shared
 LENGTHS = (12, 30, 7, 21, 9, 17)  # the first two are compiled as they are; room for 32 follows
 ASK_MORE = (  # of n than 2 <= n <= 16 tells: 8, 16 and 32
     "slices", "joins", "orders", "spectra", "convolved", "continued", "strided", "crossed", "copied",
@@ -281,14 +277,6 @@ def test_text_of_many_lengths_trains_as_under_torch(name: str) -> None:
     np.testing.assert_allclose(losses, recorded(name), rtol=1e-4)
 
 
-def test_what_was_traced_with_a_length_open_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    halves = []
-    monkeypatch.setattr(shapes, "_KINDS", Bounded(4096))  # other tests have trained nets of other widths
-    monkeypatch.setattr(OpenForwardHalf, "shared", lambda half, inputs: halves.append(half) or shared(half, inputs))
-    tagged(fg, [(length, 6) for length in (9, 14, 11, 13)], "lstm")
-    assert halves and not any(half._kept for half in halves)
-
-
 def _continued(tagger: Callable[[fg.Tensor], fg.Tensor], turns: int, *, reading: bool) -> tuple[list[int], int]:
     """Continue a text with the likeliest word; return it, and how many programs were run."""
     words = fg.tensor([[1, 2, 3]])
@@ -505,15 +493,30 @@ def test_what_cannot_be_masked_is_compiled_for_each_length() -> None:
     assert "each length is compiled" in Journal.compiles[-1].reason
 
 
-def test_a_backward_pass_whose_forward_pass_ran_before_is_compiled_for_each_length() -> None:
-    lstm = nn.LSTM(2, 3)
-    for n in (5, 9, 7, 6):
-        found = lstm(fg.randn(n, 1, 2))[0].sum()
-        found.item()
-        found.backward()
-        assert lstm.weight_hh_l0.grad is not None
-        lstm.weight_hh_l0.grad.sum().item()
-    assert "each length is compiled: lstm ran forward in a program before" in Journal.compiles[-1].reason
+@pytest.mark.parametrize("kind", ["lstm", "ctc"])
+def test_a_backward_pass_whose_forward_pass_ran_before_has_room_for_many_lengths(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lstm = nn.LSTM(2, 6)
+
+    def gradients(n: int) -> list[np.ndarray[Any, Any]]:
+        lstm.zero_grad()
+        found = lstm(fg.randn(n, 1, 2, generator=fg.Generator().manual_seed(n)))[0]
+        if kind == "ctc":
+            found = F.ctc_loss(found.log_softmax(-1), fg.tensor([[1, 2, 2]]), (n,), (3,), reduction="sum")
+        loss = found.sum()
+        loss.item()
+        loss.backward()
+        return [p.grad.numpy().copy() for p in lstm.parameters() if p.grad is not None]
+
+    lengths = (6, 9, 7, 8, 12)
+    found = [gradients(n) for n in lengths]
+    assert "compiled for lengths up to 16" in Journal.compiles[-1].reason
+    assert not any("each length is compiled" in compiled.reason for compiled in Journal.compiles)
+    _without_forms(monkeypatch)
+    for mine, n in zip(found, lengths, strict=True):
+        for a, b in zip(mine, gradients(n), strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
 
 
 def test_a_recurrent_layer_gets_no_room_for_a_text_to_grow() -> None:

@@ -260,8 +260,10 @@ class Sentences:
         self.words, self.cell, self.scores = nn.Embedding(20, 6), nn.GRUCell(6, 8), nn.Linear(8, 20)
         self.long, self.decoder = nn.LSTMCell(6, 8), nn.GRUCell(6, 8)
         self.filters = nn.Conv1d(6, 6, 3, padding=2, groups=6)
-        layers = (self.words, self.cell, self.scores, self.long, self.decoder, self.filters)
-        self.params = [param for layer in layers for param in layer.parameters()]
+        self.reader, self.tags = nn.LSTM(6, 8, 2, batch_first=True, bidirectional=True), nn.Linear(16, 5)
+        self.moves = nn.Parameter(torch.zeros(5, 5))
+        layers = (self.words, self.cell, self.scores, self.long, self.decoder, self.filters, self.reader, self.tags)
+        self.params = [param for layer in layers for param in layer.parameters()] + [self.moves]
         self.optimizer = torch.optim.Adam(self.params, lr=0.01)
 
     def last(self, x: torch.Tensor) -> torch.Tensor:
@@ -307,6 +309,16 @@ class Sentences:
         found = self.scores(nn.functional.pad(torch.stack(seen, 1) * fed, (0, 2)))
         return nn.functional.cross_entropy(found.flatten(0, 1), x.flatten())
 
+    def tagged(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the loss of a chain of tags: a random field over what a recurrent layer makes of the words."""
+        normal = nn.functional.layer_norm(self.reader(self.words(x))[0], (16,))
+        scores, tags, rows = self.tags(normal), x % 5, torch.arange(2)
+        total, chosen = scores[:, 0], scores[rows, 0, tags[:, 0]]
+        for t in range(1, x.shape[1]):
+            total = (total[:, :, None] + self.moves + scores[:, t, None]).logsumexp(1)
+            chosen = chosen + self.moves[tags[:, t - 1], tags[:, t]] + scores[rows, t, tags[:, t]]
+        return (total.logsumexp(1) - chosen).mean() + 0.01 * sum(p.square().mean() for p in self.reader.parameters())
+
     def translated(self, x: torch.Tensor) -> torch.Tensor:
         """Return the loss of a decoder that looks at all that the encoder left, by attention."""
         h, seen, loss = torch.zeros(2, 8), [], torch.zeros(())
@@ -334,7 +346,7 @@ class Sentences:
 
 
 @pytest.mark.parametrize(
-    ("kind", "least"), [("last", 6), ("each", 6), ("together", 6), ("remembered", 6), ("scanned", 18)]
+    ("kind", "least"), [("last", 6), ("each", 6), ("together", 6), ("remembered", 6), ("scanned", 18), ("tagged", 18)]
 )
 def test_sentences_of_many_lengths(kind: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = [least + more for more in (2, 6, 1, 5, 0, 4, 3, 1)]

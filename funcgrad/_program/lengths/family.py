@@ -68,7 +68,6 @@ class Form:
                 self._let_sum_follow()
             except Follows as follows:
                 self._let_follow(follows)
-        let_go(self.calls)
         opened = [*self.leaves, *[aval for call in self.calls for aval in call.avals]]
         self._sizes = {size for aval in opened for size in aval.shape if is_symbolic(size)}
         self.grows = len(self.places) == 1 and _grows(*self.samples[-2:])
@@ -159,14 +158,6 @@ class Form:
         """Return for each open number where it is found in the program's own (an int), or the number (a float)."""
         found = [sample.calls[call].arguments[argument] for call, argument in self.numbers]
         return [x.position if type(x) is Hole else float(x.number) for x in found]
-
-
-def let_go(calls: Sequence[Instruction]) -> None:
-    """Let ops forget what one half of them kept for the other while both were traced."""
-    for call in calls:
-        forget = getattr(call.op, "forget", None)
-        if forget is not None:
-            forget()
 
 
 class Family:

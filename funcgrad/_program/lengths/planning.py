@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from funcgrad._base.config import settings
-from funcgrad._program.lengths.family import Form, Sample, family_of, known_family_of, let_go
+from funcgrad._program.lengths.family import Form, Sample, family_of, known_family_of
 from funcgrad._program.lengths.masking import Unmaskable
 from funcgrad._program.lengths.running import AtLength, Roomy
 from funcgrad._program.lengths.symbol import (
@@ -175,5 +175,4 @@ def _with_room(form: Form, bounds: Bounds, wanted: Sequence[int], free: Sequence
     whole = Whole(line, found, wanted, donations(calls, wanted, fixed, leaves), len(leaves), once=False)
     given, kept = [leaves[i] for i in whole.given], [leaves[i] for i in whole.kept]
     roomy = Roomy(whole.step, given, kept, len(form.numbers), tuple([most for _, most in bounds]), line)
-    let_go(calls)
     return whole, roomy

@@ -10,10 +10,11 @@ import numpy as np
 from funcgrad._ops.table import Op
 from funcgrad._program.record import array_of
 from funcgrad._program.value import Aval, aval
+from funcgrad._tape.halves import BackwardHalf, ForwardHalf
 from funcgrad._tape.levels import Batched, ForwardDerivative
 from funcgrad._tape.modes import thread
 from funcgrad._tape.variable import Variable
-from funcgrad._tape.vjp import BackwardHalf, ForwardHalf, Pullback
+from funcgrad._tape.vjp import Pullback
 from funcgrad._tensor.placement import device_of
 from funcgrad.utils.flop_counter.kernels import Fused, Given, Kernel, pulled
 from funcgrad.utils.flop_counter.rows import Row, kernels_of
