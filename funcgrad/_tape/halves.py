@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.interpreters.ad import Zero
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from funcgrad._program.trie import Signature, inputs_from, structs_of
@@ -201,12 +203,12 @@ class BackwardHalf:
         return self.forward.halves.setdefault(self.given, self)
 
     def call(self, inputs: Sequence[Any], statics: Sequence[Any]) -> tuple[jax.Array, ...]:
-        """Compute the gradients; a cotangent that is not given is zero."""
+        """Compute the gradients; of a cotangent that is not given no zeros are made, which infinities would spoil."""
         residuals, given_cotangents = self.forward.shared(inputs)
         pull = jax.tree.unflatten(self.forward.tree, residuals)
         cotangents = iter(given_cotangents)
         results = [
-            next(cotangents) if given else jax.numpy.zeros(a.shape, a.dtype.numpy)
+            next(cotangents) if given else Zero(ShapedArray(tuple(a.shape), a.dtype.numpy))
             for a, given in zip(self.forward.signature.avals, self.given, strict=True)
             if a.differentiable
         ]
@@ -233,4 +235,4 @@ def _own(results: Sequence[Any], residuals: Sequence[Any], sources: Sequence[int
 
 def conjugated(arrays: Sequence[Any]) -> Any:
     """Return what torch takes for a derivative by complex numbers where JAX takes its conjugate, or back."""
-    return [jax.numpy.conj(a) if a.dtype.kind == "c" else a for a in arrays]
+    return [jax.numpy.conj(a) if type(a) is not Zero and a.dtype.kind == "c" else a for a in arrays]

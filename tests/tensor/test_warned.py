@@ -212,3 +212,9 @@ def test_what_a_function_is_made_of_is_not_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert torch.sparse.mm(rows, torch.arange(6.0).view(3, 2), "amax").tolist() == [[8.0, 10.0], [6.0, 9.0]]
+
+
+def test_code_that_is_run_in_a_dictionary_of_its_own_is_warned() -> None:
+    with pytest.warns(UserWarning, match="is not a leaf Tensor is being accessed") as told:
+        exec(compile("\n(torch.ones(1, requires_grad=True) * 2).grad", "<cell>", "exec"), {"torch": torch})
+    assert (told[0].filename, told[0].lineno) == ("<cell>", 2)
