@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import spread, wide
-from funcgrad._ops.pooling import adaptive_batched, adaptive_bounds, adaptive_sizes
+from funcgrad._ops.pooling import adaptive_batched, adaptive_bounds, adaptive_sizes, refuse_empty
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -178,6 +178,11 @@ def _sums(input: Array, over: Windows) -> Array:
 
 def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequence[int | None] | int) -> Array:
     whole = adaptive_batched(name, input, count, output_size)
+    if count == 3:
+        refuse_empty(name, input.shape, range(1, input.ndim))
+    else:  # torch knows one dimension as two
+        shape = input.shape if count == 2 else (*input.shape[:-1], 1, input.shape[-1])
+        refuse_empty("adaptive_avg_pool2d", shape, range(len(shape) - 2, len(shape)))
     result = average_to(wide(whole), adaptive_sizes(name, input.shape, count, output_size)).astype(input.dtype)
     return result if whole is input else result[0]
 

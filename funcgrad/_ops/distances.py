@@ -66,7 +66,7 @@ def pairwise_distance(x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, k
     """The p-norm of x1 - x2 + eps along the last dimension. Shape: x1, x2 (*, D), broadcast, result (*)."""
     broadcast_shape(x1.shape, x2.shape)
     apart = to_float(x1 - x2) + eps
-    return vector_size(apart, p, (apart.ndim - 1,), keepdim)
+    return vector_size(apart, p, (apart.ndim - 1,) if apart.ndim else (), keepdim)
 
 
 def _root(total: Array, p: float) -> Array:

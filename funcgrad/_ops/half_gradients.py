@@ -174,7 +174,8 @@ def _prod(r: Rounding, g: Array, y: Array, input: Array, dim: int | None, keepdi
 
 
 def _atan2(r: Rounding, g: Array, y: Array, input: Array, other: Array) -> Gradients:
-    inverse = r(1 / r(r(input * input) + r(other * other)))
+    square = r(r(input * input) + r(other * other))
+    inverse = r(1 / jnp.where(square == 0, np.inf, square))  # the origin has no angle
     return {"input": r(g * other) * inverse, "other": r(g * -input) * inverse}
 
 

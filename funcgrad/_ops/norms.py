@@ -13,7 +13,7 @@ from jax import lax
 
 from funcgrad._base import dtypes, promotion
 from funcgrad._base.cpp_names import scalar_type_name
-from funcgrad._ops.arithmetic import magnitude
+from funcgrad._ops.arithmetic import magnitude, refuse_truth_values
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import scalar_name, wide
 from funcgrad._ops.dims import dim_of, dims_of
@@ -254,7 +254,12 @@ def nuclear_norm(input: Array, dim: Dims | None = None, keepdim: bool = False) -
 @op(grad="DistBackward0", promote="common")
 def dist(input: Array, other: Array, p: float = 2) -> Array:
     """The p-norm of input - other, 0 with gradient 0 where they are equal. Shape: result ()."""
+    refuse_truth_values([x.dtype == bool for x in (input, other)])
     difference = lax.sub(*broadcast(input, other))
+    if not dtypes.of_numpy(difference.dtype).is_differentiable:
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {scalar_name(difference)} instead."
+        )
     return vector_norm_of(wide(difference), p, dims_of(difference, None), False).astype(real_like(difference))
 
 

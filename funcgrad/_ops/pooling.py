@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -314,6 +314,7 @@ def _adaptive_max_pool(
     name: str, count: int, input: Array, output_size: Sequence[int | None] | int, return_indices: bool
 ) -> Array | tuple[Array, Array]:
     whole = adaptive_batched(name, input, count, output_size)
+    refuse_empty(name, input.shape, range(1, input.ndim))
     sizes = whole.shape[2:]
     wanted = adaptive_sizes(name, input.shape, count, output_size)
     if 0 in (*whole.shape, *wanted):
@@ -341,6 +342,16 @@ def adaptive_batched(name: str, input: Array, count: int, output_size: Sequence[
     if count > 1 and input.ndim <= count and not isinstance(output_size, int):
         raise ValueError(f"Input dimension should be at least {count + 1}")
     return batched(name, input, count)
+
+
+def refuse_empty(name: str, shape: Dims, places: Iterable[int]) -> None:
+    """Raise RuntimeError where one of these dimensions has length 0: there is nothing in any window."""
+    for place in places:
+        if shape[place] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(shape)} with dimension {place} being empty"
+            )
 
 
 def adaptive_sizes(name: str, shape: Dims, count: int, output_size: Sequence[int | None] | int) -> Dims:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -122,7 +123,7 @@ def mvlgamma(input: Array, p: int) -> Array:
         raise RuntimeError("p has to be greater than or equal to 1")
     constant = p * (p - 1) / 4 * math.log(math.pi)
     halves = np.arange(p, dtype=input.dtype) / 2
-    return jnp.sum(lax.lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)
+    return jnp.sum(_lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)
 
 
 @op(grad="IgammaBackward0", promote="common", names="igamma .igamma .igamma_ special.gammainc")
@@ -226,8 +227,20 @@ def special_ndtr(input: Array) -> Array:
 
 @op(grad="SpecialNdtriBackward0", promote="float", names="special.ndtri")
 def special_ndtri(input: Array) -> Array:
-    """The inverse of ndtr."""
-    return special.ndtri(input)
+    """The inverse of ndtr. The gradient is infinite at 0 and 1."""
+    return _normal_quantile(input)
+
+
+@jax.custom_jvp
+def _normal_quantile(share: Array) -> Array:
+    return special.ndtri(share)
+
+
+@_normal_quantile.defjvp
+def _normal_quantile_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """By sqrt(2 pi) exp(y^2 / 2)."""
+    quantile = _normal_quantile(primals[0])
+    return quantile, math.sqrt(2 * math.pi) * jnp.exp(jnp.square(quantile) / 2) * tangents[0]
 
 
 @op(grad="SpecialLogNdtrBackward0", promote="float", names="special.log_ndtr")
@@ -301,11 +314,24 @@ def special_xlog1py(input: Operand, other: Operand) -> Array:
     return _product_with(lax.log1p, 0, *broadcast(input, other))
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def _product_with(logarithm: Callable[[Array], Array], one: int, input: Array, other: Array) -> Array:
-    """x log(y), where `one` is the y whose logarithm is 0; the derivative by x is log(y) also at x = 0."""
+    """x log(y), where `one` is the y whose logarithm is 0."""
     vanishes = (input == 0) & ((other <= one - 1) | (other == np.inf))
     product = input * logarithm(jnp.where(vanishes, one, other))
     return jnp.where(jnp.isnan(other), other, jnp.where(vanishes, 0, product))
+
+
+@_product_with.defjvp
+def _product_with_jvp(
+    logarithm: Callable[[Array], Array], one: int, primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """By x it is log(y) also at x = 0, unless y has none; by y it is x / y, undefined where both are 0."""
+    (input, other), (by_input, by_other) = primals, tangents
+    has_none = (input == 0) & (other <= one - 1)
+    slope = jnp.where(has_none, 0, logarithm(jnp.where(has_none, one, other)))
+    tangent = slope * by_input + input / (other + (1 - one)) * by_other
+    return _product_with(logarithm, one, input, other), tangent
 
 
 _SMALLEST_SHARE = 2.0**-53  # of a sum of doubles that a term still changes

@@ -97,7 +97,8 @@ def windows(
     if min(counts) < 1:
         if name == "max_pool1d":
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {counts[0]}")
-        given, made = ("x".join(map(str, (input.shape[-count - 1], *these))) for these in (sizes, counts))
+        flat = (1,) * (count == 1)  # torch knows one dimension as two
+        given, made = ("x".join(map(str, (input.shape[-count - 1], *flat, *these))) for these in (sizes, counts))
         raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return Windows(sizes, kernels, steps, pads, gaps, tuple(counts))
 

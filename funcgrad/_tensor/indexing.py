@@ -321,8 +321,10 @@ def _end_on_host(part: Tensor, variable: Variable, dim: int, start: int, step: i
 
 
 def _fits_mask(part: Tensor, selector: tuple[int, Tensor], source: Tensor) -> bool:
-    """Tell whether x[mask] = source needs no look at the mask: the source does not count the selected places."""
+    """Tell whether x[mask] = source needs no look at the mask: the source fits, and does not count the places."""
     dim, mask = selector
     check_mask(part, dim, mask)
     after = part.ndim - dim - mask.ndim
-    return mask.dtype is dtypes.bool_ and (source.ndim <= after or source.shape.numel() == 1)
+    if mask.dtype is not dtypes.bool_ or (source.ndim > after and source.shape.numel() > 1):
+        return False
+    return all(n in (1, wanted) for n, wanted in zip(reversed(source.shape), reversed(part.shape), strict=False))
