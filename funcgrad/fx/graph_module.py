@@ -66,7 +66,9 @@ class GraphModule(Module):
         scope = {**written.globals, "torch": TORCH}
         source = "\n".join(line for line in written.src.split("\n") if not line.startswith("torch.fx."))
         exec(compile("from __future__ import annotations\n" + source, name, "exec"), scope)
-        type(self).forward = scope["forward"]
+        forward = scope["forward"]
+        forward.__annotations__ = _types(self._graph)  # the types themselves; the source may name what has no global
+        type(self).forward = forward
         return written
 
     # Submodules
@@ -140,6 +142,12 @@ def _made_again(name: str, kept: dict[str, Any], graph: Graph) -> GraphModule:
     module.__dict__.update({key: value for key, value in kept.items() if key not in ("_graph", "_code")})
     module.graph = graph
     return module
+
+
+def _types(graph: Graph) -> dict[str, Any]:
+    """Return the annotations of the function that is written: its parameters' types, and that of what it returns."""
+    typed = [node for node in graph.nodes if node.op in ("placeholder", "output") and node.type is not None]
+    return {"return" if node.op == "output" else str(node.target).lstrip("*"): node.type for node in typed}
 
 
 def _take_over(module: Module, root: Any, target: str) -> None:

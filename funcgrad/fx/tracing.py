@@ -185,7 +185,7 @@ def _without_stars(function: Any) -> Any:
 
 def _annotation(function: Any, name: str) -> Any:
     found = getattr(function, "__annotations__", {}).get(name)
-    if type(found) is str and function.__module__.startswith("funcgrad."):  # text only because our files say so
+    if type(found) is str and str(function.__module__).startswith("funcgrad."):  # text only because our files say so
         found = function.__globals__.get(found, found)
     return None if found in ("Any", Any) else found
 

@@ -46,6 +46,18 @@ def test_a_traced_module_computes_the_same(name: str, way: str) -> None:
         assert torch.equal(found, expected) if isinstance(expected, torch.Tensor) else found == expected
 
 
+def test_a_traced_module_with_types_can_be_traced_again() -> None:
+    def added(x: Any, y: Any) -> Any:
+        return x + y
+
+    added.__annotations__ = {"x": torch.Tensor, "y": "Name", "return": torch.Tensor}
+    traced = fx.symbolic_trace(added)
+    again = fx.symbolic_trace(traced)
+    assert traced.forward.__annotations__["x"] is torch.Tensor
+    assert [node.type for node in again.graph.nodes] == [node.type for node in traced.graph.nodes]
+    assert again.code == traced.code
+
+
 def test_a_traced_module_has_the_modules_parameters_themselves() -> None:
     module, _ = modules(torch)["Shifted"]
     traced = fx.symbolic_trace(module)
