@@ -26,7 +26,7 @@ from funcgrad._tensor.interop import to_host
 from funcgrad._tensor.moving import moved
 from funcgrad._tensor.near import call_near
 from funcgrad._tensor.placement import is_on
-from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, method
+from funcgrad._tensor.registry import FUNCTIONS, METHODS, both, function, method
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_discarded
 
@@ -305,4 +305,10 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     return other.detach() if assign else copy_(self.detach(), other)
 
 
-FUNCTIONS["detach"], FUNCTIONS["detach_"] = Tensor.detach, Tensor.detach_
+@function()
+def detach(input: Tensor) -> Tensor:
+    """Return the same numbers without their history; what is written to one is seen by the other."""
+    return input.detach()
+
+
+FUNCTIONS["detach_"] = Tensor.detach_

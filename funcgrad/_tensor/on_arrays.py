@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import jax
 
 from funcgrad._tensor.interop import from_jax, to_jax
+from funcgrad._tensor.registry import asks_late
 from funcgrad._tensor.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +25,7 @@ def on_arrays(function: F) -> F:
                 return function(*args, **kwargs)
         given = (*args, *kwargs.values())
         if not any(isinstance(x, jax.Array) for x in given) or any(isinstance(x, Tensor) for x in given):
-            return function(*args, **kwargs)
+            return (either if asks_late(given) else function)(*args, **kwargs)
         return _array(function(*map(_tensor, args), **{name: _tensor(x) for name, x in kwargs.items()}))
 
     return either  # type: ignore[return-value]  # it has the signature of the function

@@ -19,7 +19,7 @@ from funcgrad._tensor.indexing import put_at
 from funcgrad._tensor.interop import from_host, host_numbers, to_host
 from funcgrad._tensor.on_arrays import on_arrays
 from funcgrad._tensor.refused_numbers import check_choice, require
-from funcgrad._tensor.registry import both, function, method
+from funcgrad._tensor.registry import asks_late, both, function, method
 from funcgrad._tensor.selections import places_where
 from funcgrad._tensor.tensor import Tensor
 from funcgrad._tensor.warned import warn_of_bytes, warn_of_few_observations, warn_of_old_name
@@ -85,6 +85,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     """Return `input` where the condition holds, else `other`; without them, the places where it holds."""
     choices = [x for x in (input, other) if x is not None]
     if choices and not (_is_array(condition) and len(choices) == 2 and all(map(_is_number, choices))):
+        if asks_late((condition, *choices)):
+            return where(condition, *choices)
         raise refused_forms("where", [("", x) for x in (condition, *choices)])
     require_tensor(condition, "where(): argument 'condition' (position 1)")
     if input is None and other is None:

@@ -364,9 +364,9 @@ def are_overriding_late(given: Mapping[str, Any]) -> bool:
     return not _armed and bool(overriding_arguments(given.values()))
 
 
-def _armed_late(given: Mapping[str, Any]) -> bool:
-    """Arm where such a function failed, and tell whether it did."""
-    is_late = are_overriding_late(given)
+def _armed_late(given: tuple[Any, ...]) -> bool:
+    """Arm where a function failed on these arguments because of such an object, and tell whether it did."""
+    is_late = not _armed and bool(overriding_arguments(given))
     if is_late:
         arm()
     return is_late

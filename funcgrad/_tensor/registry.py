@@ -13,7 +13,12 @@ from funcgrad._tensor.called import count_tensor, forget_places
 METHODS: dict[str, Any] = {}
 FUNCTIONS: dict[str, Any] = {}  # "where", "nn.functional.one_hot"
 # `overriding` enters here what says of arguments on which a function failed whether it is to be called again.
-again: list[Callable[[dict[str, Any]], bool]] = []
+again: list[Callable[[tuple[Any, ...]], bool]] = []
+
+
+def asks_late(given: tuple[Any, ...]) -> bool:
+    """Tell whether a function can do nothing with the first object of a class that overrides functions; now it asks."""
+    return any(wants(given) for wants in again)
 
 
 def method(*names: str) -> Callable[[Any], Any]:
@@ -65,15 +70,16 @@ def _explained(entered: Any, is_method: bool) -> Any:
         try:
             return entered(*args, **kwargs)
         except TypeError as error:
+            if asks_late((*args, *kwargs.values())):
+                return explained(*args, **kwargs)
             forget_places(error, kwargs)
             if is_method:
                 count_tensor(error, entered.__name__)
             raise
         except AttributeError as error:
-            given = inspect.signature(entered).bind(*args, **kwargs).arguments
-            if any(wants(given) for wants in again):
+            if asks_late((*args, *kwargs.values())):
                 return explained(*args, **kwargs)
-            _refuse(entered, given, error.obj)
+            _refuse(entered, inspect.signature(entered).bind(*args, **kwargs).arguments, error.obj)
             raise
 
     return explained

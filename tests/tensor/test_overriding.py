@@ -256,6 +256,27 @@ def test_the_first_object_of_a_foreign_class_is_asked_too() -> None:
     assert done.stdout == "('clamp', 1, {'max': 2}) ('cat', 2, None)\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "clone(own)", "detach(own)", "zeros_like(own)", "full_like(own, 2)", "where(torch.ones(1) > 0, own, 1)",
+        "equal(own, own)", "atleast_1d(own)", "chunk(own, 2)",
+    ],
+)  # fmt: skip
+def test_the_first_object_of_a_foreign_class_is_asked_by_hand_written_functions(call: str) -> None:
+    script = (
+        "import funcgrad as torch\n"
+        "class Own:\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "        return func.__name__\n"
+        "own = Own()\n"
+        f"print(torch.{call})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == call.split("(")[0] + "\n"
+
+
 @pytest.mark.parametrize("name", ["is_complex", "is_floating_point", "numel", "is_nonzero", "get_device"])
 def test_the_first_object_of_a_foreign_class_is_asked_by_what_asks_for_facts(name: str) -> None:
     script = (
