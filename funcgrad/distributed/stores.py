@@ -191,24 +191,34 @@ class FileStore(_Served):
         if world_size == 1:
             self._is_of_one, self._shelf = True, self._files.setdefault(self.path, Shelf())
             return
-        try:
-            with open(self.path, "x") as file:
-                file.write(f"{self._serve('localhost', 0)}\n")
-            weakref.finalize(self, _remove, self.path)
-        except FileExistsError:
+        if not self._serves_first():
             self._reach("localhost", self._port_there())
 
+    def _serves_first(self) -> bool:
+        """Serve, and write where, if the file is empty or not there; who makes it removes it. One at a time looks."""
+        file, looking = Path(self.path), Path(f"{self.path}.looking")
+        try:
+            looking.touch(exist_ok=False)
+        except FileExistsError:
+            return False  # who looks now finds a port there, or writes one
+        try:
+            is_there = file.exists()
+            if is_there and file.stat().st_size:
+                return False
+            file.write_text(f"{self._serve('localhost', 0)}\n")
+        finally:
+            looking.unlink()
+        if not is_there:
+            weakref.finalize(self, file.unlink, missing_ok=True)
+        return True
+
     def _port_there(self) -> int:
-        end = time.monotonic() + self.timeout.total_seconds()
-        while not (told := Path(self.path).read_text()).endswith("\n"):
+        file, end = Path(self.path), time.monotonic() + self.timeout.total_seconds()
+        while not (told := file.read_text() if file.exists() else "").endswith("\n"):
             if time.monotonic() > end:
                 raise DistStoreError(f"{self.path} does not tell where a store is: it is from something else")
             time.sleep(_AGAIN)
         return int(told)
-
-
-def _remove(path: str) -> None:
-    Path(path).unlink(missing_ok=True)
 
 
 class HashStore(Store):

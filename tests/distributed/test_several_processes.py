@@ -53,6 +53,21 @@ def listed(tensors: Any) -> list[Any]:
     return [tensor.tolist() for tensor in tensors]
 
 
+def test_a_file_that_is_there_and_empty_becomes_a_store_and_stays(tmp_path: Path) -> None:
+    path, kept, found = tmp_path / "store", [], []
+    path.touch()
+
+    def work(rank: int) -> None:
+        store = dist.FileStore(str(path), 2)
+        kept.append(store)  # what the first of them serves must outlive the other
+        store.set(str(rank), str(rank))
+        found.append(store.get(str(1 - rank)))
+
+    multiprocessing.spawn(work, nprocs=2)
+    assert sorted(found) == [b"0", b"1"]
+    assert [other.name for other in tmp_path.iterdir()] == ["store"]
+
+
 def test_reductions() -> None:
     def work(rank: int) -> list[Any]:
         results = []
