@@ -44,3 +44,4 @@ _LinAlgError = LinAlgError
 _TensorMeta = type(Tensor)
 _disabled_torch_function_impl = disabled
 _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _get_tracing_state = _is_tracing = _never
+_mps_is_available = _mps_is_in_bad_fork = _mps_is_on_macos_or_newer = _never

@@ -171,12 +171,13 @@ class Whole(torch.Tensor):
     @staticmethod
     def __tensor_unflatten__(inner, meta, size, stride): return Whole(0)
 print(is_traceable_wrapper_subclass(Whole(2)), is_traceable_wrapper_subclass(x))
+print(torch._C._mps_is_available(), torch._C._mps_is_in_bad_fork(), torch._C._mps_is_on_macos_or_newer(13, 0))
 try: _get_device_module("toaster")
 except RuntimeError as error: print(error)
 """
     assert output_of(tmp_path, source) == [
         "True False None None", "None None", "TracingContext.get() must be called within an ongoing trace.",
-        "True None True", "True", "False 0", "1", "True False",
+        "True None True", "True", "False 0", "1", "True False", "False False False",
         "Device 'toaster' does not have a corresponding module registered as 'torch.toaster'.",
     ]  # fmt: skip
 
