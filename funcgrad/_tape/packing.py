@@ -17,6 +17,11 @@ class Hooks(NamedTuple):
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
 
+    def packed(self, saved: tuple[Any, ...]) -> Packed:
+        """Return what a node holds instead of what it saved while the hooks are in force."""
+        with no_grad():
+            return Packed(each(saved, lambda variable: _Kept(self, variable)))
+
 
 class Packed:
     """What a node holds instead of what it saved (Variables in tuples, nested or not), some of it in another form."""
@@ -28,14 +33,12 @@ class Packed:
 
     def tensors(self, cotangents: Sequence[Variable | None], history: bool) -> tuple[Any, ...]:
         """Return what the node had saved, each with the history that it had."""
-        return _each(self.kept, lambda one: one.unpacked() if type(one) is _Kept else one)
+        return each(self.kept, lambda kept: kept.unpacked(), _Kept)
 
 
-def packed(saved: tuple[Any, ...]) -> Packed:
-    """Return what a node holds instead of what it saved while hooks are in force."""
-    hooks: Hooks = thread.saved_hooks[-1]
-    with no_grad():
-        return Packed(_each(saved, lambda variable: _Kept(hooks, variable)))
+def packed(saved: tuple[Any, ...]) -> Any:
+    """Return what a node holds instead of what it saved while something changes the form of that."""
+    return thread.saved_hooks[-1].packed(saved)
 
 
 class SavedTensor:
@@ -122,8 +125,6 @@ class _Kept:
         return Variable(value, self.node, self.index)
 
 
-def _each(saved: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Change the tensors in (nested) tuples; numbers and Nones stay."""
-    return tuple([
-        _each(x, change) if type(x) is tuple else change(x) if type(x) in (Variable, _Kept) else x for x in saved
-    ])  # fmt: skip
+def each(saved: tuple[Any, ...], change: Callable[[Any], Any], kind: type = Variable) -> tuple[Any, ...]:
+    """Change what is of this kind in (nested) tuples; numbers and Nones stay."""
+    return tuple([each(x, change, kind) if type(x) is tuple else change(x) if type(x) is kind else x for x in saved])

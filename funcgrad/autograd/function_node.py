@@ -74,8 +74,6 @@ class FunctionCtx:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward, which finds them in `saved_tensors`; freed with the graph."""
         self._saved = tuple(_Saved(t, t._current()) if isinstance(t, Tensor) else t for t in tensors)
-        if thread.saved_hooks and tensors:
-            self._saved = packed(tuple(variables_of(tensors)))
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
@@ -86,7 +84,7 @@ class FunctionCtx:
         """What `save_for_backward` kept, in that order; RuntimeError once the graph is freed."""
         if self._freed:
             raise RuntimeError(SECOND_TIME)
-        if type(self._saved) is Packed:
+        if type(self._saved) is not tuple:
             return tuple(Tensor._of(v) if isinstance(v, Variable) else v for v in self._saved.tensors((), True))
         return tuple(saved.read(self._node()) if type(saved) is _Saved else saved for saved in self._saved)
 
@@ -175,20 +173,29 @@ class FunctionNode(Node):
         self.saved = self.ctx._saved_for_forward or self.saved
 
     def give_history(self, places: dict[int, int]) -> None:
-        """Let the results among what was saved (id -> place) have their history: second derivatives go through it."""
-        if type(self.saved) is Packed:
-            return
+        """Let the results among what was saved (id -> place) have their history: second derivatives go through it.
+
+        All is kept in another form where something asks for that.
+        """
         self.saved = tuple(
             _Saved(None, Variable(saved.variable.value), places[id(saved.tensor)])
             if type(saved) is _Saved and id(saved.tensor) in places
             else saved
             for saved in self.saved
         )
+        if thread.saved_hooks and self.saved:
+            self.saved = packed(tuple(self._with_history(saved) for saved in self.saved))
+
+    def _with_history(self, saved: Any) -> Any:
+        is_result = type(saved) is _Saved and saved.result is not None
+        if is_result:
+            return Variable(saved.variable.value, self, saved.result)
+        return saved.variable if type(saved) is _Saved else saved
 
     def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., Any]) -> Sequence[Any]:
         """Call the Function's backward, recording history only where the pass keeps it."""
         if type(self.saved) is Remade:
-            self.saved = self.saved.tensors(cotangents, apply.keeps_history)  # type: ignore[attr-defined]  # both ways
+            self.saved.prepare(cotangents)
         given: list[Any] = [self._given(i, c) for i, c in enumerate(cotangents)]
         for place in self.others:
             given.insert(place, None)

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from funcgrad._base.devices import device as Device
 from funcgrad._base.rooms import imported
+from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
-from funcgrad._program.value import LiftedValue
+from funcgrad._program.value import Aval, LiftedValue
 from funcgrad._tape.apply import apply
-from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad
-from funcgrad._tape.nodes import now
-from funcgrad._tape.recompute import Block, CheckpointError
+from funcgrad._tape.modes import enable_grad, is_grad_enabled, no_grad, thread
+from funcgrad._tape.packing import packed
+from funcgrad._tape.recompute import Block, CheckpointError, GraphExecGroup
 from funcgrad._tape.variable import Variable
 from funcgrad._tensor import autocasting
 from funcgrad._tensor.aliases import in_order
+from funcgrad._tensor.placement import device_of
 from funcgrad._tensor.pytree import leaves_of, with_leaves
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.autograd.backwards import backward
+from funcgrad.autograd.function import Function
 from funcgrad.random import generator
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
-    "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
-    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
-    "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError",
+    "CheckpointFunction",
+    "CheckpointPolicy",
+    "GraphExecGroup",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+    "set_device_states",
 ]  # fmt: skip
 
 _CHECKS = ["default", "none"]
@@ -49,7 +65,8 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn where no input requires gradients: those of a checkpoint would be None."""
-    _any_requires_grad(tuple(inputs))
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
@@ -98,14 +115,31 @@ def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_ent
     return imported("funcgrad.dispatching.selective").contexts(policy_fn_or_list)
 
 
-def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
-    """Accepted: the second run is a part of the program, from which XLA leaves out what nobody reads."""
-    return nullcontext()
+class _Settings:
+    """What blocks say for all checkpoints in them; None: each says it for itself."""
+
+    early_stop: bool | None = None
+    debug: bool | None = None
 
 
-def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
-    """Accepted: a function that does something else the second time is always told of."""
-    return nullcontext()
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Say for all checkpoints within the block whether their second run ends where all is there that backward needs."""
+    before, _Settings.early_stop = _Settings.early_stop, enable
+    try:
+        yield
+    finally:
+        _Settings.early_stop = before
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Say for all checkpoints within the block whether errors list what was called; None: each says it for itself."""
+    before, _Settings.debug = _Settings.debug, enabled
+    try:
+        yield
+    finally:
+        _Settings.debug = before
 
 
 def checkpoint(
@@ -116,8 +150,11 @@ def checkpoint(
     """Return function(*args, **kwargs); backward runs it again instead of keeping what it computed.
 
     preserve_rng_state: the second run draws the same random numbers. context_fn: returns contexts for the two runs.
-    use_reentrant=True: nothing is differentiated unless one of `args` requires grad. Within a function that `func`
-    transforms all is kept. Raises CheckpointError, in backward, where the function does not do the same again.
+    early_stop: the second run ends where all is there that backward needs. determinism_check: "default" compares
+    shapes, dtypes and devices of what the two runs save, "none" does not. debug: errors list what was called.
+    use_reentrant=True: the function is one node of the graph, CheckpointFunctionBackward, whose gradients arrive at the
+    tensors in `args` alone; `autograd.grad` and `backward(inputs=...)` raise RuntimeError. Within a function that
+    `func` transforms all is kept. Raises CheckpointError, in backward, where the function does not do the same again.
     """
     if use_reentrant is None:
         warnings.warn(
@@ -129,21 +166,30 @@ def checkpoint(
     if use_reentrant:
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-        if context_fn is not noop_context_fn or debug:
+        if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-    elif debug and context_fn is not noop_context_fn:
-        raise ValueError("debug=True is incompatible with non-default context_fn")
-    elif determinism_check not in _CHECKS:
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    log = None
+    if debug if _Settings.debug is None else _Settings.debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        log = imported("funcgrad.dispatching.two_runs").TwoRuns()
+        context_fn = log.contexts
+    if determinism_check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {_CHECKS}, but got {determinism_check}")
     forward, again = context_fn()
-    is_transformed = _is_transformed((args, kwargs))
-    if not is_grad_enabled() or (use_reentrant and not is_transformed and not _any_requires_grad(args)):
-        with forward, no_grad():
-            return function(*args, **kwargs)
-    call = _Call(function, (args, kwargs), again, preserve_rng_state)
-    since = now()
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+    call = _Call(
+        function, leaves_of((args, kwargs)), partial(with_leaves, _without_tensors((args, kwargs))), again,
+        preserve_rng_state=preserve_rng_state, holds_tensors=True,
+    )  # fmt: skip
+    block = Block(
+        call.run, stops_early=early_stop if _Settings.early_stop is None else _Settings.early_stop,
+        facts=_facts if determinism_check == "default" else None, explain=None if log is None else log.explain,
+    )  # fmt: skip
     results: Any = _NOTHING
-    with forward, call.autocast.noting():
+    with forward, call.autocast.noting(), _saving_in(block):
         results = function(*args, **kwargs)
     if results is _NOTHING:
         raise RuntimeError(
@@ -151,18 +197,69 @@ def checkpoint(
             "the checkpointed forward. This is not supported because checkpoint cannot return a value for a failed "
             "forward."
         )
-    if not is_transformed and not _is_transformed(results):
-        Block(call.run).forget(_variables(results), since)
+    block.close(lets_go=not (_is_transformed((args, kwargs)) or _is_transformed(results)))
     return results
 
 
-class CheckpointFunction:
-    """`checkpoint(function, *args, use_reentrant=True)` by the name under which some scripts apply it."""
+@contextmanager
+def _saving_in(block: Block) -> Iterator[None]:
+    thread.saved_hooks.append(block)
+    try:
+        yield
+    finally:
+        thread.saved_hooks.remove(block)
+
+
+def _facts(aval: Aval) -> dict[str, Any]:
+    return {"shape": aval.shape, "dtype": aval.dtype, "device": device_of(aval.placement)}
+
+
+class CheckpointFunction(Function):
+    """What `checkpoint(function, *args, use_reentrant=True)` applies: a node that runs the function again."""
 
     @staticmethod
-    def apply(run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Return run_function(*args), which backward runs again; with the same random numbers, or others."""
-        return checkpoint(run_function, *args, use_reentrant=True, preserve_rng_state=preserve_rng_state)
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Return run_function(*args), of which no history is kept."""
+        check_backward_validity(args)
+        ctx.call = _Call(
+            run_function, [*args], lambda parts: (tuple(parts), {}), nullcontext(),
+            preserve_rng_state=preserve_rng_state, holds_tensors=False,
+        )  # fmt: skip
+        ctx.save_for_backward(*(arg for arg in args if isinstance(arg, Tensor)))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function again on its inputs, now with history, and go back through that.
+
+        RuntimeError: the pass is that of `autograd.grad` or has `inputs`; no result requires gradients.
+        """
+        if not _is_for_all_leaves(thread.running):
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
+        given = [grad._current() for grad in grads if isinstance(grad, Tensor)]
+        inputs = [tensor._current() for tensor in ctx.saved_tensors]
+        results, args = ctx.call.results(given, inputs)
+        outputs = results if isinstance(results, (tuple, list)) else (results,)
+        paired = [(x, grad) for x, grad in zip(outputs, grads, strict=False) if isinstance(x, Tensor)]
+        wanted = [pair for pair in paired if pair[0].requires_grad]
+        if not wanted:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([x for x, _ in wanted], [grad for _, grad in wanted])
+        return (None, None, *(arg.grad if isinstance(arg, Tensor) and arg.requires_grad else None for arg in args))
+
+
+def _is_for_all_leaves(running: Any) -> bool:
+    """Tell whether a backward pass, and those within which it runs, were asked for no certain gradients."""
+    while running is not None:
+        if running.targets is not None:
+            return False
+        running = running.outer
+    return True
 
 
 def checkpoint_sequential(
@@ -205,51 +302,61 @@ def _in_turn(layers: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:
 
 
 class _Call:
-    """A call that can be made again: its arguments as they were, and what else decided its numbers."""
+    """A call that can be made again: its arguments as they were, and what else decided its numbers.
 
-    def __init__(self, function: Callable[..., Any], given: Any, context: Any, preserve_rng_state: bool) -> None:
-        self.function, self.context = function, context
-        leaves = leaves_of(given)
-        self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        self.variables = [leaves[i]._current() for i in self.places]
-        self.given = with_leaves(given, [None if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    parts: the arguments, of which `arguments` makes (args, kwargs); tensors among them are put in anew. holds_tensors:
+    whether they are kept here, in the form in which what is around the call wants them.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], parts: list[Any], arguments: Callable[[list[Any]], Any], context: Any, *,
+        preserve_rng_state: bool, holds_tensors: bool,
+    ) -> None:  # fmt: skip
+        self.function, self.arguments, self.context = function, arguments, context
+        self.places = [i for i, part in enumerate(parts) if isinstance(part, Tensor)]
+        variables = tuple([parts[i]._current() for i in self.places])
+        self.parts = [None if isinstance(part, Tensor) else part for part in parts]
         self.random = generator.snapshot() if preserve_rng_state else None
-        self.autocast = autocasting.Snapshot(self.variables)
+        self.autocast = autocasting.Snapshot(variables)
+        self.leaves = [variable if variable in self.autocast.leaves else None for variable in variables]
+        self.saved: Any = ()
+        if holds_tensors:
+            self.saved = packed(variables) if thread.saved_hooks and variables else variables
 
-    def run(self, cotangents: list[Variable], history: bool) -> tuple[list[Variable], int]:
-        """Make the call again: on the tensors with their history, or on new ones that wait for the cotangents."""
+    def run(self, cotangents: list[Variable]) -> None:
+        """Make the call again, on tensors that wait for the cotangents."""
+        saved = self.saved
+        variables = saved if type(saved) is tuple else saved.tensors(cotangents, False)
+        self.results(cotangents, variables)
+
+    def results(self, cotangents: list[Variable], variables: Sequence[Variable]) -> tuple[Any, tuple[Any, ...]]:
+        """Return what the call gives on these tensors once the cotangents are there, and its positional arguments."""
         with ExitStack() as stack:
             stack.enter_context(enable_grad())
             stack.enter_context(self.autocast.again())
             stack.enter_context(self.context)
             if self.random is not None:
                 stack.enter_context(generator.as_in(self.random))
-            inputs = self.variables if history else _after(cotangents, self.variables)
-            leaves = leaves_of(self.given)
-            for place, given, variable in zip(self.places, self.variables, inputs, strict=True):
-                leaves[place] = Tensor._of(variable)
-                self.autocast.cast_alike(given, variable)
-            args, kwargs = with_leaves(self.given, leaves)
-            since = now()
-            return _variables(self.function(*args, **kwargs)), since
+            parts = [*self.parts]
+            inputs = _after(cotangents, variables)
+            for place, given, tensor in zip(self.places, self.leaves, inputs, strict=True):
+                parts[place] = tensor
+                if given is not None:
+                    self.autocast.cast_alike(given, tensor._current())
+            args, kwargs = self.arguments(parts)
+            return self.function(*args, **kwargs), args
 
 
-def _after(cotangents: list[Variable], variables: list[Variable]) -> list[Variable]:
-    """Return the same values, with a history of their own, once the cotangents are there."""
-    if not variables or not cotangents:
-        return [variable.detached() for variable in variables]
-    leaves = [Tensor._leaf(v, v.requires_grad)._current() for v in variables]
-    held = apply(TABLE["held_back"], [*leaves, cotangents[0].detached()])
-    made = [in_order(h, v.aval.order) for h, v in zip(held, variables, strict=True)]
-    return [m if v.requires_grad else m.detached() for m, v in zip(made, variables, strict=True)]
+def _without_tensors(tree: Any) -> Any:
+    return with_leaves(tree, [None if isinstance(leaf, Tensor) else leaf for leaf in leaves_of(tree)])
 
 
-def _variables(results: Any) -> list[Variable]:
-    return [leaf._current() for leaf in leaves_of(results) if isinstance(leaf, Tensor)]
-
-
-def _any_requires_grad(args: Any) -> bool:
-    if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves_of(args)):
-        return True
-    warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
-    return False
+def _after(cotangents: list[Variable], variables: Sequence[Variable]) -> list[Tensor]:
+    """Return the same values, as leaves, once the cotangents are there."""
+    if not variables:
+        return []
+    values = [variable.detached() for variable in variables]
+    if cotangents:
+        held = apply(TABLE["held_back"], [*values, cotangents[0].detached()])
+        values = [in_order(h, v.aval.order).detached() for h, v in zip(held, variables, strict=True)]
+    return [Tensor._leaf(value, v.requires_grad) for value, v in zip(values, variables, strict=True)]

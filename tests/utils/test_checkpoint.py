@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -278,3 +278,149 @@ def test_options_that_torch_refuses_are_refused() -> None:
     given: Any = [x]
     with pytest.raises(RuntimeError, match="Got Unsupported input type: list"):
         detach_variable(given)
+
+
+def fickle(*functions: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    turns = iter(functions)
+    return lambda x: next(turns)(x)
+
+
+def ones() -> torch.Tensor:
+    return torch.ones(2, requires_grad=True)
+
+
+@pytest.mark.parametrize(("stops", "ends"), [(True, 1), (False, 2)])
+def test_the_second_run_ends_where_all_is_there(stops: bool, ends: int) -> None:
+    ended: list[str] = []
+
+    def told(x: torch.Tensor) -> torch.Tensor:
+        y = (x * 2).sin() + 1
+        ended.append("end")
+        return y
+
+    checkpoint(told, ones(), use_reentrant=False, early_stop=stops).sum().backward()
+    with torch.utils.checkpoint.set_checkpoint_early_stop(stops):
+        result = checkpoint(told, ones(), use_reentrant=False, early_stop=not stops)
+    result.sum().backward()
+    assert len(ended) == 2 * ends
+
+
+def test_a_block_runs_again_once_for_each_backward_pass() -> None:
+    runs: list[int] = []
+
+    def two(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        runs.append(0)
+        return x.exp(), x.sin()
+
+    a, b = checkpoint(two, ones(), use_reentrant=False)
+    a.sum().backward(retain_graph=True)
+    b.sum().backward()
+    assert len(runs) == 3
+    a, b = checkpoint(two, ones(), use_reentrant=False)
+    with torch.utils.checkpoint.GraphExecGroup():
+        a.sum().backward(retain_graph=True)
+        b.sum().backward()
+        assert len(runs) == 5
+        with pytest.raises(RuntimeError, match=r"^GraphExecGroup contexts cannot be nested"):
+            torch.utils.checkpoint.GraphExecGroup().__enter__()
+
+
+def test_what_is_taken_twice_is_told_of() -> None:
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x.exp())
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            (_,), (y,) = ctx.saved_tensors, ctx.saved_tensors
+            return gradient * y
+
+    with pytest.raises(CheckpointError, match=r"unpacked once\. If you are calling ctx\.saved_tensors in backward"):
+        checkpoint(Exp.apply, ones(), use_reentrant=False).sum().backward()
+
+
+def test_what_a_function_saves_of_its_results_has_their_history() -> None:
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            (y,) = ctx.saved_tensors
+            return gradient * y
+
+    x = torch.zeros(2, requires_grad=True)
+    (once,) = torch.autograd.grad(checkpoint(Exp.apply, x, use_reentrant=False).sum(), x, create_graph=True)
+    (twice,) = torch.autograd.grad(once.sum(), x)
+    assert twice.tolist() == [1.0, 1.0]
+
+
+def test_the_numbers_of_saved_tensors_are_told() -> None:
+    function = fickle(lambda x: x.sin().cos(), torch.sin)
+    with pytest.raises(CheckpointError) as told:
+        checkpoint(function, ones(), use_reentrant=False).sum().backward()
+    assert str(told.value).startswith(
+        "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+        "recomputation.\nNumber of tensors saved during forward: 2\n"
+        "Number of tensors saved during recomputation: 1.\n\nTip: To see a more detailed error message, either pass "
+        "`debug=True` to\n"
+    )
+    assert CheckpointError.__module__ == "torch.utils.checkpoint"
+    function = fickle(torch.sin, lambda x: x.sin().cos())
+    with pytest.raises(CheckpointError, match="trying to save more tensors during recomputation than during the"):
+        checkpoint(function, ones(), use_reentrant=False, early_stop=False).sum().backward()
+
+
+def test_shapes_and_dtypes_are_compared_unless_that_is_switched_off() -> None:
+    def first_or_all() -> Any:
+        return fickle(lambda x: (x * 2).sin(), lambda x: x[:1].double().sin())
+
+    with pytest.raises(CheckpointError) as told:
+        checkpoint(first_or_all(), ones(), use_reentrant=False).sum().backward()
+    assert (
+        "have different metadata than during the forward pass.\ntensor at position 0:\n"
+        "saved metadata: {'shape': torch.Size([2]), 'dtype': torch.float32, 'device': device(type='cpu')}\n"
+        "recomputed metadata: {'shape': torch.Size([1]), 'dtype': torch.float64, 'device': device(type='cpu')}\n.\n"
+    ) in str(told.value)
+    x = ones()
+    checkpoint(
+        fickle(torch.sin, lambda x: x[:1].sin()), x, use_reentrant=False, determinism_check="none"
+    ).sum().backward()
+    assert x.grad is not None and x.grad.shape == (2,)
+
+
+def test_debug_lists_what_was_called_and_where() -> None:
+    function = fickle(lambda x: x.sin().cos(), torch.sin)
+    with pytest.raises(CheckpointError) as told:
+        checkpoint(function, ones(), use_reentrant=False, debug=True).sum().backward()
+    text = str(told.value)
+    assert text.startswith(" An error happened while unpacking tensors; dumping logs of latest computation\n")
+    assert "$2: f32[2] = torch._ops.aten.cos.default($1)   (2 of 2 in original)\n\n" in text
+    assert f"{__file__}:" in text
+    called = text.partition("Operations executed during recomputation:\n\n")[2].partition("\n\n")[0]
+    assert called == "$1: f32[2] = torch._ops.aten.sin.default($0)"
+    with pytest.raises(ValueError, match=r"^debug=True is incompatible with non-default context_fn$"):
+        checkpoint(
+            torch.sin, ones(), use_reentrant=False, debug=True, context_fn=lambda: (nullcontext(), nullcontext())
+        )
+
+
+def test_a_reentrant_one_is_one_node_for_all_leaves() -> None:
+    layer, x = nn.Linear(2, 2), ones()
+    y = checkpoint(layer, x, use_reentrant=True)
+    assert y.grad_fn is not None and y.grad_fn.name() == "CheckpointFunctionBackward"
+    refused = r"^When use_reentrant=True, torch\.utils\.checkpoint is incompatible with \.grad\(\)"
+    with pytest.raises(RuntimeError, match=refused):
+        torch.autograd.grad(y.sum(), x, retain_graph=True)
+    with pytest.raises(RuntimeError, match=refused):
+        y.sum().backward(inputs=[x], retain_graph=True)
+    y.sum().backward()
+    assert x.grad is not None and torch.equal(x.grad, layer.weight.detach().sum(0))
+    assert layer.weight.grad is not None and layer.weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(RuntimeError, match=r"^none of output has requires_grad=True, this checkpoint"):
+        checkpoint(lambda x: x.detach() * 2, ones(), use_reentrant=True).sum().backward()
