@@ -144,10 +144,10 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 # Loaded when first asked for: nn and optim (with optax) would double the time of `import funcgrad`.
 _ROOMS = (
     "__config__", "__future__", "accelerator", "amp", "ao", "autograd", "backends", "compiler", "cpu", "cuda",
-    "distributed", "distributions", "explain", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library",
-    "linalg", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim", "overrides",
-    "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special",
-    "storage", "testing", "types", "utils", "version", "vision", "xpu",
+    "distributed", "distributions", "explain", "export", "fft", "func", "functional", "futures", "fx", "hub", "jit",
+    "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
+    "overrides", "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal",
+    "sparse", "special", "storage", "testing", "types", "utils", "version", "vision", "xpu",
 )  # fmt: skip
 _NAMES_IN = {  # names of other rooms, for the same reason
     "_tensor.overriding": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),

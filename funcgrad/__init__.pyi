@@ -16,6 +16,7 @@ from funcgrad import (
     distributed as distributed,
     distributions as distributions,
     explain as explain,
+    export as export,
     fft as fft,
     func as func,
     functional as functional,

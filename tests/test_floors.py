@@ -18,9 +18,9 @@ FLOORS = (
     ("_tape",),
     ("_tensor",),
     ("random", "profiler", "futures"),
+    ("autograd",),
     (
         "amp",
-        "autograd",
         "fft",
         "hub_repositories",
         "linalg",
@@ -63,7 +63,7 @@ FLOORS = (
         "vision",
     ),
     ("ao", "dispatching"),
-    ("__config__", "__future__", "capturing", "compiler", "mtia", "quantization", "xpu"),
+    ("__config__", "__future__", "capturing", "compiler", "export", "mtia", "quantization", "xpu"),
     ("explain", "testing", "standing_in"),
     ("__init__", "__main__"),
 )

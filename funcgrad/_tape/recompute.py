@@ -48,7 +48,7 @@ class _Origin(NamedTuple):
     """Whose result a saved tensor was."""
 
     node: Any
-    index: int
+    place: int
 
 
 class Remade:

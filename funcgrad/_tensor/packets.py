@@ -56,6 +56,9 @@ class Overload:
         self.__module__, self.__qualname__ = f"torch._ops.{self.namespace}", self.name()
         self._overloadpacket, self._name, self._opname = packet, self.name(), packet.__name__
 
+    def __reduce__(self) -> Any:
+        return _overload_named, (self.namespace, self._opname, self._overloadname)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if overriding.state.modes and isinstance(overriding.state.modes[-1], overriding.Layer):
             with overriding.without_innermost() as layer:
@@ -94,3 +97,8 @@ def packet(name: str) -> Packet:
     if found is None:
         found = PACKETS[name] = Packet(name)
     return found
+
+
+def _overload_named(namespace: str, name: str, overload: str) -> Overload:
+    """Find an overload again for what was pickled."""
+    return getattr(getattr(getattr(imported("funcgrad.ops"), namespace), name), overload)

@@ -49,7 +49,7 @@ class TorchDispatchMode:
     """
 
     def __init__(self, _dispatch_key: Any = None) -> None:
-        self._layers: list[_Layer] = []
+        self._layers: list[Layer] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Answer for a call of `func`, torch.ops.aten.add.Tensor: a subclass writes this."""
@@ -57,12 +57,17 @@ class TorchDispatchMode:
 
     def __enter__(self) -> Self:
         layers = self.__dict__.setdefault("_layers", [])  # a subclass need not call our __init__
-        layers.append(_Layer(self))
+        layers.append(self._layer_of(self))
         layers[-1].enter()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._layers.pop().leave()
+
+    @staticmethod
+    def _layer_of(mode: TorchDispatchMode) -> Layer:
+        """Return what takes public calls apart for a mode: a subclass may want others."""
+        return Layer(mode)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Self:
@@ -80,7 +85,7 @@ class BaseTorchDispatchMode(TorchDispatchMode):
 
 def current_mode() -> TorchDispatchMode | None:
     """Return the innermost mode, or None."""
-    layers = [mode for mode in overriding.state.modes if isinstance(mode, _Layer)]
+    layers = [mode for mode in overriding.state.modes if isinstance(mode, Layer)]
     return layers[-1].mode if layers else None
 
 
@@ -88,15 +93,17 @@ def current_mode() -> TorchDispatchMode | None:
 def no_modes() -> Iterator[None]:
     """Give a block in which none of the modes is active."""
     before = overriding.state.modes
-    overriding.state.modes = [mode for mode in before if not isinstance(mode, _Layer)]
+    overriding.state.modes = [mode for mode in before if not isinstance(mode, Layer)]
     try:
         yield
     finally:
         overriding.state.modes = before
 
 
-class _Layer(overriding.Layer):
-    """Takes public calls apart and tells its mode of the parts."""
+class Layer(overriding.Layer):
+    """Takes public calls apart and tells its mode of the parts. calls: how."""
+
+    calls: type[Calls]
 
     def __init__(self, mode: TorchDispatchMode) -> None:
         self.mode = mode
@@ -107,23 +114,33 @@ class _Layer(overriding.Layer):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Answer for a public function; first its arguments' classes are asked."""
-        return NotImplemented if types else _Calls(self, func).public(args, kwargs or {})
+        return NotImplemented if types else self.calls(self, func).public(args, kwargs or {})
 
 
-class _Calls:
+class Calls:
     """Calls aten's functions of the mode for one public call: `calls.view(x, [2, 3])`."""
 
-    def __init__(self, layer: _Layer, func: Any) -> None:
+    composed_last = True
+
+    def __init__(self, layer: Layer, func: Any) -> None:
         self._layer, self._func = layer, func
 
     def public(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return what a public function gives, by the rule for it, by its schema, or by what it calls itself."""
-        name = _name_of(self._func)
-        rule = RULES.get(name)
+        name = self.name()
+        rule = self.rule_of(name)
         result = NotImplemented if rule is None else rule(self, *args, **kwargs)
         if result is NotImplemented and name not in UNTOLD and schemas_of(name):
             result = self._by_schema(name, args, dict(kwargs))
         return self.itself(*args, **kwargs) if result is NotImplemented else result
+
+    def name(self) -> str:
+        """Return aten's name of the public function."""
+        return name_of(self._func)
+
+    def rule_of(self, name: str) -> Any:
+        """Return the rule for a public function, or None."""
+        return RULES.get(name)
 
     def itself(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the public function computes; the public ones that it calls are seen."""
@@ -142,7 +159,7 @@ class _Calls:
         requires_grad = name in _MADE_ANYWHERE | _MADE_ALIKE and kwargs.pop("requires_grad", False)
         if kwargs.get("inplace") and schemas_of(f"{name}_"):
             name, kwargs = f"{name}_", {word: x for word, x in kwargs.items() if word != "inplace"}
-        call = bound(name, args, kwargs)
+        call = bound(name, args, kwargs, composed_last=self.composed_last)
         if call is None:
             return NotImplemented
         _find(call.overload, self._func)
@@ -151,18 +168,18 @@ class _Calls:
 
     def __getattr__(self, name: str) -> Any:
         def calling(*args: Any, **kwargs: Any) -> Any:
-            call = bound(name, args, kwargs)
+            call = bound(name, args, kwargs, composed_last=self.composed_last)
             assert call is not None, f"aten::{name} does not take {args} {kwargs}"
             _find(call.overload, None)
             return self._run(call.overload, call.args, call.kwargs)
 
         return calling
 
-    def exactly(self, name: str, overload: str, *args: Any) -> Any:
+    def exactly(self, name: str, overload: str, *args: Any, **kwargs: Any) -> Any:
         """Return what the mode answers for this overload, where the arguments alone mean another."""
         found = getattr(packet(name), overload)
         _find(found, None)
-        return self._run(found, args, {})
+        return self._run(found, args, kwargs)
 
     def _run(self, overload: Overload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = self._layer.told(overload, args, kwargs)
@@ -174,7 +191,10 @@ class _Calls:
         return result
 
 
-def _name_of(func: Any) -> str:
+Layer.calls = Calls
+
+
+def name_of(func: Any) -> str:
     name = overriding.name_of(func)
     return _NAMES.get(name, name)
 

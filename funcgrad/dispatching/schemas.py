@@ -66,10 +66,13 @@ def schema_of(overload: Overload) -> Schema:
     return found
 
 
-def bound(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call | None:
-    """Return the overload that the arguments mean, with the arguments in its order; None where none fits."""
+def bound(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], *, composed_last: bool = True) -> Call | None:
+    """Return the overload that the arguments mean, with the arguments in its order; None where none fits.
+
+    composed_last: of several, one that torch composes of others is the last choice.
+    """
     takes_numbers = name.removesuffix("_") in _TAKE_NUMBERS
-    for overload, schema in sorted(schemas_of(name).items(), key=lambda found: _is_composed(found[1])):
+    for overload, schema in sorted(schemas_of(name).items(), key=lambda x: composed_last and _is_composed(x[1])):
         given = _given(schema, args, kwargs, takes_numbers)
         if given is not None:
             return Call(getattr(packet(name), overload), *_shortened(schema, given))

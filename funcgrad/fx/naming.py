@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from funcgrad import fft, linalg, special
-from funcgrad._base import dtypes
+from funcgrad._base import dtypes, layouts
 from funcgrad._base.rooms import imported
 from funcgrad._tensor import functions as torch
 from funcgrad._tensor.packets import Overload
@@ -92,6 +92,9 @@ def qualified_name(function: Callable[..., Any]) -> str:
     return torch_name(function) or f"{function.__module__}.{name}"
 
 
+_DTYPES = {found.name: found for found in vars(dtypes).values() if isinstance(found, dtypes.dtype)}
+
+
 class _Module:
     """What a generated program calls `torch`: the functions and dtypes by torch's dotted names."""
 
@@ -102,10 +105,12 @@ class _Module:
         path = f"{self._name}.{name}"
         if path == "torch.ops":
             return imported("funcgrad.ops")
+        if self._name == "torch" and isinstance(found := getattr(layouts, name, None), layouts.layout):
+            return found
         for torchs, module, _ in MODULES:
             if torchs == self._name and not name.startswith("__") and hasattr(module, name):
                 return getattr(module, name)
-        if self._name == "torch" and isinstance(found := getattr(dtypes, name, None), dtypes.dtype):
+        if self._name == "torch" and (found := _DTYPES.get(name)) is not None:
             return found
         if any(torchs == path or torchs.startswith(f"{path}.") for torchs, _, _ in MODULES):
             return _Module(path)

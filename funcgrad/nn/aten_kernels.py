@@ -65,6 +65,95 @@ def nll_loss_forward(
 nll_loss2d_forward = nll_loss_forward
 
 
+def nll_loss_nd(
+    self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1, ignore_index: int = -100
+) -> Tensor:
+    """Return the loss, of any number of dimensions."""
+    return functional.nll_loss(self, target, weight, ignore_index=ignore_index, reduction=_REDUCTIONS[reduction])
+
+
+def cross_entropy_loss(
+    self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1, ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """Return the cross entropy of scores with classes, or with shares of them."""
+    return functional.cross_entropy(
+        self, target, weight, ignore_index=ignore_index, reduction=_REDUCTIONS[reduction],
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
+
+
+def kl_div(self: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+    """Return the divergence from `target`, of logarithms; the mean is that of all elements."""
+    found = functional.kl_div(self, target, reduction="none", log_target=log_target)
+    return found if reduction == 0 else found.mean() if reduction == 1 else found.sum()
+
+
+def log_sigmoid(self: Tensor) -> Tensor:
+    """Return the logarithm of the sigmoid."""
+    return functional.logsigmoid(self)
+
+
+def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors in the shape that they have together."""
+    return list(torch.broadcast_tensors(*tensors))
+
+
+def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None) -> Tensor:
+    """Return the sum of products that an equation says. path: the order of products, which XLA chooses."""
+    return torch.einsum(equation, *tensors)
+
+
+def numpy_T(self: Tensor) -> Tensor:  # noqa: N802 - torch's own spelling
+    """Return the tensor with its dimensions in the other order."""
+    return self.T
+
+
+def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's own spelling
+    """Return the tensor with its last two dimensions exchanged."""
+    return self.mT
+
+
+def _assert_tensor_metadata(
+    a: Tensor, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None, layout: Any = None
+) -> None:
+    """Raise RuntimeError where a tensor is not what is said here."""
+    said: list[tuple[str, Any, Any]] = [
+        ("sizes", size and list(size), list(a.shape)), ("strides", stride and list(stride), list(a.stride())),
+        ("dtype", dtype, a.dtype), ("device", device, a.device), ("layout", layout, a.layout),
+    ]  # fmt: skip
+    for what, wanted, given in said:
+        if wanted not in (None, given):
+            raise RuntimeError(f"Tensor {what} mismatch! Expected: {wanted}, Got: {given}")
+
+
+def to(self: Tensor, *args: Any, layout: Any = None, **kwargs: Any) -> Tensor:
+    """Return the tensor in another dtype, or on another device. NotImplementedError for another layout."""
+    if layout not in (None, self.layout):
+        raise NotImplementedError(f"aten.to: a tensor of layout {self.layout} is not brought to {layout}")
+    return self.to(*args, **kwargs)
+
+
+def im2col(
+    self: Tensor, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
+) -> Tensor:
+    """Return the windows of a picture as columns. Shape: (N, C, H, W) to (N, C * window, windows)."""
+    return functional.unfold(self, kernel_size, dilation, padding, stride)
+
+
+def col2im(
+    self: Tensor, output_size: Sequence[int], kernel_size: Sequence[int], dilation: Sequence[int],
+    padding: Sequence[int], stride: Sequence[int],
+) -> Tensor:  # fmt: skip
+    """Return the picture whose windows are the columns, added up. Shape: (N, C * window, windows) to (N, C, H, W)."""
+    return functional.fold(self, output_size, kernel_size, dilation, padding, stride)
+
+
+def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
+    """Return the distances of all pairs of rows. Shape: (*, P, M) and (*, R, M) to (*, P, R)."""
+    return torch.cdist(x1, x2, p)
+
+
 def elu(self: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
     """Return scale * x, and where x < 0, scale * alpha * (exp(input_scale * x) - 1)."""
     if (scale, input_scale) == (1, 1):
@@ -137,11 +226,12 @@ def _scaled_dot_product_flash_attention_for_cpu(
 
 
 def _upsample(mode: str, takes_corners: bool) -> Callable[..., Tensor]:
-    def upsample(self: Tensor, size: Sequence[int], *args: Any, **scales: Any) -> Tensor:
-        """Return the image in another size. Where scales are given, places are found by them."""
+    def upsample(self: Tensor, size: Sequence[int] | None, *args: Any, **scales: Any) -> Tensor:
+        """Return the image in another size. Where scales are given, one by one or listed, places are found by them."""
         align = args[0] if takes_corners else None
         factors = [*args[takes_corners:], *scales.values()]
-        if all(factors) and factors and not align:
+        factors = list(factors[0]) if factors and isinstance(factors[0], (list, tuple)) else factors
+        if size is None or (all(factors) and factors and not align):
             return functional.interpolate(self, scale_factor=factors, mode=mode, align_corners=align)
         return functional.interpolate(self, tuple(size), mode=mode, align_corners=align)
 
@@ -149,4 +239,6 @@ def _upsample(mode: str, takes_corners: bool) -> Callable[..., Tensor]:
 
 
 upsample_nearest1d, upsample_nearest2d = _upsample("nearest", False), _upsample("nearest", False)
-upsample_bilinear2d = _upsample("bilinear", True)
+upsample_nearest3d = _upsample("nearest", False)
+upsample_linear1d, upsample_trilinear3d = _upsample("linear", True), _upsample("trilinear", True)
+upsample_bilinear2d, upsample_bicubic2d = _upsample("bilinear", True), _upsample("bicubic", True)

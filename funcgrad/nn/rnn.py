@@ -11,10 +11,11 @@ from typing import Any, Self
 from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
+from funcgrad._tensor import overriding
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
-from funcgrad.nn import init
+from funcgrad.nn import init, plain
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter, empty_parameter
 from funcgrad.nn.utils.rnn import PackedSequence, lengths_of, packed_of, padded_of
@@ -214,15 +215,30 @@ class RNNBase(Module):
             states = None if states is None else [state.unsqueeze(1) for state in states]
             input = input.unsqueeze(0 if self.batch_first else 1)
         self.check_input(input, None)
-        time_first = input.transpose(0, 1) if self.batch_first else input
-        states = self._checked_states(states, time_first, time_first.size(1))
-        masks = self._masks(time_first)
-        output, states = self._run(time_first, states, None if masks is None else fg.stack(masks), None)
-        output = output.transpose(0, 1) if self.batch_first else output
+        if overriding.state.modes:
+            output, states = self._called(input, states)
+        else:
+            output, states = self._computed(input, states)
         if not is_batched:
             output = output.squeeze(0 if self.batch_first else 1)
             states = [state.squeeze(1) for state in states]
         return output, self._as_result(states)
+
+    def _called(self, input: Tensor, states: list[Tensor] | None) -> tuple[Tensor, list[Tensor]]:
+        """Run all layers by torch's function, for the modes that are told of it."""
+        states = self._checked_states(states, input, input.size(0 if self.batch_first else 1))
+        output, *ends = getattr(plain, self.mode.lower())(
+            input, self._as_result(states), self._weights(), self.bias, self.num_layers, float(self.dropout),
+            self.training, self.bidirectional, self.batch_first,
+        )  # fmt: skip
+        return output, ends
+
+    def _computed(self, input: Tensor, states: list[Tensor] | None) -> tuple[Tensor, list[Tensor]]:
+        time_first = input.transpose(0, 1) if self.batch_first else input
+        states = self._checked_states(states, time_first, time_first.size(1))
+        masks = self._masks(time_first)
+        output, states = self._run(time_first, states, None if masks is None else fg.stack(masks), None)
+        return (output.transpose(0, 1) if self.batch_first else output), states
 
     def _forward_packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
         if self.mode == "LSTM" and input.data.size(-1) != self.input_size:  # which torch's product finds out

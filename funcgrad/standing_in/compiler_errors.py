@@ -48,6 +48,8 @@ class Unsupported(TorchDynamoException):
 class UserError(TorchDynamoException):
     """Code that cannot be compiled as it is."""
 
+    __module__ = "torch._dynamo.exc"
+
 
 class RecompileError(TorchDynamoException):
     """A second compile where none is allowed."""

@@ -15,5 +15,5 @@ _WORDS = {
     "float4_e2m1fn_x2": "f4e2m1fnx2",
 }  # fmt: skip
 dtype_abbrs: dict[dtype, str] = {
-    found: word for name, word in _WORDS.items() if isinstance(found := getattr(dtypes, name, None), dtype)
+    found: _WORDS[found.name] for found in vars(dtypes).values() if isinstance(found, dtype) and found.name in _WORDS
 }

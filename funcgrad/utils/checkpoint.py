@@ -168,6 +168,8 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        if _is_transformed(args):
+            return function(*args)
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     log = None
     if debug if _Settings.debug is None else _Settings.debug:

@@ -297,3 +297,8 @@ def _attention(
     return aten._scaled_dot_product_flash_attention_for_cpu(
         query, key, value, 0.0, is_causal, attn_mask=attn_mask, scale=scale
     )[0]
+
+
+@rule("lstm", "gru", "rnn_tanh", "rnn_relu")
+def _recurrent(aten: Any, *args: Any) -> Any:
+    return aten.silently(*args)  # torch's kernels for it are named by the machine
