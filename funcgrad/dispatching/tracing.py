@@ -12,11 +12,13 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.dispatching.modes import TorchDispatchMode
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.graph_module import GraphModule
+from funcgrad.fx.naming import torch_name
 from funcgrad.fx.node import Node
 from funcgrad.fx.shapes import metadata
+from funcgrad.fx.trees import Trees
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter
-from funcgrad.utils._pytree import tree_map
+from funcgrad.utils._pytree import TreeSpec, tree_flatten, tree_map
 
 __all__ = ["make_fx"]
 _MODES = ("real", "fake")
@@ -28,9 +30,10 @@ def make_fx(
 ) -> Callable[..., GraphModule]:  # fmt: skip
     """Return a function that calls f(*args) and gives the graph of aten's functions that were called.
 
-    args: tensors and numbers; numbers are constants of the graph, sizes too. decomposition_table: what is called in the
-    place of an overload. Raises NotImplementedError for tracing_mode="symbolic" and for other arguments, RuntimeError
-    where the function asks for a number that depends on the arguments.
+    args: tensors and numbers, in tuples, lists and dicts; numbers are constants of the graph, sizes too.
+    decomposition_table: what is called in the place of an overload. Raises NotImplementedError for
+    tracing_mode="symbolic", RuntimeError where the function asks for a number that depends on the arguments, or has
+    more parameters than are given.
     """
     if tracing_mode not in _MODES:
         raise NotImplementedError(
@@ -38,29 +41,50 @@ def make_fx(
         )
 
     def traced(*args: Any) -> GraphModule:
-        if any(isinstance(x, (list, tuple, dict)) for x in args):
-            raise NotImplementedError("make_fx takes tensors and numbers: give the parts of lists and dicts one by one")
         tracing = _Tracing(decomposition_table or {})
-        said = _parameters(f, len(args))
-        names = [f"arg{i}_1" for i in range(len(args))] if said is None else said
-        for name, x in zip(names, args, strict=True):
-            node = tracing.graph.placeholder(name)
+        words = _parameters(f, len(args))
+        leaves, spec = tree_flatten(list(args))
+        is_nested = not all(child.is_leaf() for child in spec.children_specs)
+        for name, x in zip(_names_of_leaves(words, spec), leaves, strict=True):
+            default = () if x is not None or is_nested else (None,)
+            node = tracing.graph.create_node("placeholder", name, default)
+            node.target = node.name
             if isinstance(x, Tensor):
                 tracing.note(x, node)
         with tracing:
             result = f(*args)
-        returned = None if said is None else f.__annotations__.get("return")
-        tracing.graph.output(tree_map(tracing.argument, result), returned)
-        return GraphModule(tracing.root, tracing.graph, "<lambda>" if said is None else f.__name__)
+        name, returned = ("<lambda>", None) if words is None else (f.__name__, f.__annotations__.get("return"))
+        if not is_nested:
+            tracing.graph.output(tree_map(tracing.argument, result), returned)
+            return GraphModule(tracing.root, tracing.graph, name)
+        results, results_spec = tree_flatten(result)
+        tracing.graph.output([*map(tracing.argument, results)])
+        given = tuple(words or (f"arg{i}" for i in range(len(args))))
+        tracing.graph._trees = Trees(given, f"[{', '.join(given)}]", spec, results_spec)
+        return GraphModule(tracing.root, tracing.graph, name)
 
     return traced
 
 
 def _parameters(f: Callable[..., Any], count: int) -> list[str] | None:
-    """Return what the graph calls a function's parameters, `x_1`; None for what is not written with so many names."""
-    parameters = list(inspect.signature(f).parameters.values()) if inspect.isfunction(f) else []
-    plain = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    return [f"{name}_1" for name in plain[:count]] if len(plain) == len(parameters) >= count > 0 else None
+    """Return a function's parameters; None for what is not written with names. RuntimeError: there are others."""
+    has_names = inspect.isfunction(f) and torch_name(f) is None  # torch's own functions are C's
+    parameters = list(inspect.signature(f).parameters.values()) if has_names else []
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if len(plain) < len(parameters) or not plain:
+        return None
+    if len(plain) != count:
+        raise RuntimeError(f"Tracing expected {len(plain)} arguments but got {count} concrete arguments")
+    return plain
+
+
+def _names_of_leaves(words: list[str] | None, spec: TreeSpec) -> list[str]:
+    """Return what the graph calls each leaf: `x_1`, and with the next numbers those of one parameter."""
+    found = []
+    for place, child in enumerate(spec.children_specs):
+        word = f"arg{place}" if words is None else words[place]
+        found += [f"{word}_{number}" for number in range(1, 1 + child.num_leaves)]
+    return found
 
 
 class _Tracing(TorchDispatchMode):

@@ -14,10 +14,11 @@ from funcgrad.fx.graph import Graph
 from funcgrad.fx.graph_module import GraphModule
 from funcgrad.fx.naming import Namespace
 from funcgrad.fx.node import Node
+from funcgrad.fx.trees import Trees
 from funcgrad.nn.module import Module
 from funcgrad.nn.parameter import Parameter
 from funcgrad.utils._dtype_abbrs import dtype_abbrs
-from funcgrad.utils._pytree import tree_flatten
+from funcgrad.utils._pytree import tree_structure
 
 
 class ExportedProgram:
@@ -203,26 +204,15 @@ def _unlifted(program: ExportedProgram, *, checks: bool) -> GraphModule:
         root.add_module("_guards_fn", GuardsFn([(node.name, node.meta["val"]) for node in user]))
         graph.call_module("_guards_fn", tuple(found[node] for node in user))
     graph.output(graph.graph_copy(program.graph, found))
+    args, kwargs = program.call_spec.names
+    named = ", ".join(f"'{name}':{name}" for name in kwargs)
+    given = f"([{', '.join(args)}], {{{named}}})"
+    graph._trees = Trees((*args, *kwargs), given, program.call_spec.in_spec, program.call_spec.out_spec)
     made = GraphModule(root, graph)
     owner: Any = type(made)
     owner.forward = _forward(owner.forward, program.call_spec)
     owner.train, owner.eval = _refusing("train"), _refusing("eval")
-    made.__dict__["_in_spec"], made.__dict__["_out_spec"] = program.call_spec.in_spec, program.call_spec.out_spec
-    made.__dict__["_code"] = _code_of(made.code, [node.name for node in user], program.call_spec)
     return made
-
-
-def _code_of(code: str, leaves: list[str], spec: CallSpec) -> str:
-    """Write how a forward takes its arguments apart and puts its results together."""
-    args, kwargs = spec.names
-    head, _, body = code.partition("):\n")
-    head = f"{head.partition('(')[0]}({', '.join(['self', *args, *kwargs])}):"
-    named = ", ".join(f"'{name}':{name}" for name in kwargs)
-    given = f"([{', '.join(args)}], {{{named}}})"
-    taken = f"    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)\n" if leaves else ""
-    start, _, result = body.rpartition("return ")
-    rest = result.rstrip()
-    return f"{head}\n{taken}{start}return pytree.tree_unflatten({rest}, self._out_spec)\n    "
 
 
 def _refusing(name: str) -> Any:
@@ -250,9 +240,9 @@ def _put(root: Module, target: str, tensor: Tensor, *, is_buffer: bool) -> None:
         root.register_parameter(last, tensor)
 
 
-def _forward(graph_forward: Any, spec: CallSpec) -> Any:
+def _forward(taking_parameters: Any, spec: CallSpec) -> Any:
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        leaves, given = tree_flatten((args, kwargs))
+        given = tree_structure((args, kwargs))
         if given != spec.in_spec:
             raise ValueError(
                 f"Trying to flatten user inputs with exported input tree spec: \n{spec.in_spec}\n"
@@ -260,7 +250,7 @@ def _forward(graph_forward: Any, spec: CallSpec) -> Any:
                 "Please check that the inputs have the same number and type of args and kwargs as the ones you used "
                 "when tracing."
             )
-        return spec.out_spec.unflatten(graph_forward(self, *leaves))
+        return taking_parameters(self, *args, **kwargs)
 
     return forward
 

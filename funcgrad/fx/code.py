@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from funcgrad._base.devices import device
 from funcgrad.fx.naming import TORCH, Namespace, qualified_name
 from funcgrad.fx.node import Node, map_arg, type_text
+from funcgrad.fx.trees import FX_PYTREE, PYTREE
 
 _OPERATORS = {
     "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "gt": "{} > {}", "le": "{} <= {}", "ge": "{} >= {}",
@@ -42,7 +43,8 @@ class _Writer:
     def line(self, node: Node) -> str:
         """Return the statement of a node that is no placeholder."""
         if node.op == "output":
-            return f"return {_value(node.args[0])}"
+            result = _value(node.args[0])
+            return f"return {result if self.graph._trees is None else _put_together(result)}"
         return f"{node.name} = {self._expression(node)}"
 
     def _expression(self, node: Node) -> str:
@@ -93,11 +95,20 @@ def write_code(graph: Any, root: str = "self") -> PythonCode:
         if node.op != "output" and drops:
             line += f";  {' = '.join(map(str, drops))} = None"
         body.append(line)
+    if graph._trees is not None:
+        leaves = "".join(f"{parameter}, " for parameter in parameters).rstrip()
+        body.insert(0, f"{leaves} = fx_pytree.tree_flatten_spec({graph._trees.given}, {root}._in_spec)")
+        parameters = [*graph._trees.parameters]
+        writer.globals |= {"fx_pytree": FX_PYTREE, "pytree": PYTREE}
     returns = next((f" -> {type_text(node.type)}" for node in graph.nodes if node.op == "output" and node.type), "")
     wraps = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped)
     lines = "".join(f"    {line}\n" for line in body or ["pass"])
     head = f"def forward({', '.join([root, *parameters])}){returns}:"
     return PythonCode(f"\n{wraps}\n\n{head}\n{lines}    ", writer.globals)
+
+
+def _put_together(result: str) -> str:
+    return f"pytree.tree_unflatten({result}, self._out_spec)"
 
 
 def _last_uses(graph: Any) -> dict[Node, list[Node]]:

@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad.fx.code import PythonCode, write_code
 from funcgrad.fx.naming import Namespace, name_of_target
 from funcgrad.fx.node import Node, map_arg
+from funcgrad.fx.trees import Trees
 
 
 class NodeList:
@@ -45,6 +46,7 @@ class Graph:
         self._namespace = Namespace()
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
+        self._trees: Trees | None = None
 
     @property
     def nodes(self) -> NodeList:
@@ -200,6 +202,7 @@ class Graph:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         made = Graph(tracer_cls=self._tracer_cls)
+        made._trees = self._trees
         of_old: dict[Node, Node] = {}
         memo[id(self)] = made
         for node in self.nodes:

@@ -11,6 +11,7 @@ from funcgrad._tensor.tensor import Tensor
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.naming import TORCH, torch_name
 from funcgrad.fx.node import Node, map_arg
+from funcgrad.fx.trees import Trees
 from funcgrad.nn.module import Module
 
 _HINT = "# To see more debug info, please use `graph_module.print_readable()`"
@@ -56,6 +57,14 @@ class GraphModule(Module):
     def code(self) -> str:
         """The source of `forward`."""
         return self._code
+
+    @property
+    def _in_spec(self) -> Any:
+        return self._graph._trees.in_spec
+
+    @property
+    def _out_spec(self) -> Any:
+        return self._graph._trees.out_spec
 
     def recompile(self) -> Any:
         """Write `forward` from the graph; return its source and its globals."""
@@ -134,7 +143,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> Any:
         kept = {key: value for key, value in self.__dict__.items() if key not in ("_graph", "_code")}
-        return _restored, (type(self).__name__, kept, _records(self.graph))
+        return _restored, (type(self).__name__, kept, _records(self.graph), self.graph._trees)
 
 
 def _made_again(name: str, kept: dict[str, Any], graph: Graph) -> GraphModule:
@@ -197,8 +206,11 @@ def _records(graph: Graph) -> list[tuple[Any, ...]]:
     return found
 
 
-def _restored(name: str, kept: dict[str, Any], records: list[tuple[Any, ...]]) -> GraphModule:
+def _restored(
+    name: str, kept: dict[str, Any], records: list[tuple[Any, ...]], trees: Trees | None = None
+) -> GraphModule:
     graph, nodes = Graph(), {}
+    graph._trees = trees
     for op, target, args, kwargs, own, kind in records:
         if isinstance(target, _FunctionName):
             found: Any = TORCH

@@ -40,6 +40,11 @@ def texts(torch: Any, make_fx: Any) -> dict[str, list[str]]:
         lambda *all: all[0] - all[1]: (x, y),
         lambda x: made(x): (x,),
         torch.sin: (x,),
+        lambda d, k: {"r": d["a"]["c"] * k + d["b"]}: ({"a": {"c": x}, "b": y}, 3),
+        lambda pair, z: (pair[0] * pair[1] + z, [z]): ((x, y), b[:3]),
+        lambda *all: all[0][0] - all[1]: ([x], y),
+        lambda x, flag=None: x + 1: (x, None),
+        lambda: torch.ones(2): (),
     }
     graphs = [make_fx(function)(*args) for function, args in calls.items()]
     return {str(i): [type(graph).__name__, graph.code, str(graph.graph)] for i, graph in enumerate(graphs)}
