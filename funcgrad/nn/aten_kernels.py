@@ -134,6 +134,11 @@ def to(self: Tensor, *args: Any, layout: Any = None, **kwargs: Any) -> Tensor:
     return self.to(*args, **kwargs)
 
 
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows along a dimension, as another one at the end."""
+    return self.unfold(dimension, size, step)
+
+
 def im2col(
     self: Tensor, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
 ) -> Tensor:

@@ -114,7 +114,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     Source: Glorot and Bengio 2010, https://proceedings.mlr.press/v9/glorot10a.html.
     """
     fan_in, fan_out = fan_in_and_out(tensor)
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / float(fan_in + fan_out)))
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -134,7 +134,7 @@ def kaiming_uniform_(
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
         return tensor
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)))
     return uniform_(tensor, -bound, bound, generator)
 
 

@@ -302,3 +302,98 @@ def _attention(
 @rule("lstm", "gru", "rnn_tanh", "rnn_relu")
 def _recurrent(aten: Any, *args: Any) -> Any:
     return aten.silently(*args)  # torch's kernels for it are named by the machine
+
+
+@rule("instance_norm")
+def _instance_norm(
+    aten: Any, input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    if running_mean is not None or running_var is not None or not use_input_stats or input.device.type != "cpu":
+        return NotImplemented
+    n, c, *sizes = input.shape
+    weight, bias = (x if x is None else aten.repeat(x, [n]) for x in (weight, bias))
+    whole = aten.view(input, [1, n * c, *sizes])
+    aten.empty([0], dtype=dtypes.uint8, layout=strided, device=input.device)
+    found = aten.native_batch_norm(whole, weight, bias, None, None, True, momentum, eps)[0]
+    return aten.view(found, [n, c, *sizes])
+
+
+@rule("unfold")
+def _unfold(aten: Any, input: Tensor, kernel_size: Any, *others: Any, **named: Any) -> Any:
+    """Give windows as columns; Tensor.unfold, which is called alike, takes three numbers."""
+    if (isinstance(kernel_size, int) and len(others) == 2) or input.ndim < 3 or "size" in named:
+        return NotImplemented
+    names = ("dilation", "padding", "stride")
+    given = dict(zip(names, others, strict=False)) | named
+    sizes = [_tuple(given.get(name, 0 if name == "padding" else 1), 2) for name in names]
+    return aten.im2col(input, _tuple(kernel_size, 2), *sizes)
+
+
+@rule("fold")
+def _fold(
+    aten: Any, input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:  # fmt: skip
+    return aten.col2im(input, *[_tuple(x, 2) for x in (output_size, kernel_size, dilation, padding, stride)])
+
+
+@rule("grid_sample")
+def _grid_sample(
+    aten: Any, input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Any:  # fmt: skip
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    if mode not in modes or padding_mode not in paddings or input.ndim not in (4, 5):
+        return NotImplemented
+    sampler = aten.grid_sampler_2d if input.ndim == 4 else aten.grid_sampler_3d
+    return sampler(input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
+
+
+@rule("kl_div")
+def _kl_div(
+    aten: Any, input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:  # fmt: skip
+    if size_average is not None or reduce is not None:
+        return NotImplemented
+    if log_target:
+        apart = aten.sub(target, input)
+        found = aten.mul(aten.exp(target), apart)
+    else:
+        product = aten.mul(target, input)
+        found = aten.sub(aten.xlogy(target, target), product)
+    if reduction == "none":
+        return found
+    if reduction == "mean":
+        return aten.mean(found)
+    whole = aten.sum(found)
+    return aten.div(whole, input.shape[0]) if reduction == "batchmean" and input.ndim else whole
+
+
+@rule("cdist")
+def _cdist(aten: Any, x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Any:
+    modes = (None, "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+    if compute_mode is not None and compute_mode != "use_mm_for_euclid_dist_if_necessary" and compute_mode not in modes:
+        return NotImplemented
+    mode = modes.index(compute_mode) if compute_mode in modes[1:] else None
+    return aten.exactly("_cdist_forward", "default", x1, x2, float(p), mode)
+
+
+@rule("pairwise_distance")
+def _pairwise_distance(
+    aten: Any, x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:  # fmt: skip
+    apart = aten.exactly("add", "Scalar", aten.sub(x1, x2), eps)
+    return aten.exactly("norm", "ScalarOpt_dim", apart, p, [apart.ndim - 1], *([True] if keepdim else []))
+
+
+@rule("one_hot")
+def _one_hot(aten: Any, tensor: Tensor, num_classes: int = -1) -> Any:
+    if tensor.device.type != "cpu" or not tensor.numel():
+        return NotImplemented
+    for end in aten.aminmax(tensor):
+        aten._local_scalar_dense(end)
+    found = aten.silently(tensor, num_classes)  # which refuses what cannot be
+    sizes = list(found.shape)
+    blank = aten.zeros(sizes, dtype=dtypes.int64, layout=strided, device=tensor.device)
+    return aten.scatter_(blank, -1, aten.unsqueeze(tensor, -1), 1)

@@ -90,7 +90,8 @@ def _selected(aten: Any, self: Tensor, index: Any) -> Any:
 
 
 def _sliced(aten: Any, view: Tensor, dim: int, part: slice, is_alone: bool) -> Any:
-    whole = (part.start, part.stop, part.step) == (None, None, None)
+    size = view.shape[dim]
+    whole = part.start in (None, 0) and (part.stop is None or part.stop >= size) and part.step in (None, 1)
     if whole and not is_alone:
         return view
     ends = (0 if part.start is None else int(part.start), _END if part.stop is None else int(part.stop))
