@@ -169,6 +169,11 @@ def _einsum(aten: Any, equation: Any, *operands: Any) -> Any:
     return aten.einsum(equation, list(operands)) if isinstance(equation, str) else NotImplemented
 
 
+@_rule("cdist")
+def _cdist(aten: Any, x1: Tensor, x2: Tensor, p: float = 2.0, **mode: Any) -> Any:
+    return NotImplemented if mode else aten.cdist(x1, x2, float(p))
+
+
 @_rule("logsigmoid")
 def _logsigmoid(aten: Any, input: Tensor) -> Any:
     return aten.log_sigmoid(input)
