@@ -187,8 +187,7 @@ class FunctionNode(Node):
             self.saved = packed(tuple(self._with_history(saved) for saved in self.saved))
 
     def _with_history(self, saved: Any) -> Any:
-        is_result = type(saved) is _Saved and saved.result is not None
-        if is_result:
+        if type(saved) is _Saved and saved.result is not None:
             return Variable(saved.variable.value, self, saved.result)
         return saved.variable if type(saved) is _Saved else saved
 
