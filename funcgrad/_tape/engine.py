@@ -14,8 +14,9 @@ from funcgrad._base.tracebacks import shorten
 from funcgrad._ops.table import TABLE
 from funcgrad._program import record
 from funcgrad._program.record import Program
+from funcgrad._tape.again import apply_again, pull_again
 from funcgrad._tape.anomalies import Anomalies
-from funcgrad._tape.apply import apply, only_record
+from funcgrad._tape.apply import only_record
 from funcgrad._tape.aside import recorded_aside
 from funcgrad._tape.memory import Shape, Start, replay, shape_of
 from funcgrad._tape.modes import enable_grad, no_grad, thread
@@ -34,7 +35,7 @@ class Pass:
 
     def __init__(self, *, retain: bool, history: bool, targets: Iterable[Edge] | None = None) -> None:
         self.retain, self.history = retain, history
-        self.apply: Callable[..., list[Variable]] = apply if history else only_record
+        self.apply: Callable[..., list[Variable]] = apply_again if history else only_record
         self.targets = None if targets is None else set(targets)
         self.found: dict[Edge, Variable] = {}
         self.pending: dict[Node, list[Variable | None]] = {}
@@ -228,8 +229,8 @@ class Pass:
             _call_hooks_of_node(node, cotangents)
         if node.pre_hooks and all(cotangent is None for cotangent in cotangents):
             gradients: Sequence[Any] = [None] * len(node.edges)
-        elif self.history and needed is not None and isinstance(node, GradNode):
-            gradients = node.pull_to([edge[0] in needed for edge in node.edges], cotangents, self.apply)
+        elif self.history and isinstance(node, GradNode):
+            gradients = pull_again(node, needed and [edge[0] in needed for edge in node.edges], cotangents)
         else:
             gradients = node.pull(cotangents, self.apply)
         if self.search is not None:

@@ -26,6 +26,8 @@ from funcgrad._tape.nodes import drawing
 from funcgrad._tape.second_names import second_name
 from funcgrad._tape.variable import Variable
 
+_NONE: frozenset[int] = frozenset()
+
 
 class Pullback:
     """The transposed derivative of one signature with respect to some of its inputs.
@@ -37,8 +39,8 @@ class Pullback:
     """
 
     __slots__ = (
-        "_grad", "all_used", "avals", "given", "keep", "name", "numbers", "reads_numbers", "signature",
-        "used", "wanted",
+        "_grad", "all_used", "avals", "constant", "given", "keep", "name", "numbers", "reads_numbers",
+        "signature", "used", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -52,7 +54,7 @@ class Pullback:
         self.name, self.keep, self.numbers = f"{signature.op.name}_pullback", "inputs", "folded"
         self.given = given or tuple(result.differentiable for result in signature.avals)
         self._grad: str | None = None
-        self.avals, self.used = self._shown(), saved
+        self.avals, self.used, self.constant = self._shown(), saved, _NONE
         if not are_joined(signature.op, signature.arguments):  # which may be so many that it takes long to trace
             self.used, compute = self._derived(saved)
             FUNCTIONS.found(self, lambda: compute)
@@ -80,6 +82,7 @@ class Pullback:
         made.signature, made.wanted, made.given = signature, wanted, given
         made.name, made.keep, made.numbers, made._grad = self.name, self.keep, self.numbers, None
         made.used, made.all_used, made.reads_numbers = self.used, self.all_used, self.reads_numbers
+        made.constant = self.constant
         made.avals = tuple(signature.arguments[i] for i in wanted)
         return made
 
@@ -180,8 +183,15 @@ class Pullback:
 
         with jax.enable_x64(True):
             traced = jax.make_jaxpr(pulled)(structs_of(arguments), cotangents)
+        outputs = [True] * len(self.wanted)
+        if isinstance(self.signature.op, Pullback):  # linear in the cotangents: what does not read them is zero
+            _, reads = dce_jaxpr(traced.jaxpr, outputs)
+            given = [i for i, is_given in enumerate(self.given) if is_given]
+            self.constant = frozenset(
+                [i for i, is_read in zip(given, reads[len(places) :], strict=True) if not is_read]
+            )
         always = [place in saved for place in places] + [True] * len(cotangents)
-        jaxpr, reads = dce_jaxpr(traced.jaxpr, [True] * len(self.wanted), always)
+        jaxpr, reads = dce_jaxpr(traced.jaxpr, outputs, always)
         used = tuple([place for place, is_read in zip(places, reads, strict=False) if is_read])
         return used, jaxpr_as_fun(ClosedJaxpr(jaxpr, traced.consts))
 
