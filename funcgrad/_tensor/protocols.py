@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.errors import BatchIsRead
+from funcgrad._ops.strides import Order, order_of
 from funcgrad._program.faults import raise_fault
 from funcgrad._program.record import array_of, numbers_of
 from funcgrad._program.value import LiftedValue, MetaValue
@@ -244,7 +245,10 @@ def deep_copied(self: Tensor, memo: dict[int, Any]) -> Any:
         )
     if id(self) in memo:
         return memo[id(self)]
-    made = _copied_view(self, memo) if self._base is not None else _copied_leaf(self, memo)
+    if is_conjugate(self) or is_negative(self):  # is resolved by being copied
+        made = type(self)._leaf(self.detach().clone().resolve_conj().resolve_neg()._current(), self.requires_grad)
+    else:
+        made = _copied_view(self, memo) if self._base is not None else _copied_leaf(self, memo)
     memo[id(self)] = made
     if self._slot is not None and self._slot.grad is not None:
         made.grad = copy.deepcopy(self._slot.grad, memo)
@@ -274,16 +278,26 @@ def _named(given: Any) -> Any:
 
 @method("__reduce_ex__")
 def reduce_ex(self: Tensor, protocol: int) -> tuple[Any, ...]:
-    """Pickle the numbers, dtype and requires_grad."""
+    """Pickle the numbers, their order in memory, dtype and requires_grad; of a part of a storage, only that."""
     if self.device.type == "meta":
         kind = self.dtype, tuple(self.shape), self.stride()
         return rebuilt_on_meta, (type(self), kind, self.requires_grad, dict(self.__dict__))
-    return rebuilt, (type(self), to_host(self.detach()), self.requires_grad, dict(self.__dict__))
+    plain, is_turned = self.detach(), is_conjugate(self)
+    array = to_host(plain.conj() if is_turned else plain)
+    order = order_of(tuple(self.shape), self.stride())
+    return rebuilt, (type(self), array, self.requires_grad, dict(self.__dict__), order, is_turned)
 
 
-def rebuilt(kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: dict[str, Any]) -> Tensor:
-    """Return the tensor that was pickled."""
-    made = kind._leaf(from_data(array, None, None, False)._current(), requires_grad)
+def rebuilt(
+    kind: Any, array: np.ndarray[Any, Any], requires_grad: bool, extra: dict[str, Any], order: Order = None,
+    is_turned: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return the tensor that was pickled. is_turned: it was marked as the conjugate of the array."""
+    variable = from_data(array, None, None, False)._current()
+    variable.value.aval = variable.value.aval.in_order(order)
+    made = kind._leaf(variable, requires_grad and not is_turned)
+    if is_turned:
+        made = made.conj().detach().requires_grad_(requires_grad)
     made.__dict__.update(extra)
     return made
 
