@@ -116,19 +116,20 @@ def mish(input: Array) -> Array:
 
 @op(grad="HardsigmoidBackward0", names="nn.functional.hardsigmoid")
 def hardsigmoid(input: Array) -> Array:
-    """min(max(input + 3, 0), 6) / 6; no gradient at the bounds. Shape: input (*), result the same."""
+    """min(max(input + 3, 0), 6) / 6; no gradient at the bounds and NaN. Shape: input (*), result the same."""
     require_real_floating(input, "hardsigmoid_cpu")
-    return hardtanh(input + 3, 0.0, 6.0) / 6
+    moved = input + 3
+    return jnp.where(jnp.abs(input) < 3, moved, lax.stop_gradient(hardtanh(moved, 0.0, 6.0))) / 6
 
 
 @op(grad="HardswishBackward0", names="nn.functional.hardswish")
 def hardswish(input: Array) -> Array:
-    """input * min(max(input + 3, 0), 6) / 6. Shape: input (*), result the same."""
+    """input * min(max(input + 3, 0), 6) / 6; the gradient at NaN is 1. Shape: input (*), result the same."""
     require_real(input, "hardswish_cpu")
     require_floating(input, "hardswish_cpu")
-    finite = jnp.where(jnp.isinf(input), 3, input)
-    inner = finite * (finite + 3) / 6
-    return jnp.where(input <= -3, 0 * input, jnp.where(input >= 3, input, inner))
+    is_inner = jnp.abs(input) < 3
+    inner = jnp.where(is_inner, input, 0)
+    return jnp.where(input <= -3, 0 * input, jnp.where(is_inner, inner * (inner + 3) / 6, input))
 
 
 @op(grad="SoftplusBackward0", names="nn.functional.softplus")

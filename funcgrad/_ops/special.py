@@ -206,8 +206,9 @@ def _i1(input: Array) -> Array:
 def _i1_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     """i0 - i1 / x: JAX's own rule has no second derivative at 0."""
     (x,), (dx,) = primals, tangents
-    found, safe = _i1(x), jnp.where(x == 0, 1, x)
-    return found, jnp.where(x == 0, 0.5, _i0(x) - _i1(x) / safe) * dx
+    is_far = jnp.abs(x) > jnp.finfo(x.dtype).eps  # NaN is not, as in torch
+    safe = jnp.where(is_far, x, 1)
+    return _i1(x), jnp.where(is_far, _i0(safe) - _i1(safe) / safe, 0.5) * dx
 
 
 @op(grad="SpecialI1EBackward0", promote="float", names="special.i1e")

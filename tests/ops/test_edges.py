@@ -146,3 +146,36 @@ def test_a_mask_times_infinity_is_nan_in_compiled_programs_too(
     mask = torch.tensor([True, False, True, False])
     product = masked(mask, torch.tensor([inf, -inf, 2.0, -3.0], requires_grad=True))
     torch.testing.assert_close(product.detach(), torch.tensor([inf, nan, 2.0, 0.0]), equal_nan=True)
+
+
+def test_hard_activations_have_torchs_slope_at_nan() -> None:
+    given = [nan, -3.0, -2.5, 0.0, 3.0, inf, -inf]
+    assert gradients(lambda x: F.hardsigmoid(x) * 6, given) == [[0, 0, 1, 1, 0, 0, 0]]
+    assert gradients(F.hardswish, [nan, -4.0, 4.0, inf, -inf]) == [[1, 0, 1, 1, 0]]
+
+
+@pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
+def test_the_slope_of_a_huber_loss_at_infinity_is_that_of_its_line(loss: Callable[..., Tensor]) -> None:
+    apart = partial(loss, reduction="none")
+    assert gradients(apart, [inf, -inf, 0.5, 3.0], [0.0] * 4) == [[1, -1, 0.5, 1], [-1, 1, -0.5, -1]]
+    ((slope,),) = gradients(lambda x: apart(x, torch.zeros(1)), [nan])
+    assert slope != slope
+
+
+def test_products_with_a_logarithm_have_torchs_slopes_where_the_factor_is_0() -> None:
+    by_factor, by_other = gradients(torch.xlogy, [0.0, 0.0, 0.0, 2.0], [0.0, inf, -1.0, 4.0])
+    assert by_factor[:3] == [0, inf, 0]
+    assert by_other[0] != by_other[0]
+    assert by_other[1:] == [0, 0, 0.5]
+    by_factor, by_other = gradients(torch.special.xlog1py, [0.0, 0.0, 2.0], [-1.0, inf, 3.0])
+    assert by_factor[:2] == [0, inf]
+    assert by_other[0] != by_other[0]
+    assert by_other[1:] == [0, 0.5]
+
+
+def test_special_functions_have_torchs_slopes_at_their_ends() -> None:
+    assert gradients(torch.special.ndtri, [0.0, 1.0]) == [[inf, inf]]
+    x = torch.tensor([nan, 1e-30], requires_grad=True)
+    (first,) = torch.autograd.grad(torch.special.i1(x).sum(), x, create_graph=True)
+    assert first.tolist() == [0.5, 0.5]
+    assert torch.autograd.grad(first.sum(), x)[0].tolist() == [0, 0]
