@@ -177,6 +177,8 @@ def _sums(input: Array, over: Windows) -> Array:
 
 
 def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequence[int | None] | int) -> Array:
+    if isinstance(output_size, int) and output_size == 1 and input.ndim == count > 1:  # a mean, as torch takes it
+        return wide(input).mean(keepdims=True).astype(input.dtype)
     whole = adaptive_batched(name, input, count, output_size)
     if count == 3:
         refuse_empty(name, input.shape, range(1, input.ndim))

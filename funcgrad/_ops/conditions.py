@@ -17,6 +17,7 @@ import numpy as np
 from funcgrad._base.dtypes import INTEGER, dtype
 from funcgrad._base.errors import LinAlgError
 from funcgrad._ops.table import Array, Demand, Dims, Index, Indices, Mask, Op
+from funcgrad._ops.windows import unpooled_sizes
 
 
 class Condition:
@@ -99,6 +100,18 @@ class _Selection(Condition):
         if dim == 1:
             return RuntimeError(f"INDICES element is out of DATA bounds, id={number} axis_dim={_size(shape, dim)}")
         return super().error(number, place, shape, options)
+
+
+class _Unpooling(Condition):
+    """Which says how large the volumes are, of what the call says of their windows."""
+
+    __slots__ = ()
+
+    def error(self, number: int, place: int, shape: Dims, options: tuple[Any, ...]) -> Exception:
+        """Return the exception for a wrong number."""
+        sizes = unpooled_sizes(shape, *options)
+        shown = "x".join(map(str, (*sizes, 1) if len(sizes) == 1 else sizes))
+        return self.kind(self.text.format(number=number, shown=shown))
 
 
 NONE = np.False_  # no number is wrong
@@ -388,3 +401,13 @@ def leave_no_gaps(numbers: Any, shape: Dims, frames: Frames, message: str) -> An
         return NONE
     squares = (numbers * numbers)[np.where(is_there, places, 0)]
     return abs((squares * is_there).sum(-1)).min() < 1e-11
+
+
+@_condition(RuntimeError, "Found an invalid max index: {number} (output volumes are of size {shown})", made=_Unpooling)
+def are_unpooled(
+    numbers: Any, shape: Dims, count: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Any:
+    """Places in the volumes that `max_unpool` fills, of which the last `count` dimensions are the sizes."""
+    if len(shape) not in (count + 1, count + 2):  # which the row refuses
+        return NONE
+    return _outside(numbers, math.prod(unpooled_sizes(shape, count, kernel_size, stride, padding, output_size)))

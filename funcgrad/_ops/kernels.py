@@ -65,6 +65,9 @@ KERNELS = """
     fold                    unl     col2im_out_cpu
     upsample_bilinear2d_aa  bnlc    compute_index_ranges_weights
     bilinear                b       bmm
+    bitwise_left_shift      b       lshift_cpu
+    bitwise_right_shift     b       rshift_cpu
+    i0                      c       i0_vml_cpu
     special_xlog1py         c       xlog1py_cpu
     special_entr            c       entr_cpu
     airy_ai                 c       airy_ai_cpu
@@ -107,6 +110,7 @@ CHECKS = """
     mvlgamma           b      The input tensor may not be a boolean tensor.
     cosine_similarity  bunlc  expected common dtype to be floating point, yet common dtype is {}
     cdist              bunlc  cdist only supports floating-point dtypes, X1 got: {}
+    dist               unl    norm(): input dtype should be either floating point or complex. Got {} instead.
     pdist              bunlc  pdist only supports floating-point dtypes
     vecdot             bunl   linalg.vecdot: Expected a floating point or complex tensor as input. Got {}
     renorm             bunl   linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.reductions import mean_of
@@ -33,7 +34,7 @@ def reduced(loss: Array, reduction: str, size_average: bool | None = None, reduc
     if kind == "none":
         return loss
     if kind == "sum":
-        return jnp.sum(loss)
+        return jnp.sum(loss, dtype=np.int64 if loss.dtype.kind in "biu" else None)
     if loss.dtype.kind in "biu":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "

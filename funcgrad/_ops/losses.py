@@ -62,7 +62,9 @@ def l1_loss(
 ) -> Array:
     """|input - target|. Shape: input, target (*), broadcast; weight the same; result () or, unreduced, (*)."""
     broadcast_shape(input.shape, target.shape)
-    return _weighted(magnitude(input - target), weight, reduction, size_average, reduce)
+    difference = input - target
+    size = difference if difference.dtype.kind == "u" else magnitude(difference)
+    return _weighted(size, weight, reduction, size_average, reduce)
 
 
 def _smooth_l1_loss_grad(shapes: tuple, statics: tuple) -> tuple:

@@ -12,10 +12,11 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.checks import scalar_name, spread
+from funcgrad._ops.conditions import are_unpooled
 from funcgrad._ops.extremes import place_of_largest
 from funcgrad._ops.own_vjp import with_own_vjp
-from funcgrad._ops.table import Array, Dims, Indices, op
-from funcgrad._ops.windows import Windows, batched, windows
+from funcgrad._ops.table import Array, Demand, Dims, Indices, op
+from funcgrad._ops.windows import Windows, batched, unpooled_sizes, windows
 
 _MOST_TAPS = 64
 
@@ -94,9 +95,15 @@ def adaptive_max_pool3d(
     return _adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
+def _unpooled(count: int) -> tuple[Demand, ...]:
+    windows = "kernel_size", "stride", "padding", "output_size"
+    return (are_unpooled.of("indices", "input", repr(count), *windows),)
+
+
 @op(
     grad=("SqueezeBackward1", ("MaxUnpool2DBackward0", ("UnsqueezeBackward0", "input"))),
     names="nn.functional.max_unpool1d",
+    demands=_unpooled(1),
 )
 def max_unpool1d(
     input: Array,
@@ -110,7 +117,7 @@ def max_unpool1d(
     return _max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
-@op(grad="MaxUnpool2DBackward0", names="nn.functional.max_unpool2d")
+@op(grad="MaxUnpool2DBackward0", names="nn.functional.max_unpool2d", demands=_unpooled(2))
 def max_unpool2d(
     input: Array,
     indices: Indices,
@@ -123,7 +130,7 @@ def max_unpool2d(
     return _max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
-@op(grad="MaxUnpool3DBackward0", names="nn.functional.max_unpool3d")
+@op(grad="MaxUnpool3DBackward0", names="nn.functional.max_unpool3d", demands=_unpooled(3))
 def max_unpool3d(
     input: Array,
     indices: Indices,
@@ -407,11 +414,7 @@ def _max_unpool(
             f"but got indices tensor with shape: {list(indices.shape)}"
         )
     whole = batched(name, input, count)
-    kernel, pads = spread(kernel_size, count, "kernel_size"), spread(padding, count, "padding")
-    steps = kernel if stride is None else spread(stride, count, "stride")
-    sizes = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(whole.shape[2:], steps, pads, kernel, strict=True))
-    if output_size is not None:
-        sizes = _checked_output_size(output_size, sizes, steps)
+    sizes = unpooled_sizes(whole.shape, count, kernel_size, stride, padding, output_size)
     rows = whole.reshape(math.prod(whole.shape[:2]), math.prod(whole.shape[2:]))
     result = _filled(rows, indices.reshape(rows.shape), math.prod(sizes)).reshape(*whole.shape[:2], *sizes)
     return result if whole is input else result[0]
@@ -433,16 +436,3 @@ def _filled_backward(length: int, places: Array, gradient: Array) -> tuple[Array
 
 
 _filled.defvjp(_filled_forward, _filled_backward)
-
-
-def _checked_output_size(output_size: Dims, default: Dims, stride: Dims) -> Dims:
-    wanted = output_size[-len(default) :]
-    if len(wanted) != len(default):
-        raise ValueError(
-            f"output_size should be a sequence containing {len(default)} or {len(default) + 2} elements, "
-            f"but it has a length of '{len(output_size)}'"
-        )
-    for w, n, s in zip(wanted, default, stride, strict=True):
-        if not n - s < w < n + s:
-            raise ValueError(f"invalid output_size {list(wanted)}: each size lies within a stride of {list(default)}")
-    return wanted

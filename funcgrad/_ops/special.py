@@ -15,7 +15,7 @@ from jax.custom_derivatives import SymbolicZero
 from jax.scipy import special
 
 from funcgrad._ops.broadcasting import broadcast
-from funcgrad._ops.checks import require_floating, require_real, wide
+from funcgrad._ops.checks import no_kernel, require_floating, require_real, wide
 from funcgrad._ops.table import Array, Operand, op
 
 
@@ -229,6 +229,8 @@ def special_ndtr(input: Array) -> Array:
 @op(grad="SpecialNdtriBackward0", promote="float", names="special.ndtri")
 def special_ndtri(input: Array) -> Array:
     """The inverse of ndtr. The gradient is infinite at 0 and 1."""
+    if input.dtype.itemsize == 2:
+        raise no_kernel("ndtri_cpu", input)
     return _normal_quantile(input)
 
 

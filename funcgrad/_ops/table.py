@@ -176,6 +176,9 @@ class Op:
         """Raise NotATensor where a number stands for a tensor that it cannot stand for."""
         alone = self.name not in _OF_NUMBERS and not any(hasattr(x, "dtype") or isinstance(x, list) for x in inputs)
         for i, (parameter, given) in enumerate(zip(self.inputs, inputs, strict=False)):
+            if parameter.kind == "Scalar" and parameter.keyword_only and _is_no_number(parameter, given):
+                kind = "NoneType" if given is None else "Tensor"
+                raise TypeError(f"{self.public_name}(): argument '{parameter.name}' must be Number, not {kind}")
             if parameter.kind != "Array" or not isinstance(given, (*_NUMBERS, Number)):
                 continue
             if alone or not (parameter.takes_number or parameter.optional):
@@ -326,6 +329,10 @@ def _ranked(given: Any) -> tuple[int, DType]:
         return promotion.NUMBER, dtypes.of_number(given)
     rank = promotion.DIMENSIONED if given.ndim else promotion.ZERO_DIM
     return rank, dtypes.of_numpy(given.dtype)
+
+
+def _is_no_number(parameter: Parameter, given: Any) -> bool:
+    return getattr(given, "ndim", 0) > 0 or (given is None and not parameter.optional)
 
 
 def _cast(given: Any, common: DType | None) -> Any:

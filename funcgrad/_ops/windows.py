@@ -193,3 +193,26 @@ def _expected_dims(count: int) -> str:
     return (
         f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:"
     )
+
+
+def unpooled_sizes(
+    shape: Dims, count: int, kernel_size: Dims, stride: Dims | None, padding: Dims, output_size: Dims | None
+) -> Dims:
+    """Return the last `count` sizes of what was pooled by these windows. ValueError for a wrong `output_size`."""
+    kernel, pads = spread(kernel_size, count, "kernel_size"), spread(padding, count, "padding")
+    steps = kernel if stride is None else spread(stride, count, "stride")
+    sizes = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(shape[-count:], steps, pads, kernel, strict=True))
+    return sizes if output_size is None else _checked_output_size(output_size, sizes, steps)
+
+
+def _checked_output_size(output_size: Dims, default: Dims, stride: Dims) -> Dims:
+    wanted = output_size[-len(default) :]
+    if len(wanted) != len(default):
+        raise ValueError(
+            f"output_size should be a sequence containing {len(default)} or {len(default) + 2} elements, "
+            f"but it has a length of '{len(output_size)}'"
+        )
+    for w, n, s in zip(wanted, default, stride, strict=True):
+        if not n - s < w < n + s:
+            raise ValueError(f"invalid output_size {list(wanted)}: each size lies within a stride of {list(default)}")
+    return wanted
