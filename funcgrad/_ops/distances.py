@@ -63,7 +63,7 @@ def _pairwise_grad(shapes: tuple, statics: tuple) -> tuple:
 
 @op(grad=_pairwise_grad, promote="common", names="pairwise_distance nn.functional.pairwise_distance")
 def pairwise_distance(x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Array:
-    """The p-norm of x1 - x2 + eps along the last dimension. Shape: x1, x2 (*, D), broadcast, result (*)."""
+    """The p-norm of x1 - x2 + eps along the last dimension. Shape: x1, x2 (*, D) or (), broadcast, result (*)."""
     broadcast_shape(x1.shape, x2.shape)
     apart = to_float(x1 - x2) + eps
     return vector_size(apart, p, (apart.ndim - 1,) if apart.ndim else (), keepdim)

@@ -68,6 +68,10 @@ KERNELS = """
     bitwise_left_shift      b       lshift_cpu
     bitwise_right_shift     b       rshift_cpu
     i0                      c       i0_vml_cpu
+    cross                   b       cross
+    cholesky_inverse        bunl    cholesky_inverse_out_cpu
+    cholesky_solve          bunl    cholesky_solve_cpu
+    ormqr                   bunl    ormqr_cpu
     special_xlog1py         c       xlog1py_cpu
     special_entr            c       entr_cpu
     airy_ai                 c       airy_ai_cpu
