@@ -12,7 +12,7 @@ from jax import lax
 
 from funcgrad._base import dtypes
 from funcgrad._ops.backends import on_cpu
-from funcgrad._ops.checks import no_kernel, scalar_name
+from funcgrad._ops.checks import no_kernel, require_floating, scalar_name
 from funcgrad._ops.norms import matrix_size, needs_float
 from funcgrad._ops.table import Array, Indices, op
 
@@ -403,6 +403,7 @@ def ormqr(input: Array, tau: Array, other: Array, left: bool = True, transpose: 
     for name, array in (("tau", tau), ("other", other)):
         if array.dtype != input.dtype:
             raise RuntimeError(f"torch.ormqr: Expected input and {name} to have the same dtype")
+    require_floating(input, "ormqr_cpu")
     if left:
         return _reflected(input, tau, other, adjoint=transpose)
     return adjoint_of(_reflected(input, tau, adjoint_of(other), adjoint=not transpose))

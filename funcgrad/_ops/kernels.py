@@ -71,7 +71,6 @@ KERNELS = """
     cross                   b       cross
     cholesky_inverse        bunl    cholesky_inverse_out_cpu
     cholesky_solve          bunl    cholesky_solve_cpu
-    ormqr                   bunl    ormqr_cpu
     special_xlog1py         c       xlog1py_cpu
     special_entr            c       entr_cpu
     airy_ai                 c       airy_ai_cpu

@@ -52,6 +52,16 @@ class LostNode(_Underivable):
         raise NotImplementedError(f"the derivative for '{self.call}' is not implemented.")
 
 
+class RefusedNode(_Underivable):
+    """What refuses to be passed, in words of its own."""
+
+    __slots__ = ("words",)
+
+    def pull(self, cotangents: Sequence[Variable | None], apply: Callable[..., list[Variable]]) -> Sequence[Any]:
+        """Raise RuntimeError, always."""
+        raise RuntimeError(self.words)
+
+
 class ZeroNode(_Underivable):
     """What gives zeros to the inputs of a comparison."""
 
@@ -75,6 +85,13 @@ def lost(call: str, node: str, input: Variable, result: Variable) -> Variable:
         return result
     made = named(LostNode, node)(result.aval, (input,))
     made.call = call
+    return Variable(result.value, made)
+
+
+def refused(words: str, input: Variable, result: Variable) -> Variable:
+    """Return a result with a history that refuses to be passed in these words, under the name of its own node."""
+    made = named(RefusedNode, type(result.node).__name__)(result.aval, (input,))
+    made.words = words
     return Variable(result.value, made)
 
 

@@ -84,11 +84,14 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     "length=length, return_complex=return_complex); "
     "check_overlap(input, n_fft, hop_length, win_length, window, told, length)",
     **dict.fromkeys(("real", "conj", "conj_physical"), "if is_real(input): return input"),
+    "positive": "if isinstance(input, Tensor) and input.dtype.name != 'bool': return input",
     "resolve_conj": "if isinstance(input, Tensor) and not (is_conjugate(input) or is_negative(input)): return input",
     "view_as_real": "refuse_marked(input, 'view_as_real')",
 }  # fmt: skip
 _LAST = {  # what they do once the row has been called
     **REFUSED,
+    "qr": "result = with_derivable_qr(A, mode, result)",
+    "old_qr": "result = with_derivable_qr(input, 'reduced' if some else 'complete', result)",
     "view": "if input._alias or input._variable.value.aval.order: refuse_unviewable(input, result.shape)",
 }
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
