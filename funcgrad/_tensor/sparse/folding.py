@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.dtypes import int64
+from funcgrad._base.layouts import sparse_csr
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import as_dims, as_dtype
 from funcgrad._tensor.call import call
@@ -46,9 +48,18 @@ def total(input: SparseTensor, dim: Any = None, keepdim: bool = False, dtype: An
 
 @handles("sum")
 def _sum(func: Any, input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    found = total(input, dim, keepdim, dtype)
-    is_folded = isinstance(found, SparseTensor) and keepdim and not input.is_sparse
-    return to_sparse(found, layout=input.layout) if is_folded else found
+    if input.is_sparse or dim is None:
+        return total(input, dim, keepdim, dtype)
+    if input.layout is not sparse_csr:
+        kind = "".join(part.capitalize() for part in str(input.layout).removeprefix("torch.").split("_"))
+        raise RuntimeError(
+            f"Currently the only compressed sparse format supported for sum.dim_IntList is CSR, but got layout {kind}"
+        )
+    if not keepdim:
+        raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
+    is_wide = input.dtype.is_floating_point or input.dtype.is_complex
+    found = total(input, dim, True, dtype if dtype is not None or is_wide else int64)
+    return to_sparse(found, layout=sparse_csr)
 
 
 @handles("norm", "vector_norm")
