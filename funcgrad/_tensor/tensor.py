@@ -168,9 +168,10 @@ class Tensor(metaclass=_Methods):
     def _base(self) -> Tensor | None:
         base = found = self
         while type(view := base._alias) is View and not view.is_detached:
-            base = view.base
-            if not view.is_renaming:
-                found = base
+            if view.is_renaming:  # it is what its former name is a view of
+                base = view.since.name  # type: ignore[union-attr]  # a Former
+            else:
+                base = found = view.base
         return None if found is self else found
 
     @property
