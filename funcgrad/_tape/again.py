@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from funcgrad._program.trie import Signature
 from funcgrad._program.value import LiftedValue
@@ -28,6 +29,9 @@ _NAMES = (  # of the nodes whose formula is given the inputs, without Backward0 
 _KERNELS = frozenset(_NAMES.split())
 _NOT_GIVEN = {"Convolution": ("bias",), "NativeBatchNorm": ("bias",)}  # inputs of a node that its kernel goes without
 _ONLY = {"FmodBackward1": 1, "RemainderBackward1": 1, "Copysign": 0}  # where the other's gradient has no such formula
+_KNOWN: WeakKeyDictionary[Signature, tuple[tuple[set[int], set[int]], ...]] = (
+    WeakKeyDictionary()
+)  # the kernels of each call
 
 
 def apply_again(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -> list[Variable]:
@@ -45,8 +49,13 @@ apply_again.keeps_history = True  # type: ignore[attr-defined]  # as `apply` has
 def pull_again(node: GradNode, needed: list[bool] | None, cotangents: Sequence[Variable | None]) -> Sequence[Any]:
     """Record the pull-back of a node, to be differentiated itself. needed: which edges; None: all."""
     pulled = node.pull(cotangents, apply_again) if needed is None else node.pull_to(needed, cotangents, apply_again)
+    kernels = _KNOWN.get(node.signature)
+    if kernels is None:
+        kernels = _KNOWN[node.signature] = tuple(_kernels(node.signature))
+    if not kernels:
+        return pulled
     found, wanted = list(pulled), node.pullback.wanted
-    for through, given in _kernels(node.signature):
+    for through, given in kernels:
         edges = [(edge, place) for edge, place in zip(node.edges, wanted, strict=True) if place in given]
         for i, place in enumerate(wanted):
             gradient = found[i]

@@ -230,7 +230,8 @@ class Pass:
         if node.pre_hooks and all(cotangent is None for cotangent in cotangents):
             gradients: Sequence[Any] = [None] * len(node.edges)
         elif self.history and isinstance(node, GradNode):
-            gradients = pull_again(node, needed and [edge[0] in needed for edge in node.edges], cotangents)
+            wanted = None if needed is None else [edge[0] in needed for edge in node.edges]
+            gradients = pull_again(node, wanted, cotangents)
         else:
             gradients = node.pull(cotangents, self.apply)
         if self.search is not None:
