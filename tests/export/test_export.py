@@ -129,3 +129,23 @@ def test_a_program_is_saved_and_read() -> None:
     file.seek(0)
     with pytest.raises(RuntimeError, match=r"was not written by torch.export.save"):
         load(file)
+
+
+@pytest.mark.xfail(strict=True, raises=NotImplementedError, reason="sizes are numbers while a module runs")
+def test_a_program_holds_for_other_sizes() -> None:
+    program = export(nn.ReLU(), (torch.ones(2, 3),), dynamic_shapes=({0: Dim("rows")},))
+    assert program.module()(torch.ones(4, 3)).shape == (4, 3)
+
+
+@pytest.mark.xfail(strict=True, raises=NotImplementedError, reason="torch's core table of decompositions is not here")
+def test_a_program_is_decomposed() -> None:
+    assert "torch.ops.aten.addmm.default" in str(export(nn.Linear(2, 3), (torch.ones(1, 2),)).run_decompositions())
+
+
+@pytest.mark.xfail(strict=True, raises=NotImplementedError, reason="modes are not told of cells")
+def test_a_cell_made_inside_is_exported() -> None:
+    class Made(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return nn.GRUCell(2, 2)(x)
+
+    assert export(Made(), (torch.ones(1, 2, requires_grad=True),)).module()(torch.ones(1, 2)).shape == (1, 2)

@@ -70,7 +70,8 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     (r"torch\.nested", r".*", _INTERNAL),
     (r"torch\.library", r".*", _DISPATCH),
     (r"torch\.fx", r".*", _INTERNAL),
-    (r"torch\.(export|package)",
+    (r"torch\.export", r".*", "how torch takes exported programs apart, with sizes left open and decomposed further"),
+    (r"torch\.package",
      r".*", "torch's file formats of programs; `funcgrad.func.export` gives a pure function instead"),
 )  # fmt: skip
 
