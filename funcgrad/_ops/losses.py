@@ -352,9 +352,8 @@ def _expanded(shapes: tuple) -> tuple:
 
 def _huber(difference: Array, delta: float) -> Array:
     size = jnp.abs(difference)
-    is_small = size < delta
-    small = jnp.where(is_small, difference, 0)  # an infinite one would make NaN of the gradient
-    return jnp.where(is_small, 0.5 * jnp.square(small), delta * (size - 0.5 * delta))
+    finite = jnp.where(jnp.isinf(difference), 0, difference)  # not taken, the square has a gradient all the same
+    return jnp.where(size < delta, 0.5 * jnp.square(finite), delta * (size - 0.5 * delta))
 
 
 def _require_equal_dtypes(input: Array, target: Array) -> None:

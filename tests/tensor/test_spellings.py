@@ -59,8 +59,13 @@ def test_policies_of_checkpoints_are_accepted() -> None:
     policy = checkpoint.CheckpointPolicy.PREFER_RECOMPUTE
     contexts = functools.partial(checkpoint.create_selective_checkpoint_contexts, lambda *_, **__: policy)
     x = torch.ones(2, requires_grad=True)
-    with checkpoint.set_checkpoint_early_stop(False), checkpoint.set_checkpoint_debug_enabled(True):
+    with checkpoint.set_checkpoint_early_stop(False):
         checkpoint.checkpoint(torch.exp, x, use_reentrant=False, context_fn=contexts).sum().backward()
+    with (
+        checkpoint.set_checkpoint_debug_enabled(True),
+        pytest.raises(ValueError, match="^debug=True is incompatible with non-default context_fn$"),
+    ):
+        checkpoint.checkpoint(torch.exp, x, use_reentrant=False, context_fn=contexts)
     assert x.grad is not None and torch.equal(x.grad, x.exp())
 
 
