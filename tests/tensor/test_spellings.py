@@ -63,7 +63,7 @@ def test_policies_of_checkpoints_are_accepted() -> None:
         checkpoint.checkpoint(torch.exp, x, use_reentrant=False, context_fn=contexts).sum().backward()
     with (
         checkpoint.set_checkpoint_debug_enabled(True),
-        pytest.raises(ValueError, match="^debug=True is incompatible with non-default context_fn$"),
+        pytest.raises(ValueError, match=r"^debug=True is incompatible with non-default context_fn$"),
     ):
         checkpoint.checkpoint(torch.exp, x, use_reentrant=False, context_fn=contexts)
     assert x.grad is not None and torch.equal(x.grad, x.exp())
