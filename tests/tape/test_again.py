@@ -66,3 +66,10 @@ def test_the_node_of_a_constant_gradient_has_torchs_name() -> None:
     (gradient,) = torch.autograd.grad(F.avg_pool2d(x, 2).sum(), x, create_graph=True)
     assert gradient.grad_fn.name() == "AvgPool2DBackwardBackward0"
     assert gradient.grad_fn.next_functions[0][0].variable is x
+
+
+@pytest.mark.parametrize("function", [torch.maximum, torch.minimum, torch.atan2])
+def test_gradients_of_nothing_have_a_history(function: Callable[..., torch.Tensor]) -> None:
+    x, y = (torch.ones(0, 2, requires_grad=True) for _ in range(2))
+    first = torch.autograd.grad(function(x, y).sum(), (x, y), torch.ones((), requires_grad=True), create_graph=True)
+    assert [gradient.requires_grad for gradient in first] == [True, True]
