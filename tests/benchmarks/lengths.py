@@ -78,6 +78,33 @@ def text(torch: Any) -> Iterator[float]:
         yield loss.item()
 
 
+def field(torch: Any) -> Iterator[float]:
+    """80 batches of 16 sentences of up to 30 words: two bidirectional LSTMs on packed words, a random field of tags."""
+    nn = torch.nn
+    embedding, lstm = nn.Embedding(200, 32), nn.LSTM(32, 32, 2, batch_first=True, bidirectional=True)
+    head, moves = nn.Linear(64, 7), nn.Parameter(torch.zeros(7, 7))
+    params = [*embedding.parameters(), *lstm.parameters(), *head.parameters(), moves]
+    optimizer, generator, rows = torch.optim.Adam(params, lr=1e-2), np.random.default_rng(0), torch.arange(16)
+    for _ in range(80):
+        lengths = np.sort(generator.integers(4, 31, 16))[::-1].copy()
+        words = torch.from_numpy(generator.integers(1, 200, (16, int(lengths[0]))))
+        tags, mask = words % 7, torch.from_numpy(np.arange(lengths[0]) < lengths[:, None])
+        packed = nn.utils.rnn.pack_padded_sequence(embedding(words), torch.from_numpy(lengths), batch_first=True)
+        scores = head(nn.utils.rnn.pad_packed_sequence(lstm(packed)[0], batch_first=True)[0])
+        total, chosen_tags = scores[:, 0], scores[rows, 0, tags[:, 0]]
+        for t in range(1, words.size(1)):
+            after = (total[:, :, None] + moves + scores[:, t, None]).logsumexp(1)
+            total = torch.where(mask[:, t, None], after, total)
+            one = moves[tags[:, t - 1], tags[:, t]] + scores[rows, t, tags[:, t]]
+            chosen_tags = chosen_tags + one * mask[:, t]
+        optimizer.zero_grad()
+        loss = (total.logsumexp(1) - chosen_tags).mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(params, 5.0)
+        optimizer.step()
+        yield loss.item()
+
+
 def sentences(torch: Any) -> Iterator[float]:
     """200 batches of 8 sentences of 5 to 40 words: a GRU cell in a Python loop, the loss of each next word added up."""
     nn = torch.nn
@@ -319,9 +346,9 @@ def boxes(torch: Any) -> Iterator[float]:
 
 
 WORKLOADS: dict[str, Callable[[Any], Iterator[float]]] = {
-    "mlp": mlp, "ragged": ragged, "text": text, "sentences": sentences, "translation": translation, "policy": policy,
-    "episodes": episodes, "generation": generation, "augmented": augmented, "trees": trees, "graphs": graphs,
-    "experts": experts, "boxes": boxes,
+    "mlp": mlp, "ragged": ragged, "text": text, "field": field, "sentences": sentences, "translation": translation,
+    "policy": policy, "episodes": episodes, "generation": generation, "augmented": augmented, "trees": trees,
+    "graphs": graphs, "experts": experts, "boxes": boxes,
 }  # fmt: skip
 
 
