@@ -62,6 +62,21 @@ def equations_in(jaxpr: Any) -> int:
     return _added_up(jaxpr, lambda _: 1, each_turn=False)
 
 
+def loops_in(jaxpr: Any) -> int:
+    """Return how many loops a jaxpr has, those inside of calls, branches and turns included, but once."""
+    total = 0
+    for equation in jaxpr.eqns:
+        name, parameters = equation.primitive.name, equation.params
+        total += name in ("scan", "while")
+        if name == "scan":
+            total += loops_in(parameters["jaxpr"].jaxpr)
+        elif name == "cond":
+            total += sum(loops_in(branch.jaxpr) for branch in parameters["branches"])
+        elif name in CALLS + REMADE:
+            total += loops_in(called(equation)[0])
+    return total
+
+
 def _added_up(jaxpr: Any, number: Callable[[Any], int], *, each_turn: bool = True) -> int:
     """Add up a number of each equation, those inside of calls, branches and turns included."""
     total = 0

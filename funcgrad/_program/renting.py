@@ -19,8 +19,8 @@ from funcgrad._program.host.running import CALL, Limits, OnHost
 from funcgrad._program.host.table import NotForHost
 from funcgrad._program.journal import Compile, Journal, user_line
 from funcgrad._program.line import Loop, Step, instructions_of
-from funcgrad._program.primitives import equations_in
-from funcgrad._program.stepwise import COMPILE, COSTLY, PAID, as_of_xla, is_costly
+from funcgrad._program.primitives import equations_in, loops_in
+from funcgrad._program.stepwise import COMPILE, COSTLY, PAID, as_of_xla
 
 LIMITS = Limits(1 << 16, 1 << 24, 1 << 22)
 LEAST = 36  # instructions: fewer are compiled in a second, and XLA runs them in half the time
@@ -94,7 +94,8 @@ def rented(jitted: Any, line: Sequence[Step | Loop], inputs: Sequence[Any], resu
     with jax.enable_x64(True):
         traced = jitted.trace(*inputs)
     instructions = size_of(line)
-    size = max(instructions + COSTLY * _costly_in(line), equations_in(traced.jaxpr.jaxpr) // _EQUATIONS)
+    jaxpr = traced.jaxpr.jaxpr
+    size = max(instructions + COSTLY * loops_in(jaxpr), equations_in(jaxpr) // _EQUATIONS)
     if size < LEAST:
         return None
     try:
@@ -115,11 +116,6 @@ def as_of_now(execute: Any, *inputs: Any) -> Callable[..., Any]:
 def size_of(line: Sequence[Step | Loop]) -> int:
     """Return how many instructions XLA is given: those of a loop's body once; what is joined is read piece by piece."""
     return sum(size_of(step.body) if isinstance(step, Loop) else _written_out(step) for step in line)
-
-
-def _costly_in(line: Sequence[Step | Loop]) -> int:
-    """Return how many recurrent layers XLA is given."""
-    return sum(_costly_in(step.body) if isinstance(step, Loop) else is_costly(step) for step in line)
 
 
 def _written_out(step: Step) -> int:

@@ -71,6 +71,17 @@ def test_nothing_is_compiled_for_a_few_steps_and_one_program_once_there_were_mor
     assert last.seconds > 0
 
 
+def test_each_loop_of_a_recurrent_layer_takes_xla_as_long_as_many_instructions() -> None:
+    torch.manual_seed(0)
+    lstm, head = nn.LSTM(32, 32, 2, bidirectional=True), nn.Linear(64, 3)
+    with xla_compiles() as seen:
+        head(lstm(torch.randn(20, 16, 32))[0]).square().mean().backward()
+        assert lstm.weight_hh_l0.grad is not None
+        lstm.weight_hh_l0.grad.sum().item()
+    assert seen.count == 0
+    assert Journal.compiles[-1].reason.endswith("run by numpy until it has run often")
+
+
 def test_a_recurrent_layer_takes_xla_as_long_as_many_instructions() -> None:
     torch.manual_seed(0)
     layer, head = nn.GRU(3, 4, 2), nn.Linear(4, 1)
