@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from funcgrad._tensor.packets import Overload, packet
@@ -138,14 +138,20 @@ class _Tracing(TorchDispatchMode):
         return self.constants[id(x)][1]
 
     def _note_results(self, result: Any, node: Node) -> None:
-        if isinstance(result, Tensor):
-            self.note(result, node)
-        elif isinstance(result, Sequence) and not isinstance(result, str):
-            for place, each in enumerate(result):
-                if isinstance(each, Tensor):
-                    self.note(each, self.graph.call_function(operator.getitem, (node, place)))
+        for tensor, own in with_nodes(result, node):
+            self.note(tensor, own)
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """Remember whose node a tensor is."""
         node.meta["val"], node.meta["tensor_meta"] = tensor.detach(), metadata(tensor)
         self.nodes[id(tensor)] = tensor, node
+
+
+def with_nodes(result: Any, node: Node) -> Iterator[tuple[Tensor, Node]]:
+    """Yield each tensor that a call gave with its node: the call's own, or one that takes it out of a sequence."""
+    if isinstance(result, Tensor):
+        yield result, node
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        for place, each in enumerate(result):
+            if isinstance(each, Tensor):
+                yield each, node.graph.call_function(operator.getitem, (node, place))

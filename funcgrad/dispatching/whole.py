@@ -16,7 +16,7 @@ from funcgrad.dispatching.schemas import schemas_of
 
 _AS_COMPOSED = (
     "__rsub__", "__rtruediv__", "__rpow__", "__getitem__", "__setitem__", "item", "__bool__", "__int__", "__float__",
-    "__index__", "__complex__", "is_nonzero", "new_tensor", "data", "constant_",
+    "__index__", "__complex__", "is_nonzero", "new_tensor", "data", "constant_", "unfold", "fold",
 )  # fmt: skip
 _WHOLE: dict[str, Callable[..., Any]] = {name: RULES[name] for name in _AS_COMPOSED}
 
@@ -182,24 +182,6 @@ def _logsigmoid(aten: Any, input: Tensor) -> Any:
 @_rule("softmin")
 def _softmin(aten: Any, input: Tensor, dim: Any = None, *others: Any, dtype: Any = None, **_: Any) -> Any:
     return NotImplemented if dim is None or others else aten.softmax(aten.neg(input), dim, dtype)
-
-
-@_rule("unfold")
-def _unfold(aten: Any, input: Tensor, kernel_size: Any, *others: Any, **named: Any) -> Any:
-    """Give windows as columns; Tensor.unfold, which is called alike, takes three numbers."""
-    if len(others) == 2 or input.ndim < 3:
-        return NotImplemented
-    names = ("dilation", "padding", "stride")
-    given = dict(zip(names, others, strict=False)) | named
-    sizes = [_listed(given.get(name, 0 if name == "padding" else 1), 2) for name in names]
-    return aten.im2col(input, _listed(kernel_size, 2), *sizes)
-
-
-@_rule("fold")
-def _fold(
-    aten: Any, input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:  # fmt: skip
-    return aten.col2im(input, *[_listed(x, 2) for x in (output_size, kernel_size, dilation, padding, stride)])
 
 
 @_rule("grid_sample")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from funcgrad._program.run import flush
 from funcgrad._tensor.packets import Overload, packet
 from funcgrad._tensor.tensor import Tensor
+from funcgrad.dispatching.tracing import with_nodes
 from funcgrad.dispatching.whole import WholeCallsMode
 from funcgrad.export.signature import (
     ConstantArgument,
@@ -218,14 +218,9 @@ class _Writing(WholeCallsMode):
         return self._constant(f"lifted_tensor_{count}", x)
 
     def _note_results(self, result: Any, node: Node) -> None:
-        if isinstance(result, Tensor):
-            self.note(result, node)
-        elif isinstance(result, Sequence) and not isinstance(result, str):
-            for place, each in enumerate(result):
-                if isinstance(each, Tensor):
-                    item = self.graph.call_function(operator.getitem, (node, place))
-                    item.meta["stack_trace"] = node.meta["stack_trace"]
-                    self.note(each, item)
+        for tensor, own in with_nodes(result, node):
+            own.meta["stack_trace"] = node.meta["stack_trace"]
+            self.note(tensor, own)
 
     def note(self, tensor: Tensor, node: Node) -> None:
         """Remember whose node a tensor is."""
