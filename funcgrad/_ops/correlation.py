@@ -313,13 +313,16 @@ def _spread_out(
 def _spread_out_on_cpu(
     input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Dims, groups: int, sizes: Dims
 ) -> Array:
-    """Like `_spread_out`; its gradients are those of the convolution that it transposes, which XLA does much faster."""
+    """Like `_spread_out`; its gradients are those of the convolution that it transposes, which XLA does much faster.
+
+    What that does not leave to XLA, volumes and small groups, is transposed as it is.
+    """
     whole = (input.shape[0], weight.shape[1] * groups, *sizes)
-    if weight.shape[1] > 1 and _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups):
+    if input.ndim == 5 or (weight.shape[1] > 1 and _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups)):
         kept = tuple(slice(n) for n in input.shape)
 
         def seen(image: Array) -> Array:
-            return _by_windows(image, weight, stride, pads, dilation, groups)[kept]
+            return correlate(image, weight, stride, pads, dilation, groups)[kept]
 
         return jax.vjp(seen, jnp.zeros(whole, input.dtype))[1](input)[0]
     if 1 < groups <= _MOST_SPLITS:

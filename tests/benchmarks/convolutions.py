@@ -50,6 +50,7 @@ WORKLOADS = {
     "three-dimensions": Workload((4, 16, 16, 16, 16), (16, 16, 3, 3, 3), pad=1),
     "larger-result": Workload((16, 128, 16, 16), (128, 128, 2, 2), pad=1),
     "transposed": Workload((16, 128, 16, 16), (128, 64, 4, 4), stride=2, pad=1, is_transposed=True),
+    "transposed-volumes": Workload((2, 16, 16, 32, 32), (16, 16, 3, 3, 3), stride=2, is_transposed=True),
 }
 
 

@@ -7,11 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from funcgrad._program.compiling import HAS_OLDER_EMITTERS
 from tests.docstrings.run import Outcomes, read
 
 REPOSITORY = Path(__file__).parents[2]
-COMPILES_FASTER = "--xla_backend_optimization_level=0" + " --xla_cpu_use_fusion_emitters=false" * HAS_OLDER_EMITTERS
 
 
 def both(folder: Path, part: int, parts: int, wanted: str = ".*") -> tuple[Outcomes, Outcomes]:
@@ -25,7 +23,7 @@ def both(folder: Path, part: int, parts: int, wanted: str = ".*") -> tuple[Outco
 
 
 def _python(folder: Path, *words: str) -> None:
-    known = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY), "XLA_FLAGS": COMPILES_FASTER}
+    known = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY)}
     ran = subprocess.run(
         [sys.executable, *words], cwd=folder, env=os.environ | known, capture_output=True, text=True, check=False
     )

@@ -366,7 +366,8 @@ def test_a_decoder_whose_turns_look_at_all_of_a_sentence(monkeypatch: pytest.Mon
 def require_same(
     found: list[list[np.ndarray[Any, Any]]], kind: str, lengths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Assert that a program for each length, without loops, gives the same."""
+    """Assert that numpy, which runs a program for each length, without loops, gives the same."""
+    monkeypatch.setattr(settings, "host", True)
     monkeypatch.setattr(settings, "turns", 0)
     monkeypatch.setattr(settings, "lengths", 0)
     monkeypatch.setattr(forest, "_roots", {})
