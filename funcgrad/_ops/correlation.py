@@ -39,7 +39,7 @@ _FEW_SPLITS = 8  # each part is a kernel to compile, forward and backward
 _WRITTEN_OUT = 2**22  # elements of windows: more are slower to write than convolutions are to compute
 _MOST_AT_ONCE = 16  # taps in one sum: XLA fuses two layers in a row into each other, 49 x 49 products to compile
 _MUCH = 256  # products that are added up for one number
-_MANY = 32  # channels
+_FEW, _MANY = 16, 32  # channels
 _WHOLE = 2**23  # products in all
 
 
@@ -100,10 +100,25 @@ def _grouped(input: Array, weight: Array, stride: Dims, pads: Pads, dilation: Di
         return _depthwise(input, weight, stride, pads, dilation)
     if _are_few_windows(input.shape[0], input.shape[1], input.shape[2:], weight.shape[2:], groups):
         return _by_windows(input, weight, stride, pads, dilation, groups)
-    if groups > _MOST_SPLITS:
+    kernels = _joined(weight, groups, weight.shape[1])
+    if len(kernels) > _MOST_SPLITS:
         return _convolved(input, weight, stride, pads, dilation, groups)
-    parts = zip(jnp.split(input, groups, 1), jnp.split(weight, groups, 0), strict=True)
+    parts = zip(jnp.split(input, len(kernels), 1), kernels, strict=True)
     return jnp.concatenate([correlate(x, w, stride, pads, dilation, 1) for x, w in parts], 1)
+
+
+def _joined(weight: Array, groups: int, channels: int) -> list[Array]:
+    """Return the kernels of groups with so many input channels each, several groups in one: zeros are between them.
+
+    Kernels for a few channels take as long as for many, and each is compiled. Shapes: weight (groups A, B, *), each of
+    the result (m A, m B, *) for m groups in one.
+    """
+    room = _FEW if groups * channels <= _FEW * _FEW_SPLITS else _MANY
+    count = max(m for m in range(1, groups + 1) if groups % m == 0 and (m == 1 or m * channels <= room))
+    rows, columns, *kernel = weight.shape
+    each = weight.reshape(groups // count, count, rows // groups, 1, -1)
+    blocks = each * jnp.eye(count, dtype=weight.dtype)[:, None, :, None]
+    return list(blocks.reshape(groups // count, count * rows // groups, count * columns, *kernel))
 
 
 def _are_few_windows(count: int, channels: int, sizes: Dims, kernel: Dims, groups: int) -> bool:
@@ -315,20 +330,22 @@ def _spread_out_on_cpu(
 ) -> Array:
     """Like `_spread_out`; its gradients are those of the convolution that it transposes, which XLA does much faster.
 
-    What that does not leave to XLA, volumes and small groups, is transposed as it is.
+    What that does not leave to XLA is transposed as it is: volumes, single channels, small groups.
     """
     whole = (input.shape[0], weight.shape[1] * groups, *sizes)
-    if input.ndim == 5 or (weight.shape[1] > 1 and _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups)):
+    is_depthwise = groups > 1 and weight.shape[1] == 1 and math.prod(weight.shape[2:]) <= _MOST_TAPS
+    if input.ndim == 5 or is_depthwise or _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups):
         kept = tuple(slice(n) for n in input.shape)
 
         def seen(image: Array) -> Array:
             return correlate(image, weight, stride, pads, dilation, groups)[kept]
 
         return jax.vjp(seen, jnp.zeros(whole, input.dtype))[1](input)[0]
-    if 1 < groups <= _MOST_SPLITS:
-        parts = zip(jnp.split(input, groups, 1), jnp.split(weight, groups, 0), strict=True)
-        return jnp.concatenate([_spread_out(x, w, stride, pads, dilation, 1, sizes) for x, w in parts], 1)
-    return _spread_out(input, weight, stride, pads, dilation, groups, sizes)
+    kernels = _joined(weight, groups, input.shape[1] // groups)
+    if len(kernels) > _MOST_SPLITS:
+        return _spread_out(input, weight, stride, pads, dilation, groups, sizes)
+    parts = zip(jnp.split(input, len(kernels), 1), kernels, strict=True)
+    return jnp.concatenate([_spread_out(x, w, stride, pads, dilation, 1, sizes) for x, w in parts], 1)
 
 
 def _spread_out_forward(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -93,6 +94,44 @@ def test_windows_of_a_large_kernel_are_written_axis_by_axis() -> None:
     assert jax.jit(ours).lower(x, w).as_text().count("stablehlo.slice") == 11 + 9
 
 
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize(
+    ("groups", "channels", "features", "kernels"), [(32, 4, 2, 8), (32, 8, 2, 8), (6, 3, 5, 2), (3, 16, 16, 3)]
+)
+def test_groups_of_few_channels_share_kernels(
+    groups: int, channels: int, features: int, kernels: int, is_transposed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The 32 groups of a ResNeXt's layer took three times as long, and as many seconds to compile."""
+    monkeypatch.setattr("funcgrad._ops.correlation._WRITTEN_OUT", 0)
+    random = np.random.default_rng(0)
+    x = jnp.asarray(random.standard_normal((2, groups * channels, 5, 6)), jnp.float32)
+    shape = (groups * channels, features) if is_transposed else (groups * features, channels)
+    w = jnp.asarray(random.standard_normal((*shape, 3, 2)), jnp.float32)
+    given = (2, 1), ((1, 1), (0, 0)), (1, 2), groups
+
+    def ours(x: jax.Array, w: jax.Array) -> jax.Array:
+        return spread_out(x, w, *given, (10, 8)) if is_transposed else correlate(x, w, *given)
+
+    def plain(x: jax.Array, w: jax.Array) -> jax.Array:
+        return _spread_out(x, w, *given, (10, 8)) if is_transposed else _convolved(x, w, *given)
+
+    _assert_alike(ours, plain, x, w)
+    assert jax.jit(ours).lower(x, w).as_text().count("stablehlo.convolution") == kernels
+
+
+def test_single_channels_are_spread_out_as_sums() -> None:
+    random = np.random.default_rng(0)
+    x = jnp.asarray(random.standard_normal((2, 20, 5, 6)), jnp.float32)
+    w = jnp.asarray(random.standard_normal((20, 1, 4, 3)), jnp.float32)
+    given = (2, 1), ((1, 1), (0, 0)), (1, 2), 20, (11, 10)
+
+    def ours(x: jax.Array, w: jax.Array) -> jax.Array:
+        return spread_out(x, w, *given)
+
+    _assert_alike(ours, lambda x, w: _spread_out(x, w, *given), x, w)
+    assert "stablehlo.convolution" not in jax.jit(_slopes(ours)).lower(x, w).as_text()
+
+
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize(("stride", "pad", "gap", "extra"), [(1, 1, 1, 0), (2, 1, 1, 1), (3, 0, 2, 2)])
 def test_volumes_are_spread_out_as_images(groups: int, stride: int, pad: int, gap: int, extra: int) -> None:
@@ -122,7 +161,13 @@ def _slopes(convolve: Function) -> Callable[..., tuple[jax.Array, ...]]:
 
 def _assert_alike(ours: Function, plain: Function, x: jax.Array, w: jax.Array) -> None:
     """Results, gradients and tangents are the same."""
-    for made, wanted in ((ours(x, w), plain(x, w)), *zip(_slopes(ours)(x, w), _slopes(plain)(x, w), strict=True)):
-        np.testing.assert_allclose(made, wanted, rtol=1e-4, atol=1e-4)
-    _, along = jax.jvp(ours, (x, w), (x, w))
-    np.testing.assert_allclose(along, 2 * plain(x, w), rtol=1e-4, atol=1e-3)
+
+    @partial(jax.jit, static_argnums=0)
+    def found(convolve: Function, x: jax.Array, w: jax.Array) -> tuple[jax.Array, ...]:
+        return convolve(x, w), *_slopes(convolve)(x, w)
+
+    wanted = found(plain, x, w)
+    for one, other in zip(found(ours, x, w), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+    _, along = jax.jit(lambda x, w: jax.jvp(ours, (x, w), (x, w)))(x, w)
+    np.testing.assert_allclose(along, 2 * wanted[0], rtol=1e-4, atol=1e-3)
