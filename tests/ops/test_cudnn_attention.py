@@ -57,14 +57,15 @@ def test_results_and_both_derivatives_are_those_of_the_products(
     def slope(attention: Callable[..., Any], *x: Any) -> Any:
         return jax.grad(lambda *x: jnp.sum(attention(*x) ** 2), learned)(*x)
 
-    def curvature(attention: Callable[..., Any]) -> Any:
-        return jax.grad(lambda *x: sum(jnp.sum(jnp.sin(g)) for g in slope(attention, *x)), learned)(*given)
+    def found(attention: Callable[..., Any], *x: Any) -> Any:
+        curvature = jax.grad(lambda *x: sum(jnp.sum(jnp.sin(g)) for g in slope(attention, *x)), learned)(*x)
+        return attention(*x), slope(attention, *x), curvature
 
     fused, plain = kernel(monkeypatch, is_causal=False), partial(products, is_causal=False)
-    np.testing.assert_allclose(fused(*given), plain(*given), rtol=1e-5, atol=1e-5)
-    for of in (lambda attention: slope(attention, *given), curvature):
-        for found, expected in zip(of(fused), of(plain), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    (result, *slopes), (wanted, *known) = (jax.tree.leaves(jax.jit(partial(found, f))(*given)) for f in (fused, plain))
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+    for one, other in zip(slopes, known, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("length", "keys"), [(5, 8), (6, 7), (1, 4), (4, 1)])
@@ -72,7 +73,8 @@ def test_either_length_may_be_odd(length: int, keys: int, monkeypatch: pytest.Mo
     given = inputs(length, keys)
     fused, plain = kernel(monkeypatch, is_causal=False), partial(products, is_causal=False)
     for of in (lambda f, *x: f(*x, None), jax.grad(lambda f, *x: jnp.sum(f(*x, None) ** 2), 2)):
-        np.testing.assert_allclose(of(fused, *given), of(plain, *given), rtol=1e-4, atol=1e-5)
+        found, wanted = (jax.jit(partial(of, f))(*given) for f in (fused, plain))
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("length", [1, 4, 7])
