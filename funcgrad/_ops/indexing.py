@@ -102,6 +102,14 @@ def gather(input: Array, dim: int, index: Indices, *, sparse_grad: bool = False)
     return _gathered(input, dim, index)
 
 
+@op(grad="GatherBackward0", names="")
+def gather_rows(input: Array, dim: int, index: Indices, *, sparse_grad: bool = False) -> Array:
+    """Do what `gather` does, with the one column of places, `index`, that is the same for all others."""
+    integers(index, "gather")
+    dim = dim_of(input.ndim, dim)
+    return read_at(input, _at_dim(input, dim, not_negative(index.reshape(-1), input.shape[dim])))
+
+
 def _take_along_node(shapes: Sequence[Any], statics: Sequence[Any]) -> Any:
     whole = not statics or statics[0] is None
     return ("GatherBackward0", ("ViewBackward0" if whole else "ExpandBackward0", "input"))

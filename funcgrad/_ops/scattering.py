@@ -104,7 +104,6 @@ def scatter(
 def scatter_add(input: Array, dim: int, index: Indices, src: Array) -> Array:
     """Return `input` with src[i][j] added at [index[i][j]][j] for dim = 0, and so on."""
     _same_dtype(input, src)
-    _fits(input, dim, index, src)
     return _scattered(add_at, input, dim, index, src)
 
 
@@ -114,16 +113,45 @@ def scatter_reduce(
 ) -> Array:
     """Return `input` with each element reduced over itself (if `include_self`) and what `src` sends to its place.
 
-    reduce: "sum", "prod", "mean", "amax" or "amin". Ties of amax and amin share the gradient.
+    reduce: "sum", "prod", "mean", "amax" or "amin". Ties of amax and amin share the gradient. "max" and "min" are older
+    names of these two.
     """
+    return _reduced_at(_scattered, input, dim, index, src, reduce, include_self)
+
+
+def _reduced_at(
+    change_at: Callable[..., Array], input: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool
+) -> Array:
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     _same_dtype(input, src)
     if input.dtype == bool:
-        return scatter_reduce(*_bits(input, dim, index, src), reduce, include_self=include_self).astype(bool)
-    _fits(input, dim, index, src)
+        return _reduced_at(change_at, *_bits(input, dim, index, src), reduce, include_self).astype(bool)
     change = partial(_reduced, reduce=reduce, include_self=include_self)
-    return _scattered(change, input, dim, index, src)
+    return change_at(change, input, dim, index, src)
+
+
+def _rows_changed(change: Callable[..., Array], input: Array, dim: int, index: Array, src: Array) -> Array:
+    """Apply `change` as `_scattered` does, to whole parts of one dimension, which is brought to the front."""
+    integers(index, "scatter")
+    dim, places = dim_of(input.ndim, dim), not_negative(index.reshape(-1), input.shape[dim])
+    return jnp.moveaxis(change(jnp.moveaxis(input, dim, 0), (places,), jnp.moveaxis(src, dim, 0)), 0, dim)
+
+
+@op(grad="ScatterAddBackward0", names="")
+def scatter_add_rows(input: Array, dim: int, index: Indices, src: Array) -> Array:
+    """Do what `scatter_add` does, with the one column of places, `index`, that is the same for all others."""
+    _same_dtype(input, src)
+    return _rows_changed(add_at, input, dim, index, src)
+
+
+@op(grad="ScatterReduceBackward0", names="")
+def scatter_reduce_rows(
+    input: Array, dim: int, index: Indices, src: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """Do what `scatter_reduce` does, with the one column of places, `index`, that is the same for all others."""
+    return _reduced_at(_rows_changed, input, dim, index, src, reduce, include_self)
 
 
 @op(
@@ -168,11 +196,12 @@ def _reduced(input: Array, places: Any, new: Array, *, reduce: str, include_self
 
 def _mean(input: Array, places: Any, new: Array, include_self: bool) -> Array:
     start = input if include_self else write_at(input, places, jnp.zeros_like(new))
-    ones = jnp.ones(input.shape, np.int32)
-    counts = ones if include_self else write_at(ones, places, jnp.zeros(new.shape, np.int32))
-    counts = jnp.maximum(add_at(counts, places, jnp.ones(new.shape, np.int32)), 1)
+    sent = new.shape[: places[0].ndim]  # whole rows are counted, where rows are sent
+    ones = jnp.ones(input.shape[: len(places)], np.int32)
+    counts = ones if include_self else write_at(ones, places, jnp.zeros(sent, np.int32))
+    counts = jnp.maximum(add_at(counts, places, jnp.ones(sent, np.int32)), 1)
     total = add_at(start, places, new)
-    counts = counts.astype(input.dtype)
+    counts = counts.astype(input.dtype).reshape(*ones.shape, *(1,) * (input.ndim - ones.ndim))
     return total / counts if dtypes.of_numpy(input.dtype).is_differentiable else total // counts
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 Strides = tuple[int, ...]
+_EXPANDING = frozenset((TABLE["expand"], TABLE["broadcast_to"]))
 
 
 class Former:
@@ -145,6 +146,12 @@ class View:
             written = Variable(written.value, old.node, old.index)
         write(base, written)
         self.refresh(tensor)
+
+
+def before_expanding(tensor: Tensor) -> Tensor:
+    """Return what a tensor repeats, if it is an expanded view; else the tensor itself."""
+    alias = tensor._alias
+    return alias.base if type(alias) is View and alias.op in _EXPANDING else tensor
 
 
 def _refresh_from_the_whole_on(tensor: Tensor) -> None:

@@ -17,6 +17,7 @@ from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
 from funcgrad._tensor import arguments, refused_gradients, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
+from funcgrad._tensor.by_rows import BY_ROWS, call_by_rows, call_in_place_by_rows
 from funcgrad._tensor.call import OF_ONE_DTYPE, call, call_in_place, tensor_of_array, write_out
 from funcgrad._tensor.forms import public_name
 from funcgrad._tensor.near import OF_WHOLE_NUMBERS, ON_HOST, call_near, call_near_if_whole
@@ -143,6 +144,8 @@ class Form:
         in_place = "call_in_place_near" if self.op in IN_PLACE else "call_in_place"
         near = "call_near" if self.op in ON_HOST else "call_near_if_whole" if self.op in OF_WHOLE_NUMBERS else "call"
         function = in_place if self.in_place else near
+        if self.op in BY_ROWS:
+            function = f"{function}_by_rows"
         lines = [f"def made({head}):"]
         if "axis" in self.renamed:
             lines.append(f"    if axis is not None or dim is MISSING: dim = named({self._label('dim')}, dim, axis)")
@@ -417,6 +420,8 @@ _SCOPE.update(
         call_in_place_near,
         call_near,
         call_near_if_whole,
+        call_by_rows,
+        call_in_place_by_rows,
         refuse_forms,
         retell,
         write_out,

@@ -13,6 +13,7 @@ from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._ops.conditions import are_below, are_from_0, are_places
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor.arguments import MISSING, as_bool, as_dims, as_some_dims, as_some_int, require_tensor
+from funcgrad._tensor.by_rows import call_by_rows
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.forms import refused_forms
 from funcgrad._tensor.indexing import put_at
@@ -186,7 +187,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     RuntimeError for a place out of range.
     """
     along = as_some_int(dim, "gather(): argument 'dim' (position 1)")
-    result = call(TABLE["gather"], (input, index), (along, sparse_grad))
+    result = call_by_rows(TABLE["gather"], (input, index), (along, sparse_grad))
     require(are_places, index, input, along)
     return result if out is None else write_out(out, result, False)
 

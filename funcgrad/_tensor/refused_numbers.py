@@ -24,7 +24,7 @@ from funcgrad._program.joining import SMALL
 from funcgrad._program.record import thread
 from funcgrad._program.run import flush
 from funcgrad._program.value import Value
-from funcgrad._tensor.aliases import View
+from funcgrad._tensor.aliases import View, before_expanding
 from funcgrad._tensor.interop import host_numbers
 from funcgrad._tensor.tensor import Tensor
 
@@ -46,6 +46,8 @@ def require(
         return False
     if condition.takes_dim and not _has(about, options[0]):
         return False
+    if condition.takes_dim and 0 not in numbers.shape:
+        numbers = before_expanding(numbers)  # fewer to look at
     value, whole = numbers._current().value, None
     if type(value) is not Value or not condition.is_about(value.aval.dtype):
         return False
