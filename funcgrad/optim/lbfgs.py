@@ -1,7 +1,8 @@
 """L-BFGS: quasi-Newton steps that call a closure for the loss as often as they need it.
 
 Its loop decides by numbers, so it runs on the host: the closure's loss and all gradients come over in one array per
-evaluation, the history of steps stays there, and no program depends on how long that history is.
+evaluation, the history of steps is worked with there, and no program depends on how long that history is. Between two
+calls of `step` it is kept in the state, as torch's tensors.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from funcgrad._tensor.names import rebind, record
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.optim.checks import dense_gradients, require, require_lr
 from funcgrad.optim.line_search import Point, StrongWolfe, Vector, cubic_minimum
-from funcgrad.optim.optimizer import Group, Optimizer, ParamsT, StateDict
+from funcgrad.optim.optimizer import Group, Optimizer, ParamsT
 from funcgrad.optim.recorded import evaluated
 from funcgrad.optim.rule import number
 
 _CURVATURE = 1e-10  # below this a step says nothing about the curvature
+_KEPT = ("al", "d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")  # in torch's order
 
 
 def _flat(arrays: Arrays, present: tuple[bool, ...]) -> Array:
@@ -96,6 +98,7 @@ class LBFGS(Optimizer):
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
+        kept = _as_arrays(state)
         result = evaluated(closure)
         gradient = self._gradient()
         loss, evaluations = float(result), 1
@@ -104,26 +107,28 @@ class LBFGS(Optimizer):
             if np.abs(gradient).max() <= group["tolerance_grad"]:
                 break
             state["n_iter"] += 1
-            direction, size = _direction(state, gradient, group)
-            state.update(d=direction, t=size, prev_flat_grad=gradient, prev_loss=loss)
+            direction, size = _direction(kept, gradient, group)
+            kept.update(d=direction, t=size, prev_flat_grad=gradient, prev_loss=loss)
             start = Point(0.0, loss, gradient, float(gradient @ direction))
             if start.slope > -group["tolerance_change"]:
                 break
             last = turn == group["max_iter"]
-            point, count = self._advance(closure, start, size, group["max_eval"] - evaluations, last)
-            state["t"], state["func_evals"], evaluations = point.step, state["func_evals"] + count, evaluations + count
+            point, count = self._advance(closure, direction, start, float(size), group["max_eval"] - evaluations, last)
+            kept["t"] = size if point.step == float(size) else point.step
+            state["func_evals"], evaluations = state["func_evals"] + count, evaluations + count
             small = np.abs(direction * point.step).max() <= group["tolerance_change"]
             stalled = abs(point.loss - loss) < group["tolerance_change"]
             loss, gradient = point.loss, point.gradient
             if evaluations >= group["max_eval"] or small or stalled:
                 break
+        state.update((name, _as_tensors(kept[name])) for name in _KEPT if name in kept)
         return result
 
     def _advance(
-        self, closure: Callable[[], Any], start: Point, size: float, most: int, last: bool
+        self, closure: Callable[[], Any], direction: Vector, start: Point, size: float, most: int, last: bool
     ) -> tuple[Point, int]:
         """Go along the direction, by the size given or a line search. Result: where it ends, and evaluations."""
-        group, direction = self.param_groups[0], self.state[self._params[0]]["d"]
+        group = self.param_groups[0]
         origin = [param._current() for param in self._params]
         on_device = from_host(direction, device=self._params[0].device)
 
@@ -154,42 +159,31 @@ class LBFGS(Optimizer):
         arrays = [param if grad is None else grad for param, grad in zip(self._params, grads, strict=True)]
         return to_host(Tensor._of(record(_FLAT, arrays, (present,))[0]))
 
-    def state_dict(self) -> StateDict:
-        """Return the state as torch lays it out; the history as tensors."""
-        kept = self.state
-        try:
-            self.state = type(kept)(dict, {param: _as_tensors(own) for param, own in kept.items()})
-            return super().state_dict()
-        finally:
-            self.state = kept
 
-    def _loaded(self, param: Tensor, kept: Any, name: Any) -> Any:
-        return to_host(kept) if isinstance(kept, Tensor) else super()._loaded(param, kept, name)
-
-
-def _direction(state: dict[str, Any], gradient: Vector, group: Group) -> tuple[Vector, float]:
+def _direction(kept: dict[str, Any], gradient: Vector, group: Group) -> tuple[Vector, float | Vector]:
     """Return where to go from here and how far at first: down at first, then by the curvature that past steps show."""
     lr = float(group["lr"])
-    if state["n_iter"] == 1:
-        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
-        return -gradient, min(1.0, 1.0 / float(np.abs(gradient).sum())) * lr
-    changes, steps, inverse = state["old_dirs"], state["old_stps"], state["ro"]
-    change, step = gradient - state["prev_flat_grad"], state["d"] * float(state["t"])
+    if "d" not in kept:
+        kept.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+        whole = np.abs(gradient).sum()
+        return -gradient, np.asarray(lr / whole, gradient.dtype) if whole > 1.0 else lr
+    changes, steps, inverse = kept["old_dirs"], kept["old_stps"], kept["ro"]
+    change, step = gradient - kept["prev_flat_grad"], kept["d"] * float(kept["t"])
     curvature = np.asarray(change @ step)
     if curvature > _CURVATURE:
         if len(changes) == group["history_size"]:
-            for kept in (changes, steps, inverse):
-                kept.pop(0)
+            for oldest in (changes, steps, inverse):
+                oldest.pop(0)
         changes.append(change)
         steps.append(step)
         inverse.append(np.asarray(1 / curvature))
-        state["H_diag"] = np.asarray(curvature / (change @ change))
-    weights = state.setdefault("al", [None] * group["history_size"])
+        kept["H_diag"] = np.asarray(curvature / (change @ change))
+    weights = kept.setdefault("al", [None] * group["history_size"])
     direction, places = -gradient, range(len(changes))
     for place in reversed(places):
         weights[place] = np.asarray((steps[place] @ direction) * inverse[place])
         direction = direction - weights[place] * changes[place]
-    direction = direction * state["H_diag"]
+    direction = direction * kept["H_diag"]
     for place in places:
         direction = direction + (weights[place] - (changes[place] @ direction) * inverse[place]) * steps[place]
     return direction, lr
@@ -198,9 +192,15 @@ def _direction(state: dict[str, Any], gradient: Vector, group: Group) -> tuple[V
 def _as_tensors(kept: Any) -> Any:
     if isinstance(kept, np.ndarray):
         return from_host(kept)
-    if isinstance(kept, dict):
-        return {name: _as_tensors(inner) for name, inner in kept.items()}
     return [_as_tensors(inner) for inner in kept] if isinstance(kept, list) else kept
+
+
+def _as_arrays(kept: Any) -> Any:
+    if isinstance(kept, Tensor):
+        return to_host(kept)
+    if isinstance(kept, dict):
+        return {name: _as_arrays(inner) for name, inner in kept.items()}
+    return [_as_arrays(inner) for inner in kept] if isinstance(kept, list) else kept
 
 
 # The line search by torch's names, for optimizers of others

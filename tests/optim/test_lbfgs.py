@@ -60,6 +60,34 @@ def test_the_state_has_what_torch_keeps_in_it() -> None:
     assert repr(kept["H_diag"]) == "tensor(0.0508)"
 
 
+def test_what_is_kept_between_steps_is_tensors() -> None:
+    w, optimizer, closure = quadratic(lr=0.1, max_iter=1, history_size=4)
+    optimizer.step(closure)
+    kept = optimizer.state[w]
+    wanted = "func_evals n_iter d t old_dirs old_stps ro H_diag prev_flat_grad prev_loss"
+    assert list(kept) == wanted.split()
+    assert repr(kept["t"]) == "tensor(0.0022)"
+    optimizer.step(closure)
+    assert kept["d"].norm() > 0
+    assert isinstance(kept["t"], float)
+    assert all(isinstance(step, torch.Tensor) for step in kept["old_stps"])
+
+
+def test_a_closure_that_fails_leaves_the_state_of_the_step_before() -> None:
+    w, optimizer, closure = quadratic(lr=0.1, max_iter=3)
+    optimizer.step(closure)
+    before = optimizer.state[w]["d"].tolist()
+
+    def failing() -> torch.Tensor:
+        if optimizer.state[w]["func_evals"] > 4:
+            raise ArithmeticError
+        return closure()
+
+    with pytest.raises(ArithmeticError):
+        optimizer.step(failing)
+    assert optimizer.state[w]["d"].tolist() == before
+
+
 def test_a_checkpoint_goes_on_where_it_was() -> None:
     w, optimizer, closure = quadratic(lr=0.1, max_iter=4)
     optimizer.step(closure)
