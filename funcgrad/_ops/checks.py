@@ -133,3 +133,36 @@ def spread(value: int | Sequence[Any], count: int, name: str) -> tuple[Any, ...]
             f"expected {name} to be a single integer value or a list of {count} values, but got {list(listed)}"
         )
     return listed
+
+
+def require_parts(input: Array, dim: int, index: Array, source: Array, name: str) -> None:
+    """Raise torch's errors where `source` has not, along `dim`, one part like those of `input` for each place."""
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {scalar_name(index)} "
+            f"and size: {list(index.shape)}"
+        )
+    if index.dtype.name not in ("int32", "int64"):
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
+    if input.dtype != source.dtype:
+        raise RuntimeError(
+            f"{name}_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar type"
+        )
+    if 0 < dim >= source.ndim:
+        raise RuntimeError(
+            f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {source.ndim}"
+        )
+    if index.size != (source.shape[dim] if source.ndim else 1):
+        if not source.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise RuntimeError(
+            f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): ({source.shape[dim]}), "
+            f"for dim: {dim}"
+        )
+    is_whole = 0 in (input.ndim, source.ndim)  # a number has no dimension to leave out
+    kept = [x.shape if is_whole else x.shape[:dim] + x.shape[dim + 1 :] for x in (input, source)]
+    if kept[0] != kept[1]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )

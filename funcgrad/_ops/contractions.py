@@ -24,23 +24,41 @@ from funcgrad._ops.table import Array, Arrays, op
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # torch sorts the letters of an implicit result so
 
 
-def _terms(equation: str, operands: Arrays) -> tuple[list[str], str | None]:
-    """Return the letters of each operand and of the result, with "." in the place of an ellipsis."""
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = [term.replace("...", ".") for term in left.split(",")]
-    for term in (*terms, right.replace("...", ".")):
-        bad = next((i for i, letter in enumerate(term) if letter not in _LETTERS + "."), None)
-        if bad is not None:
-            raise RuntimeError(
-                f"einsum(): invalid subscript given at index {bad} in the equation string, subscripts must be in "
-                "[a-zA-Z]"
-            )
-        if term.count(".") > 1:
-            raise RuntimeError("einsum(): found '.' for an operand for which an ellipsis was already found")
+def _terms(left: str, operands: Arrays) -> list[str]:
+    """Return the letters of each operand, with "." in the place of an ellipsis."""
+    start, terms = 0, []
+    for place, term in enumerate(left.split(",")):
+        if place == len(operands):
+            raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
+        terms.append(_letters(term, start, place))
+        start += len(term) + 1
     if len(terms) != len(operands):
-        few = "fewer" if len(operands) < len(terms) else "more"
-        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
-    return terms, right.replace("...", ".") if arrow else None
+        raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    return terms
+
+
+def _letters(term: str, start: int, operand: int | None) -> str:
+    """Return the letters of one term. start: its place in the equation; operand: which one's, None for the result."""
+    owner, again, which = f"operand {operand}", "for which an ellipsis", ""
+    if operand is None:
+        owner, again, which = "output", "but an ellipsis (...)", " (...)"
+    found, place = "", 0
+    while place < len(term):
+        letter = term[place]
+        if letter == ".":
+            if "." in found:
+                raise RuntimeError(f"einsum(): found '.' for {owner} {again} was already found")
+            if term[place : place + 3] != "...":
+                raise RuntimeError(f"einsum(): found '.' for {owner} that is not part of any ellipsis{which}")
+            place += 2
+        elif letter not in _LETTERS + " ":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {start + place} in the equation string, subscripts must "
+                "be in [a-zA-Z]"
+            )
+        found += letter.strip()
+        place += 1
+    return found
 
 
 def _spelled_out(terms: Sequence[str], operands: Arrays) -> tuple[list[str], str]:
@@ -50,10 +68,10 @@ def _spelled_out(terms: Sequence[str], operands: Arrays) -> tuple[list[str], str
     for place, (term, operand) in enumerate(zip(terms, operands, strict=True)):
         extra = operand.ndim - len(term.replace(".", ""))
         if extra < 0 or (extra > 0 and "." not in term):
-            given = "and no ellipsis was given" if "." not in term else "even if the ellipsis covers no dimension"
+            are, end = ("is more than", "") if "." in term else ("does not match", " and no ellipsis was given")
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term.replace('.', ''))}) does not match the "
-                f"number of dimensions ({operand.ndim}) for operand {place} {given}"
+                f"einsum(): the number of subscripts in the equation ({len(term.replace('.', ''))}) {are} the "
+                f"number of dimensions ({operand.ndim}) for operand {place}{end}"
             )
         letters = "".join(unused[:extra][::-1])
         longest = max(longest, letters, key=len)
@@ -117,10 +135,10 @@ def einsum(equation: str, operands: Arrays) -> Array:
     Operands of several dtypes are promoted where no letter is summed over that two of them have: there is no matrix
     product then.
     """
-    terms, result = _terms(equation, operands)
-    terms, ellipsis = _spelled_out(terms, operands)
+    left, arrow, right = equation.partition("->")
+    terms, ellipsis = _spelled_out(_terms(left, operands), operands)
+    result = _result_letters(terms, _letters(right, len(left) + 2, None) if arrow else None, ellipsis)
     sizes = _sizes(terms, operands)
-    result = _result_letters(terms, result, ellipsis)
     kept_terms, kept = [], []
     for term, operand in zip(terms, operands, strict=True):
         broadcast = [d for d, letter in enumerate(term) if operand.shape[d] == 1 != sizes[letter]]

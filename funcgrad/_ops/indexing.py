@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_parts, scalar_name
 from funcgrad._ops.conditions import are_elements, are_parts, are_slices
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.table import Array, Arrays, Indices, Mask, Operand, Scalar, op
@@ -140,16 +140,13 @@ def _from_front(indices: Array, size: int) -> Array:
     return jnp.remainder(indices, size) if size else indices
 
 
-def _is_vector(index: Array, name: str) -> Array:
-    if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
-    return index.reshape(-1)
-
-
 @op(grad="IndexSelectBackward0", demands=(are_parts.of("index", "input", "dim"),))
 def index_select(input: Array, dim: int, index: Indices) -> Array:
     """Return the parts of one dimension that a vector of places names."""
-    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_select")
+    dim = dim_of(input.ndim, dim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    index = index.reshape(-1)
     if index.dtype not in (np.int32, np.int64):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if input.ndim == 0:
@@ -159,38 +156,42 @@ def index_select(input: Array, dim: int, index: Indices) -> Array:
     return read_at(input, _at_dim(input, dim, not_negative(index, input.shape[dim])))
 
 
-def _check_source(input: Array, dim: int, index: Array, source: Array, name: str) -> None:
+def _check_copied(input: Array, dim: int, index: Array, source: Array) -> None:
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if source.ndim == 0 and index.size != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
+    if source.ndim != input.ndim and source.ndim and input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {scalar_name(index)}")
     if input.dtype != source.dtype:
         raise RuntimeError(
-            f"{name}_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar type"
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{scalar_name(input)} and (source) {scalar_name(source)}"
         )
-    count = source.shape[dim] if source.ndim else 1
-    if index.size != count:
-        kind = IndexError if name == "index_copy" else RuntimeError
-        which = f" ({count})" if name == "index_copy" else f": ({count}), for dim: {dim}"
-        raise kind(f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim){which}")
-    is_whole = name == "index_add" and 0 in (input.ndim, source.ndim)  # a number has no dimension to leave out
-    kept = [x.shape if is_whole else x.shape[:dim] + x.shape[dim + 1 :] for x in (input, source)]
-    if (source.ndim or is_whole) and kept[0] != kept[1]:
-        if name == "index_copy":
-            slices = [" ".join(map(str, shape)) for shape in kept]
-            raise RuntimeError(
-                "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-                f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0."
-            )
+    kept = [x.shape[:dim] + x.shape[dim + 1 :] for x in (input, source)]
+    if kept[0] != kept[1]:
+        slices = [" ".join(map(str, shape)) for shape in kept]
         raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(input.shape)} source.shape = {list(source.shape)}"
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0."
+        )
+    if source.ndim and index.size != source.shape[dim]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({source.shape[dim]})"
         )
 
 
 @op(grad="IndexAddBackward0", names="index_add .index_add .index_add_")
 def index_add(input: Array, dim: int, index: Indices, source: Array, *, alpha: Scalar = 1) -> Array:
     """Return `input` with alpha * source[i] added to its part at index[i] of one dimension."""
-    if index.dtype not in (np.int32, np.int64):
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
-    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_add")
-    _check_source(input, dim, index, source, "index_add")
+    dim = dim_of(input.ndim, dim)
+    require_parts(input, dim, index, source, "index_add")
+    index = index.reshape(-1)
     scaled = source if isinstance(alpha, int) and alpha == 1 else (alpha * source).astype(input.dtype)
     if input.ndim == 0:
         return add_at(input.reshape(1), (not_negative(index, 1),), scaled.reshape(-1)).reshape(())
@@ -204,10 +205,9 @@ def index_add(input: Array, dim: int, index: Indices, source: Array, *, alpha: S
 )
 def index_copy(input: Array, dim: int, index: Indices, source: Array) -> Array:
     """Return `input` with source[i] at index[i] of one dimension."""
-    if index.dtype != np.int64:
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {scalar_name(index)}")
-    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_copy")
-    _check_source(input, dim, index, source, "index_copy")
+    dim = dim_of(input.ndim, dim)
+    _check_copied(input, dim, index, source)
+    index = index.reshape(-1)
     if input.ndim == 0:
         return write_at(input.reshape(1), (not_negative(index, 1),), source.reshape(-1)).reshape(())
     return write_at(input, _at_dim(input, dim, not_negative(index, input.shape[dim])), source)
@@ -227,7 +227,9 @@ def index_fill(input: Array, dim: int, index: Indices, value: Operand) -> Array:
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {number.ndim} dimension(s)."
         )
-    dim, index = dim_of(input.ndim, dim), _is_vector(index, "index_fill")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    dim, index = dim_of(input.ndim, dim), index.reshape(-1)
     number = lax.convert_element_type(number, input.dtype)
     if input.ndim == 0:
         return write_at(input.reshape(1), (index,), number).reshape(())

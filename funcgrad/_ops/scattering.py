@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._base import dtypes
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_parts
 from funcgrad._ops.conditions import are_places, are_rows
 from funcgrad._ops.dims import dim_of
 from funcgrad._ops.indexing import add_at, along, integers, not_negative, read_at, write_at
@@ -168,16 +168,8 @@ def index_reduce(
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    if index.ndim > 1:
-        raise IndexError("index_reduce_(): Index is supposed to be a vector")
-    if index.dtype.name not in ("int32", "int64"):
-        raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {scalar_name(index)}")
-    if input.dtype != source.dtype:
-        raise RuntimeError(
-            f"index_reduce_(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same "
-            "scalar type"
-        )
     dim, whole = dim_of(input.ndim, dim), jnp.atleast_1d(input)
+    require_parts(input, dim, index, source, "index_reduce")
     places = (not_negative(index.reshape(-1), whole.shape[dim]),)
     sent = jnp.moveaxis(source.reshape(-1) if input.ndim == 0 else source, dim, 0)
     front = _reduced(jnp.moveaxis(whole, dim, 0), places, sent, reduce=reduce, include_self=include_self)

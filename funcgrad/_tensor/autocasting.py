@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad._base.devices import device
 from funcgrad._base.dtypes import bfloat16, float16, float32
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.warning import warn
 from funcgrad._ops.autocast import BANNED, FLOAT32_UNLESS_DTYPE, LOWER, WIDEST
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._tape.apply import apply
@@ -235,20 +236,30 @@ class Snapshot:
 
 
 def _old_name(kind: str, word: str) -> None:
+    def warn_of(name: str, given: str, now: str) -> None:
+        warn(
+            f"torch.{name}({given}) is deprecated. Please use torch.{now} instead.",
+            DeprecationWarning,
+        )
+
     def is_enabled() -> bool:
         """Tell whether ops on this kind of device are cast now."""
+        warn_of(f"is_autocast_{word}_enabled", "", f"is_autocast_enabled('{kind}')")
         return is_autocast_enabled(kind)
 
     def set_enabled(enabled: bool) -> None:
         """Switch casting on this kind of device."""
+        warn_of(f"set_autocast_{word}_enabled", "enabled", f"set_autocast_enabled('{kind}', enabled)")
         set_autocast_enabled(kind, enabled)
 
     def get_dtype() -> DType:
         """Return the dtype that matrix products are made in on this kind of device, under autocast."""
+        warn_of(f"get_autocast_{word}_dtype", "", f"get_autocast_dtype('{kind}')")
         return get_autocast_dtype(kind)
 
     def set_dtype(dtype: DType) -> None:
         """Set the dtype that matrix products are made in on this kind of device, under autocast."""
+        warn_of(f"set_autocast_{word}_dtype", "dtype", f"set_autocast_dtype('{kind}', dtype)")
         set_autocast_dtype(kind, dtype)
 
     function(f"get_autocast_{word}_dtype")(get_dtype)

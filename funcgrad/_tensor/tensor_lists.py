@@ -88,7 +88,11 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 
 
 def _letter(number: Any) -> str:
-    return "..." if number is Ellipsis else (string.ascii_uppercase + string.ascii_lowercase)[number]
+    if number is Ellipsis:
+        return "..."
+    if not 0 <= number < 52:
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return (string.ascii_uppercase + string.ascii_lowercase)[number]
 
 
 @function()

@@ -172,6 +172,14 @@ class GradScaler:
         """Set how many finite steps in a row make the scale grow."""
         self._growth_interval = new_interval
 
+    def _get_growth_tracker(self) -> int:  # torch's name, which scripts ask for
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
+
+    def _found_inf_per_device(self, optimizer: Any) -> dict[Any, Tensor]:  # likewise
+        return {found.device: found for found in self._found.get(id(optimizer), ())}
+
     def is_enabled(self) -> bool:
         """Tell whether this scaler scales."""
         return self._enabled
@@ -180,10 +188,9 @@ class GradScaler:
         """Return the scale, its factors and the count of finite steps, as torch does; {} where scaling is off."""
         if not self._enabled:
             return {}
-        tracker = self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
         return {
             "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
-            "growth_interval": self._growth_interval, "_growth_tracker": tracker,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
         }  # fmt: skip
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -114,11 +114,11 @@ class Tracer(TracerBase):
         stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
         if by_position:
             parameters.sort(key=lambda p: p.kind in stars)
-        for count, parameter in enumerate(parameters, 1):
+        for parameter in parameters:
             name, star = parameter.name, stars.get(parameter.kind, "")
             default = () if parameter.default is inspect.Parameter.empty or star else (parameter.default,)
-            kind = _annotation(function, name)
-            shown = f"{name}_{count - 1}" if name in concrete else star + name
+            kind = None if name in concrete else _annotation(function, name)
+            shown = f"{name}_1" if name in concrete else star + name
             proxy = self.create_proxy("placeholder", shown, default, {}, name=shown, type_expr=kind)
             given = self._specialized(proxy, name, concrete[name]) if name in concrete else proxy
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not by_position:

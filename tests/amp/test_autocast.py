@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,18 @@ def test_the_cpu_has_the_old_names_too(both: Any) -> None:
         assert (both[0] @ both[1]).dtype is torch.bfloat16
     with pytest.warns(FutureWarning, match=r"torch\.cpu\.amp\.GradScaler\(args\.\.\.\)` is deprecated"):
         assert torch.cpu.amp.GradScaler().is_enabled()
+
+
+def test_the_names_of_one_device_warn_of_those_that_take_it() -> None:
+    for call, words in (
+        (torch.is_autocast_cpu_enabled, "torch.is_autocast_cpu_enabled() is deprecated. Please use "
+         "torch.is_autocast_enabled('cpu') instead."),
+        (torch.get_autocast_gpu_dtype, "torch.get_autocast_gpu_dtype() is deprecated. Please use "
+         "torch.get_autocast_dtype('cuda') instead."),
+        (lambda: torch.set_autocast_xla_enabled(False), "torch.set_autocast_xla_enabled(enabled) is deprecated. Please "
+         "use torch.set_autocast_enabled('xla', enabled) instead."),
+        (lambda: torch.set_autocast_cpu_dtype(torch.bfloat16), "torch.set_autocast_cpu_dtype(dtype) is deprecated. "
+         "Please use torch.set_autocast_dtype('cpu', dtype) instead."),
+    ):  # fmt: skip
+        with pytest.warns(DeprecationWarning, match=f"^{re.escape(words)}$"):
+            call()

@@ -166,3 +166,17 @@ def test_errors_say_what_came_out_of_order() -> None:
 
 def test_the_stages_of_an_optimizer_have_torchs_name() -> None:
     assert [stage.name for stage in torch.amp.grad_scaler.OptState] == ["READY", "UNSCALED", "STEPPED"]
+
+
+def test_what_was_found_and_counted_is_told_by_torchs_names() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    scaler = torch.amp.GradScaler("cpu")
+    assert (scaler._get_growth_tracker(), scaler._found_inf_per_device(optimizer)) == (0, {})
+    scaler.scale(weight.sum()).backward()
+    scaler.unscale_(optimizer)
+    assert repr(scaler._found_inf_per_device(optimizer)) == "{device(type='cpu'): tensor(0.)}"
+    scaler.step(optimizer)
+    scaler.update()
+    assert (scaler._get_growth_tracker(), scaler._found_inf_per_device(optimizer)) == (1, {})
+    assert torch.amp.GradScaler("cpu", enabled=False)._get_growth_tracker() == 0

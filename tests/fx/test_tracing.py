@@ -97,6 +97,15 @@ def test_an_argument_can_be_taken_as_it_is() -> None:
         traced(torch.ones(1), False)
 
 
+def test_arguments_taken_as_they_are_are_each_the_first_of_their_name_and_have_no_type() -> None:
+    def scaled(x: Any, doubled: bool = False, times: int = 2, offset: int = 0) -> Any:
+        return x * times + offset if doubled else x
+
+    traced = fx.symbolic_trace(scaled, concrete_args={"doubled": True, "times": 3})
+    (line,) = [line for line in traced.code.splitlines() if line.startswith("def")]
+    assert ", doubled_1 = False, times_1 = 2, offset : " in line
+
+
 @fx.wrap
 def whole(x: Any) -> Any:
     """Is not entered by tracing."""
