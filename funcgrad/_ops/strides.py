@@ -150,6 +150,6 @@ _OF_VIEWS: dict[str, Callable[..., Dims | None]] = {
     "real": lambda shape, strides, result: tuple(2 * s for s in strides),
     "imag": lambda shape, strides, result: tuple(2 * s for s in strides),
     "view_as_real": lambda shape, strides, result: (*(2 * s for s in strides), 1),
-    "view_as_complex": lambda shape, strides, result: tuple(max(s // 2, 1) for s in strides[:-1]),
+    "view_as_complex": lambda shape, strides, result: tuple(s // 2 for s in strides[:-1]),
     "view_dtype": lambda shape, strides, result, dtype: strides if shape == result else dense_strides(result),
 }  # fmt: skip

@@ -25,7 +25,7 @@ from funcgrad._tensor.near_writes import IN_PLACE, call_in_place_near
 from funcgrad._tensor.overriding import are_overriding_late, asked_late
 from funcgrad._tensor.refused_matrices import REFUSED, SCOPE
 from funcgrad._tensor.retold import SEVERAL_FORMS, refuse_forms, retell
-from funcgrad._tensor.strides import refuse_unaligned, refuse_unviewable
+from funcgrad._tensor.strides import refuse_unaligned, refuse_unpaired, refuse_unviewable
 from funcgrad._tensor.tensor import Tensor
 
 _CONVERTERS = {"int": "as_int", "Dims": "as_dims", "float": "as_float", "DType": "as_dtype"}
@@ -94,6 +94,7 @@ _LAST = {  # what they do once the row has been called
     "qr": "result = with_derivable_qr(A, mode, result)",
     "old_qr": "result = with_derivable_qr(input, 'reduced' if some else 'complete', result)",
     "view": "if input._alias or input._variable.value.aval.order: refuse_unviewable(input, result.shape)",
+    "view_as_complex": "if input._alias or input._variable.value.aval.order: refuse_unpaired(input)",
 }
 _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _CASTING = {  # functions that promote nothing and yet write into an `out` of another dtype
@@ -428,5 +429,6 @@ _SCOPE.update(
         asked_late,
         are_overriding_late,
         refuse_unaligned,
+        refuse_unpaired,
     )
 )

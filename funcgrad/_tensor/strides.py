@@ -84,6 +84,19 @@ def refuse_unaligned(tensor: Tensor, dtype: DType) -> None:
             raise RuntimeError(f"self.{name} must be divisible by {ratio} {told} {step}")
 
 
+def refuse_unpaired(tensor: Tensor) -> None:
+    """RuntimeError where real and imaginary parts do not lie side by side, each pair at an even place."""
+    if isinstance(tensor._variable.value, LiftedValue):
+        return
+    *outer, last = strides_of(tensor)
+    if last != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(step % 2 and size != 1 for step, size in zip(outer, tensor.shape, strict=False)):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if offset_of(tensor) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+
+
 _VIEWABLE: Bounded[bool] = Bounded(4096)  # by the path from what is no view, and a shape (None: is it contiguous?)
 
 

@@ -44,6 +44,26 @@ REFUSED: list[Refusal] = [
         "self.stride(-1) must be 1 to view ComplexFloat as Float (different element sizes), but got 4",
     ),
     (
+        lambda: torch.view_as_complex(torch.ones(2, 4).mT),
+        RuntimeError,
+        "Tensor must have a last dimension with stride 1",
+    ),
+    (
+        lambda: torch.view_as_complex(torch.ones(3, 1).expand(3, 2)),
+        RuntimeError,
+        "Tensor must have a last dimension with stride 1",
+    ),
+    (
+        lambda: torch.view_as_complex(torch.ones(3, 5)[:, :2]),
+        RuntimeError,
+        "Tensor must have a stride divisible by 2 for all but last dimension",
+    ),
+    (
+        lambda: torch.view_as_complex(torch.ones(3, 4)[:, 1:3]),
+        RuntimeError,
+        "Tensor must have a storage_offset divisible by 2",
+    ),
+    (
         lambda: torch.frombuffer(b"", dtype=torch.float32),
         ValueError,
         "both buffer length (0) and count (-1) must not be 0",
@@ -317,3 +337,10 @@ def test_what_makes_all_copies_alike_is_written() -> None:
 
 def test_a_symmetric_window_ends_in_nothing() -> None:
     assert torch.hann_window(3, periodic=False).tolist() == [0, 1, 0]
+
+
+def test_pairs_are_complex_numbers_where_a_view_can_show_them() -> None:
+    assert torch.view_as_complex(torch.ones(2, 3, 4, 2).transpose(1, 2)).stride() == (12, 1, 4)
+    assert torch.view_as_complex(torch.ones(1, 3, 5)[:, :1, :2]).stride() == (7, 2)
+    assert torch.view_as_complex(torch.ones(2)[None].expand(3, 2)).stride() == (0,)
+    assert torch.vmap(torch.view_as_complex)(torch.ones(3, 2)).shape == (3,)
