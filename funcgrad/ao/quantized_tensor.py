@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import float32, of_numpy
 from funcgrad._base.quantized_dtypes import per_tensor_affine, qscheme, quantized_dtype
 from funcgrad._base.warning import warn_once
@@ -125,9 +126,9 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
         given = zip(input, scale, zero_point, strict=True)
         return tuple([quantize_per_tensor(x, one.item(), zero.item(), dtype) for x, one, zero in given])
     if not isinstance(dtype, quantized_dtype):
-        raise RuntimeError(f"{dtype} is not supported in quantize_per_tensor: see torch.qint8, quint8 and qint32")
+        raise RuntimeError(f"ScalarType {scalar_type_name(dtype)} is not supported in new_qtensor.")
     if input.dtype is not float32:
-        raise RuntimeError(f"Quantize only works on Float Tensor, got {input.dtype}")
+        raise RuntimeError(f"Quantize only works on Float Tensor, got {scalar_type_name(input.dtype)}")
     warn_once(_DEPRECATED)
     arm()
     step = float(scale.item() if isinstance(scale, Tensor) else scale)
