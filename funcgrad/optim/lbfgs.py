@@ -162,7 +162,7 @@ class LBFGS(Optimizer):
 
 def _direction(kept: dict[str, Any], gradient: Vector, group: Group) -> tuple[Vector, float | Vector]:
     """Return where to go from here and how far at first: down at first, then by the curvature that past steps show."""
-    lr = float(group["lr"])
+    lr = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
     if "d" not in kept:
         kept.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
         whole = np.abs(gradient).sum()

@@ -71,6 +71,9 @@ def test_what_is_kept_between_steps_is_tensors() -> None:
     assert kept["d"].norm() > 0
     assert isinstance(kept["t"], float)
     assert all(isinstance(step, torch.Tensor) for step in kept["old_stps"])
+    w, optimizer, closure = quadratic(line_search_fn="strong_wolfe")
+    optimizer.step(closure)
+    assert repr(optimizer.state[w]["t"]) == "1"  # the learning rate, as it was given
 
 
 def test_a_closure_that_fails_leaves_the_state_of_the_step_before() -> None:
