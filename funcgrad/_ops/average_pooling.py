@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.checks import spread, wide
+from funcgrad._ops.checks import require_real_floating, spread, wide
 from funcgrad._ops.pooling import adaptive_batched, adaptive_bounds, adaptive_sizes, refuse_empty
+from funcgrad._ops.reductions import refuse_mean
 from funcgrad._ops.table import Array, Dims, op
 from funcgrad._ops.windows import Windows, batched, windows
 
@@ -180,6 +181,10 @@ def _adaptive_avg_pool(name: str, count: int, input: Array, output_size: Sequenc
     if isinstance(output_size, int) and output_size == 1 and input.ndim == count > 1:  # a mean, as torch takes it
         return wide(input).mean(keepdims=True).astype(input.dtype)
     whole = adaptive_batched(name, input, count, output_size)
+    if _is_one(output_size):
+        refuse_mean(input)
+    else:
+        require_real_floating(input, "adaptive_avg_pool3d_cpu" if count == 3 else "adaptive_avg_pool2d")
     if count == 3:
         refuse_empty(name, input.shape, range(1, input.ndim))
     else:  # torch knows one dimension as two

@@ -15,7 +15,7 @@ from funcgrad._base.cpp_names import scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.table import TABLE, Op
 
-# b: bool, u: uint8, n: int8, int16 and int32, l: int64, c: complex numbers.
+# b: bool, u: uint8, n: int8, int16 and int32, l: int64, c: complex numbers, h: floats of 16 bits.
 _LETTERS = {dtypes.bool_: "b", dtypes.uint8: "u", dtypes.int64: "l"}
 
 KERNELS = """
@@ -49,9 +49,6 @@ KERNELS = """
     max_pool1d              bunlc   max_pool1d_impl
     max_pool2d              bc      max_pool2d
     max_pool3d              bc      max_pool3d
-    adaptive_avg_pool1d     bunlc   adaptive_avg_pool2d
-    adaptive_avg_pool2d     bunlc   adaptive_avg_pool2d
-    adaptive_avg_pool3d     bunlc   adaptive_avg_pool3d_cpu
     adaptive_max_pool1d     bunlc   adaptive_max_pool2d
     adaptive_max_pool2d     bunlc   adaptive_max_pool2d
     adaptive_max_pool3d     bunlc   adaptive_max_pool3d_cpu
@@ -73,6 +70,8 @@ KERNELS = """
     cholesky_solve          bunl    cholesky_solve_cpu
     special_xlog1py         c       xlog1py_cpu
     special_entr            c       entr_cpu
+    special_erfcx           hc      erfcx_cpu
+    special_log_ndtr        hc      log_ndtr_cpu
     airy_ai                 c       airy_ai_cpu
     bessel_j0               c       bessel_j0_cpu
     bessel_j1               c       bessel_j1_cpu
@@ -141,7 +140,7 @@ class Lacking(NamedTuple):
 
 def _letter(kind: DType) -> str:
     if kind.is_differentiable:
-        return "c" if kind.is_complex else "f"
+        return "c" if kind.is_complex else "h" if kind.itemsize == 2 else "f"
     return _LETTERS.get(kind, "n")
 
 

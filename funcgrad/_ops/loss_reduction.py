@@ -7,8 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from funcgrad._ops.checks import scalar_name
-from funcgrad._ops.reductions import mean_of
+from funcgrad._ops.reductions import mean_of, refuse_mean
 from funcgrad._ops.table import Array
 
 
@@ -35,11 +34,7 @@ def reduced(loss: Array, reduction: str, size_average: bool | None = None, reduc
         return loss
     if kind == "sum":
         return jnp.sum(loss, dtype=np.int64 if loss.dtype.kind in "biu" else None)
-    if loss.dtype.kind in "biu":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {scalar_name(loss)}"
-        )
+    refuse_mean(loss)
     return mean_of(loss, tuple(range(loss.ndim)))
 
 

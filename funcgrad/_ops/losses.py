@@ -290,6 +290,7 @@ def gaussian_nll_loss(
     """
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
+    input, target = to_float(input), to_float(target)
     if jnp.ndim(var) and var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = jnp.expand_dims(var, -1)

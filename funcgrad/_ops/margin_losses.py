@@ -15,7 +15,6 @@ from funcgrad._ops.arithmetic import refuse_negation, refuse_truth_values, to_fl
 from funcgrad._ops.bounds import clamp
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import (
-    require_floating,
     require_real_floating,
     require_scalar_type,
     require_width,
@@ -49,8 +48,10 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Array:
     """input where target is 1, max(0, margin - input) where it is -1. Shape: input, target (*), result () or (*)."""
+    refuse_truth_values([input.dtype.kind == "b"] * 2)
     zero = jnp.zeros_like(input)
-    far = jnp.where(target != 1, _at_least_zero(margin - input), zero)
+    room = (int(margin) if input.dtype.kind in "iu" else margin) - input
+    far = jnp.where(target != 1, _at_least_zero(room), zero)
     return reduced(far + jnp.where(target != -1, input, zero), reduction, size_average, reduce)
 
 
@@ -185,7 +186,9 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Array:
     """log(1 + exp(-target * input)), infinite where exp is. Shape: input, target (*), result () or (*)."""
-    require_floating(input, "soft_margin_loss")
+    refuse_negation(input.dtype.kind == "b" or target.dtype.kind == "b")
+    if input.dtype.kind in "iu":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_name(input)}")
     short = input * -target
     grown = jnp.exp(short)
     return reduced(jnp.where(jnp.isinf(grown), jnp.log(1 + grown), log1p_exp(short)), reduction, size_average, reduce)

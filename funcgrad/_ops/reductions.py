@@ -84,17 +84,21 @@ def mean_of(input: Array, dims: tuple[int, ...], keepdims: bool = False) -> Arra
     return (total / lax.optimization_barrier(count)).astype(input.dtype)
 
 
+def refuse_mean(input: Array, given: str = "Input") -> None:
+    """Raise RuntimeError for integers, which have no mean. given: whose dtype it is, in torch's words."""
+    if is_integer(input):
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {given} dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_name(input)}"
+        )
+
+
 @op(grad=by_dim("MeanBackward0", "MeanBackward1"))
 def mean(input: Array, dim: Dims | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
     """The mean over `dim` (default: all). Raises RuntimeError for integers without `dtype`."""
     if dtype is not None:
         input = lax.convert_element_type(input, dtype.numpy)
-    if is_integer(input):
-        given = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {given} dtype must be either a floating point or complex dtype. "
-            f"Got: {scalar_name(input)}"
-        )
+    refuse_mean(input, "Input" if dtype is None else "Optional")
     return mean_of(input, dims_of(input, dim), keepdim)
 
 

@@ -14,6 +14,7 @@ from jax import lax
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.checks import scalar_name
 from funcgrad._ops.decompositions import adjoint_of, hermitian_from, lu_factor_ex, needs_matrix, rank_threshold
+from funcgrad._ops.norms import needs_float
 from funcgrad._ops.table import Array, Indices, op
 
 _needs_square = partial(needs_matrix, square=True)
@@ -398,6 +399,7 @@ def lu_solve(
     """
     if LU.ndim < 2 or B.ndim < 2:
         raise RuntimeError("linalg.lu_solve: The input tensors must have at least 2 dimensions.")
+    needs_float(LU, "torch.linalg.lu_solve")
     _right_side(LU, B[..., None, :, :] if B.ndim == LU.ndim - 1 else B, left, "linalg.lu_solve")
     return _with_factors(LU, pivots, B, left, adjoint)
 
@@ -408,6 +410,7 @@ def old_lu_solve(b: Array, LU_data: Array, LU_pivots: Indices) -> Array:
 
     Shape: b (*, n, k), LU_data (*, n, n), LU_pivots (*, n), result as b.
     """
+    needs_float(LU_data, "torch.linalg.lu_solve")
     return _with_factors(LU_data, LU_pivots, b, True, False)
 
 

@@ -121,6 +121,7 @@ def mvlgamma(input: Array, p: int) -> Array:
     """The logarithm of the gamma function of `p` dimensions. RuntimeError for p below 1."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    require_real(input, "arange_cpu")
     constant = p * (p - 1) / 4 * math.log(math.pi)
     halves = np.arange(p, dtype=input.dtype) / 2
     return jnp.sum(_lgamma(input[..., None] - halves), -1) + np.asarray(constant, input.dtype)

@@ -78,8 +78,6 @@ def as_some_int(given: Any, label: str = "argument 'dim'") -> int:
         return int(given)
     if isinstance(given, Tensor) and given.ndim == 0 and not given.dtype.is_floating_point:
         return int(given)
-    if isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "iu":
-        return int(given)
     if label.partition(" (")[0] in _SYMBOLIC and _is_one_int(given):
         return int(given)
     raise TypeError(f"{label} must be int, not {c_class_name(given)}")
@@ -92,7 +90,10 @@ _SYMBOLIC = {  # what may be a symbol in torch, so that a tensor of one whole nu
     *(f"conv{kind}{n}d(): argument 'groups'" for kind in ("", "_transpose") for n in (1, 2, 3)),
     *(f"fft_{kind}(): argument 'n'" for kind in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")),
     *(f"slice_scatter(): argument '{name}'" for name in ("start", "end", "step")),
-    *("eye(): argument 'n'", "eye(): argument 'm'", "narrow(): argument 'length'"),
+    *("eye(): argument 'n'", "eye(): argument 'm'"),
+    *(f"narrow(): argument '{name}'" for name in ("start", "length")),
+    *(f"randint(): argument '{name}'" for name in ("low", "high")),
+    *("multinomial(): argument 'num_samples'", "repeat_interleave(): argument 'repeats'"),
 }
 
 
@@ -123,7 +124,12 @@ def as_listed_dims(given: Any, label: str = "argument 'size'") -> tuple[int, ...
 
 
 def _is_one_int(given: Any) -> bool:
-    """Tell whether it is a tensor of one whole number, in whatever shape: among sizes torch takes it for that."""
+    """Tell whether it is a tensor of one whole number, in whatever shape, or such an array without dimensions.
+
+    Among sizes torch takes it for that.
+    """
+    if isinstance(given, np.ndarray):
+        return given.ndim == 0 and given.dtype.kind in "iu"
     return isinstance(given, Tensor) and given.shape.numel() == 1 and not given.dtype.is_differentiable
 
 
@@ -164,10 +170,20 @@ def by_name(spread: tuple[Any, ...], named: dict[str, Any], name: str) -> tuple[
 
 
 def as_float(given: Any, label: str = "argument") -> float | None:
-    """Return a float for whatever torch takes as one."""
-    if isinstance(given, str) or (isinstance(given, Tensor) and given.ndim):
+    """Return a float for whatever torch takes as one: of tensors those of one number that want no gradient."""
+    if isinstance(given, str) or (isinstance(given, Tensor) and (given.ndim or given.requires_grad)):
         raise TypeError(f"{label} must be float, not {type(given).__name__}")
     return given if given is None else float(given)
+
+
+def as_number(given: Any, label: str) -> Any:
+    """Return what torch takes as a number. TypeError for a tensor that wants a gradient, which would be lost."""
+    if isinstance(given, Tensor):
+        if given.requires_grad:
+            raise TypeError(f"{label} must be Number, not Tensor")
+    elif not isinstance(given, (int, float, complex, np.generic, jax.Array)):
+        raise TypeError(f"{label} must be Number, not {c_class_name(given)}")
+    return given
 
 
 def tensors_of(given: Any, label: str) -> Any:
@@ -211,14 +227,18 @@ def require_value(given: Any) -> None:
         raise NotATensor("masked_fill(): argument 'value' (position 2) must be Tensor, not NoneType")
 
 
-def in_order(name: str, is_method: bool, count: int, *inputs: Any) -> tuple[Any, ...]:
-    """Return tensors before numbers, where all `count` tensors are there: old scripts write add(x, 2, y)."""
+def in_order(name: str, is_method: bool, labels: Sequence[str], *inputs: Any) -> tuple[Any, ...]:
+    """Return tensors before numbers, where all tensors are there: old scripts write add(x, 2, y).
+
+    labels: what errors call the numbers, which come last.
+    """
+    count = len(inputs) - len(labels)
     if sum(isinstance(x, Tensor) for x in inputs) != count:
-        return inputs
+        return *inputs[:count], *map(as_number, inputs[count:], labels)
     ordered = tuple(sorted(inputs, key=lambda x: not isinstance(x, Tensor)))
     if any(x is not y for x, y in zip(inputs, ordered, strict=True)):
         warn_once(_old_order(name, is_method, count - 1), key="old order")
-    return ordered
+    return *ordered[:count], *map(as_number, ordered[count:], labels)
 
 
 def _old_order(name: str, is_method: bool, count: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from funcgrad._base.devices import device
+from funcgrad._base.devices import KINDS, device
 from funcgrad._base.dtypes import bfloat16, float16, float32
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.warning import warn
@@ -274,4 +274,4 @@ for _kind_of_device, _word in (("cpu", "cpu"), ("cuda", "gpu"), ("xla", "xla")):
 
 
 def _kind(device_type: Any) -> str:
-    return device_type if type(device_type) is str and ":" not in device_type else device(device_type).type
+    return device_type if type(device_type) is str and device_type in KINDS else device(device_type).type

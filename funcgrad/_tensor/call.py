@@ -44,6 +44,7 @@ _WIDE = (np.int64, np.uint64, np.float64, np.complex128)  # what JAX makes narro
 _PLAIN = frozenset((int, float, bool, complex, type(None)))
 OF_ONE_DTYPE = ("cumsum", "cumprod")  # that in place compute in the tensor's own dtype alone
 _TOLD_IN_C = ("clamp", "clamp_min", "clamp_max")  # that by numbers call a dtype as C++ does
+_JOINING = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack")
 _FILLING = frozenset(
     ("fill", "fill_tensor", "masked_fill", "masked_fill_tensor", "zero", "index_fill")
 )  # copies stay alike
@@ -138,20 +139,24 @@ def write_out(out: Any, result: Any, casts: bool | str = True, name: str = "") -
 
     name: of the function, for errors.
     casts: whether `out` may have another dtype, or the words that refuse it ({made} and {given} stand for both).
-    Raises TypeError where `out` is no tensor, RuntimeError where it requires grad or cannot hold the result's dtype.
+    Raises TypeError where `out` is no tensor, or cannot hold what was joined, RuntimeError where it requires grad or
+    cannot hold the result's dtype.
     """
     if isinstance(result, tuple):
         for target, part in zip(out, result, strict=True):
             write_out(target, part, casts, name)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if not isinstance(out, Tensor):
-        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+        raise TypeError(f"{f'{name}(): ' if name else ''}argument 'out' must be Tensor, not {c_class_name(out)}")
     if thread.grad and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
             (f"{name}(): functions with " if name else "")
             + "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
         )
     variable = result._current()
+    if name in _JOINING and not promotion.can_cast(variable.aval.dtype, out.dtype):
+        wanted = scalar_type_name(out.dtype)
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {wanted}")
     if casts is not True and variable.aval.dtype is not out.dtype:
         made, given = variable.aval.dtype, out.dtype
         if casts:

@@ -58,7 +58,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
     **dict.fromkeys(("quantile", "nanquantile"), "check_part(q, input)"),
     **{name: f"if type(padding) is not str: padding = as_dims(padding, \"{name}(): argument 'padding' (position 5)\")"
        for name in ("conv1d", "conv2d", "conv3d")},
-    "gaussian_nll_loss": "check_variance(var)",
+    "gaussian_nll_loss": "check_variance(var, eps)",
     "pinv": "if not hermitian: require(have_singular_values, A)",
     "pinverse": "require(have_singular_values, input)",
     "matrix_rank": "if not hermitian: require(have_singular_values, A)",
@@ -155,7 +155,7 @@ class Form:
         if self.in_place and self.op.name in OF_ONE_DTYPE:
             lines.append("    if dtype is None and isinstance(input, Tensor): dtype = input.dtype")
         if self.takes_out and self.op.name in _IN_DTYPE_OF_OUT:
-            lines.append("    if dtype is None and out is not None: dtype = out.dtype")
+            lines.append("    if dtype is None and out is not None and isinstance(out, Tensor): dtype = out.dtype")
         lines += self._checks()
         if self.takes_inplace:
             lines.append(f"    if inplace: return call_in_place(op, {inputs}, {statics})")
@@ -163,7 +163,8 @@ class Form:
         if self.takes_out or refused:
             lines.append(f"    result = {function}(op, {inputs}, {statics})")
             lines += [f"    {refused}"] * bool(refused)
-            written = f" if out is None else write_out(out, result, {self.casts_out!r}, {self.name!r})" * self.takes_out
+            told = f"{self.casts_out!r}, {public_name(self.place)!r}"
+            written = f" if out is None else write_out(out, result, {told})" * self.takes_out
             lines.append(f"    return result{written}")
         elif self.is_dunder:
             lines += self._operator(f"{function}(op, {inputs}, {statics})")
@@ -292,8 +293,12 @@ class Form:
         if trailing and given[-len(trailing) :] == trailing:
             short = words[: -len(trailing)]
             same = " and ".join(f"{p.name} is _default_{p.name}" for p in trailing)
-            old = f"in_order({self.name!r}, {self.is_method}, {len(short)}, {', '.join(words)})"
-            full = old if self.has_old_order else full
+            if self.has_old_order:
+                labels = ", ".join(self._label(p.name) for p in trailing)
+                full = f"in_order({self.name!r}, {self.is_method}, ({labels},), {', '.join(words)})"
+            elif all(p.keyword_only for p in trailing):
+                numbers = [f"as_number({p.name}, {self._label(p.name)})" for p in trailing]
+                full = f"({', '.join([*short, *numbers])},)"
             return f"(({', '.join(short)},) if {same} else {full})"
         return full
 

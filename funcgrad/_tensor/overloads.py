@@ -220,7 +220,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return from_host(np.repeat(np.arange(input.shape[0]), to_host(input)), dtype=dtypes.int64)
     if not isinstance(repeats, Tensor):
-        result = call(TABLE["repeat_interleave"], (input,), (as_some_int(repeats), dim))
+        times = as_some_int(repeats, "repeat_interleave(): argument 'repeats'")
+        result = call(TABLE["repeat_interleave"], (input,), (times, dim))
         length = result.shape[0 if dim is None else dim]
         if output_size not in (None, length):
             raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {length} but got {output_size}")

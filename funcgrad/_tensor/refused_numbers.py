@@ -290,10 +290,17 @@ def check_part(q: Any, input: Any) -> None:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
 
 
-def check_variance(var: Any) -> None:
-    """Raise ValueError for a variance given as a number below 0."""
+def check_variance(var: Any, eps: float) -> None:
+    """Raise ValueError for a variance given as a number below 0, RuntimeError for whole numbers that cannot be `eps`.
+
+    TypeError for a whole number.
+    """
     if isinstance(var, float) and var < 0:
         raise ValueError("var has negative entry/entries")
+    if isinstance(var, int):
+        raise TypeError(f"gaussian_nll_loss(): argument 'var' must be Tensor or float, not {type(var).__name__}")
+    if isinstance(eps, float) and isinstance(var, Tensor) and not var.dtype.is_differentiable:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {c_type_name(var.dtype)}")
 
 
 def check_range(input: Any, low: Any, high: Any) -> None:

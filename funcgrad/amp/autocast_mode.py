@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad._base.devices import KINDS
+from funcgrad._base.devices import device
 from funcgrad._base.dtypes import bfloat16, float16
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.warning import warn
@@ -16,11 +16,12 @@ from funcgrad._tensor.placement import available
 from funcgrad._tensor.tensor import Tensor
 
 _LOWER = (bfloat16, float16)
+_KINDS = ("cpu", "cuda", "ipu", "xpu", "maia", "xla", "mps", "hpu", "mtia", "privateuseone", "tpu")
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Tell whether autocast knows this kind of device."""
-    return device_type in KINDS and device_type != "meta"
+    """Tell whether autocast knows this kind of device. RuntimeError for what is no device."""
+    return device(device_type).type in _KINDS
 
 
 class autocast:  # noqa: N801 - torch's own spelling
@@ -35,10 +36,11 @@ class autocast:  # noqa: N801 - torch's own spelling
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if not is_autocast_available(device_type):
-            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-        self.device = device_type
-        self.fast_dtype = state.get_autocast_dtype(device_type) if dtype is None else dtype
+        kind = device(device_type).type
+        if not is_autocast_available(kind):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{kind}'")
+        self.device = kind
+        self.fast_dtype = state.get_autocast_dtype(kind) if dtype is None else dtype
         self._enabled = bool(enabled) and self._is_possible()
         self._cache_enabled = state.is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._outer: list[tuple[bool, bool, DType]] = []

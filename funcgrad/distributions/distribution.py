@@ -249,7 +249,7 @@ def _require(constraint: constraints.Constraint, value: Tensor, error: Callable[
     is made.
     """
     plain = constraints.of_arrays(constraint)
-    if plain is not None:  # one instruction, else several
+    if plain is not None and value.shape.numel():  # one instruction, else several
         is_open = require(are_allowed, value, None, plain, error=error)
     else:
         is_open = require(are_true, constraint.check(value), error=error)

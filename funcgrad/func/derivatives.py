@@ -21,6 +21,7 @@ from funcgrad._tape.variable import Variable
 from funcgrad._tensor.pytree import leaves_of, map_leaves, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.plain import is_plain, plain
+from funcgrad.utils._pytree import tree_flatten, tree_structure, treespec_pprint
 
 Function: TypeAlias = Callable[..., Any]
 ArgNums: TypeAlias = int | tuple[int, ...]
@@ -54,7 +55,7 @@ def grad_and_value(func: Function, argnums: ArgNums = 0, has_aux: bool = False) 
             value, gradients = jax.value_and_grad(plain(func), argnums, has_aux)(*args, **kwargs)
             return gradients, value
         ran = _Run(replaced(func, args, kwargs, argnums), chosen)
-        output, aux = _pair(ran.output, "grad_and_value") if has_aux else (ran.output, None)
+        output, aux = _pair(ran.output, "grad_and_value(f)(*args)") if has_aux else (ran.output, None)
         _require_scalar(output)
         gradients = ran.pulled(output, [None])
         value = ran.lowered(output)
@@ -69,12 +70,16 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     has_aux: `func` returns (result, anything); so does this, after pull.
     """
-    if not primals:
-        raise RuntimeError("vjp expects the primals, the tensors that func is called with, but got none")
-    if is_plain(primals):
+    if primals and is_plain(primals):
         return jax.vjp(plain(func), *primals, has_aux=has_aux)
+    return _pulled(func, primals, has_aux)
+
+
+def _pulled(func: Function, primals: tuple[Any, ...], has_aux: bool, *, may_be_empty: bool = False) -> Any:
     ran = _Run(func, primals)
-    output, aux = _pair(ran.output, "vjp") if has_aux else (ran.output, None)
+    output, aux = _pair(ran.output, "vjp(f, *primals)") if has_aux else (ran.output, None)
+    if not may_be_empty:
+        _refuse_nothing(output, "vjp(f, *primals)")
     for leaf in leaves_of(output):
         _require_tensor(leaf, "vjp")
         if not leaf.dtype.is_differentiable:
@@ -84,11 +89,11 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
             )
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given = leaves_of(cotangents)
-        if len(given) != len(leaves_of(output)):
+        given, structure = tree_flatten(cotangents)
+        if structure != (wanted := tree_structure(output)):
             raise RuntimeError(
-                "Expected the cotangents to have the structure of the result, of "
-                f"{len(leaves_of(output))} tensors, but got {len(given)}"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {treespec_pprint(structure)}, primal output: {treespec_pprint(wanted)}"
             )
         return with_leaves(primals, ran.pulled(output, given))
 
@@ -116,13 +121,18 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     if is_plain(primals):
         return jax.jvp(plain(func), primals, tangents, has_aux=has_aux)
     given, directions = leaves_of(primals), leaves_of(tangents)
-    if len(given) != len(directions):
-        raise RuntimeError(f"{_JVP}: {_SAME_STRUCTURE}")
+    structures = tree_structure(primals), tree_structure(tangents)
+    if structures[0] != structures[1]:
+        raise RuntimeError(
+            f"{_JVP}: {_SAME_STRUCTURE} Got primals with structure {structures[0]} and tangents with structure "
+            f"{structures[1]}"
+        )
     level = TangentLevel()
     lifted = [_along(level, *pair) for pair in zip(given, directions, strict=True)]
     with level.running():
         result = func(*with_leaves(primals, lifted))
-    output, aux = _pair(result, "jvp") if has_aux else (result, None)
+    output, aux = _pair(result, _JVP) if has_aux else (result, None)
+    _refuse_nothing(output, _JVP)
     moved = map_leaves(lambda leaf: _tangent(level, leaf, strict), output)
     found = _lowered(level, output, is_grad_enabled()), moved
     return (*found, _lowered(level, aux, is_grad_enabled())) if has_aux else found
@@ -141,7 +151,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         output = func(*given)
         return tuple(leaf for leaf in leaves_of(output) if _is_moving(leaf)), output
 
-    moved, pull, output = vjp(moving, *primals, has_aux=True)
+    moved, pull, output = _pulled(moving, primals, has_aux=True, may_be_empty=True)
     transposed = vjp(pull, tuple(Tensor._of(_zeros(leaf)) for leaf in moved))[1] if moved else None
 
     def push(*tangents: Any) -> Any:
@@ -318,6 +328,11 @@ def _require_tensor(leaf: Any, what: str) -> None:
         )
 
 
+def _refuse_nothing(output: Any, where: str) -> None:
+    if (flat := leaves_of(output)) in ([], [None]):
+        raise RuntimeError(f"{where}: Expected f to be a function that has non-empty output (got output = {flat})")
+
+
 def _require_scalar(output: Any) -> None:
     if not isinstance(output, Tensor):
         raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
@@ -332,7 +347,5 @@ def _require_scalar(output: Any) -> None:
 
 def _pair(result: Any, name: str) -> tuple[Any, Any]:
     if not (isinstance(result, tuple) and len(result) == 2):
-        raise RuntimeError(
-            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
-        )
+        raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
     return result

@@ -18,7 +18,7 @@ from funcgrad._ops.conditions import (
 )
 from funcgrad._ops.table import Op
 from funcgrad._tape.modes import no_grad
-from funcgrad._tensor.arguments import as_dtype, as_spread_dims
+from funcgrad._tensor.arguments import as_bool, as_dtype, as_some_int, as_spread_dims
 from funcgrad._tensor.call import call, write_out
 from funcgrad._tensor.creation import empty_like
 from funcgrad._tensor.forms import refused_forms
@@ -180,10 +180,12 @@ def multinomial(
     Shape: input (rows, places) or (places,), result (rows, num_samples) or (num_samples,).
     RuntimeError: more places than there are without replacement, or weights that are negative or sum to nothing.
     """
+    num_samples = as_some_int(num_samples, "multinomial(): argument 'num_samples' (position 2)")
+    replacement = as_bool(replacement, "multinomial(): argument 'replacement' (position 3)")
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type_name(out.dtype)}")
     _check_multinomial(input, num_samples, replacement)
-    drawn = drawn_places(input, int(num_samples), replacement, generator)
+    drawn = drawn_places(input, num_samples, replacement, generator)
     return drawn if out is None else write_out(out, drawn)
 
 
@@ -312,16 +314,16 @@ def _low_high_size(bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[int,
     high = values.get("high")
     if size is None or high is None or set(values) - {"low", "high"} or len(given) > len(unnamed):
         raise TypeError("randint() received an invalid combination of arguments: (low, high, size) or (high, size)")
-    low = values.get("low", 0)
+    position = "" if "low" in values or "high" in named else " (position 1)"
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
+    low, high = (
+        as_some_int(values.get(name, 0), f"randint(): argument '{name}'{position}") for name in ("low", "high")
+    )
     for name, bound in (("low", low), ("high", high)):
-        if isinstance(bound, float):
-            place = "" if "low" in values else " (position 1)"
-            raise TypeError(f"randint(): argument '{name}'{place} must be int, not float")
-        if not -(2**63) <= int(bound) < 2**63:
-            raise ValueError(f"Overflow when unpacking long long: {name} is {int(bound)}")
-    return int(low), int(high), size
+        if not -(2**63) <= bound < 2**63:
+            raise ValueError(f"Overflow when unpacking long long: {name} is {bound}")
+    return low, high, size
 
 
 all_ask(

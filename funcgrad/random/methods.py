@@ -11,6 +11,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._ops.conditions import are_chances
+from funcgrad._tensor.arguments import as_some_int
 from funcgrad._tensor.refused_numbers import require
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.random import draw, sampling
@@ -104,8 +105,9 @@ def random_(self: Tensor, *bounds: int | None, generator: Generator | None = Non
         return draw_into(self, draw.INTEGERS_OF_DTYPE, generator, (), "RandomBackward2")
     low, high = (0, *bounds) if len(bounds) == 1 and not named else (*bounds, None, None)[:2]
     low, high = named.get("from", low), named.get("to", high)
-    low = 0 if low is None else int(low)
-    high = sampling.largest_integer(self.dtype.numpy) + 1 if high is None else int(high)
+    low = 0 if low is None else as_some_int(low, "random_(): argument 'from'")
+    largest = sampling.largest_integer(self.dtype.numpy)
+    high = largest + 1 if high is None else as_some_int(high, "random_(): argument 'to'")
     require_range(self.dtype, low, high)
     name = "RandomBackward1" if len(bounds) == 1 else "RandomBackward0"
     return draw_into(self, draw.INTEGERS, generator, (low, high), name)

@@ -26,7 +26,7 @@ NO_KERNEL: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: F.interpolate(IMAGES, size=2, mode="bicubic", antialias=True), "compute_index_ranges_weights", "Long"),
     (lambda: F.pad(IMAGES.bool(), (1, 1, 1, 1), mode="reflect"), "reflection_pad2d", "Bool"),
     (lambda: F.avg_pool2d(IMAGES.byte(), 2), "avg_pool2d", "Byte"),
-    (lambda: F.adaptive_avg_pool2d(IMAGES, 1), "adaptive_avg_pool2d", "Long"),
+    (lambda: F.adaptive_avg_pool2d(IMAGES, 2), "adaptive_avg_pool2d", "Long"),
     (lambda: F.max_pool2d(IMAGES.bool(), 2), "max_pool2d", "Bool"),
     (lambda: F.conv2d(IMAGES.bool(), IMAGES.bool()), "slow_conv2d_cpu", "Bool"),
     (
