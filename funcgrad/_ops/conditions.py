@@ -393,6 +393,12 @@ def are_not_zero(numbers: Any, shape: Dims) -> Any:
     return numbers == 0
 
 
+@_condition(RuntimeError, "{message}", of_floats=True)
+def are_no_turns(numbers: Any, shape: Dims, message: str) -> Any:
+    """How fast a loss changes as vectors are multiplied by e^(i phi): not at all, to torch's tolerance of 1e-2."""
+    return ~(numbers <= 1e-2)
+
+
 @_condition(RuntimeError, "{message} window overlap add min: 1\n[ CPUBoolType{{}} ]", of_floats=True)
 def leave_no_gaps(numbers: Any, shape: Dims, frames: Frames, message: str) -> Any:
     """A window whose squares, added up where frames overlap, are nowhere 0 in the signal that `istft` returns."""

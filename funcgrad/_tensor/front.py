@@ -91,6 +91,7 @@ _FIRST = {  # what functions do before they call their row: what its `demands` c
 }  # fmt: skip
 _LAST = {  # what they do once the row has been called
     **REFUSED,
+    "eigh": "result = with_free_phases(result, 'linalg_eigh')",
     "qr": "result = with_derivable_qr(A, mode, result)",
     "old_qr": "result = with_derivable_qr(input, 'reduced' if some else 'complete', result)",
     "view": "if input._alias or input._variable.value.aval.order: refuse_unviewable(input, result.shape)",

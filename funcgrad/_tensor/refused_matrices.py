@@ -117,10 +117,10 @@ REFUSED = {  # what a function of the table checks when it has been called
     "cholesky": "refuse_indefinite(input, 'cholesky', upper)",
     "cholesky_ex": "if check_errors: refuse_indefinite(A, 'linalg.cholesky_ex', upper)",
     "cholesky_inverse": "refuse_zeros(L, 'cholesky_inverse')",
-    "svd": "refuse_nan(A, result[1], SVD)",
-    "old_svd": "refuse_nan(input, result[1], SVD)",
+    "svd": "refuse_nan(A, result[1], SVD); result = with_free_singular_phases(result, True)",
+    "old_svd": "refuse_nan(input, result[1], SVD); result = with_free_singular_phases(result, False)",
     "svdvals": "refuse_nan(A, result, SVD)",
-    "eig": "refuse_nan(A, result[0], EIG, RuntimeError)",
+    "eig": "refuse_nan(A, result[0], EIG, RuntimeError); result = with_free_phases(result, 'linalg_eig')",
     "eigvals": "refuse_nan(A, result, EIG, RuntimeError)",
 }
 SCOPE = {
