@@ -341,8 +341,20 @@ def polar(abs: Array, angle: Array) -> Array:
     _require_parts(abs, angle, ("float16", "float32", "float64"))
     if abs.dtype == np.float16:
         raise no_kernel("polar_cpu", abs)
-    abs, angle = broadcast(abs, angle)
-    return lax.complex(abs * lax.cos(angle), abs * lax.sin(angle))
+    return _on_circle(*broadcast(abs, angle))
+
+
+@jax.custom_jvp
+def _on_circle(size: Array, angle: Array) -> Array:
+    return lax.complex(size * lax.cos(angle), size * lax.sin(angle))
+
+
+@_on_circle.defjvp
+def _on_circle_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    """As torch derives it, along the result's own direction: for a negative size against it, for size 0 nowhere."""
+    found = _on_circle(*primals)
+    size, angle = (x.astype(found.dtype) for x in tangents)
+    return found, direction(found) * size + found * np.asarray(1j, found.dtype) * angle
 
 
 @op(grad="NanToNumBackward0", names="nan_to_num .nan_to_num nan_to_num_ .nan_to_num_")
