@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, cast
 
 from funcgrad import serialization
 from funcgrad.futures import Future
+from funcgrad.jit.arguments import typed
 from funcgrad.jit.state import _enabled
 from funcgrad.jit.tracing import TracerWarning, as_arguments, check_example, run_example
 from funcgrad.nn.module import Module, indented
@@ -81,9 +82,14 @@ class ScriptFunction(metaclass=_OfScripted):
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """Return a function or class as it is, and a module as a `ScriptModule` that shares all that it has."""
+    """Return a function that casts its arguments to its annotations, and a module as a `ScriptModule` that does.
+
+    The module shares all that it had. A class is returned as it is.
+    """
     if not _enabled:
         return obj
+    if inspect.isfunction(obj) and "_is_scripted" not in vars(obj) and example_inputs is None:
+        obj = typed(obj)
     return _under_class(obj, "RecursiveScriptModule")
 
 
@@ -177,6 +183,8 @@ def _scripted(kind: type[Module], name: str) -> type[ScriptModule]:
     made = types.new_class(name, bases)
     made.__module__ = "torch.jit._script" if name == "RecursiveScriptModule" else "torch.jit._trace"
     made.__repr__ = _shown  # type: ignore[method-assign,assignment]  # in the place of the class's own
+    if name == "RecursiveScriptModule" and inspect.isfunction(kind.forward):
+        made.forward = typed(kind.forward)  # type: ignore[method-assign]  # which casts its arguments
     made._scripted_from = kind  # type: ignore[attr-defined]  # what `_plain` asks of this class alone
     return cast(type[ScriptModule], made)
 

@@ -158,11 +158,12 @@ def test_files_are_kept_beside_a_scripted_module(tmp_path: Path) -> None:
     assert found == {"notes": "bär".encode(), "bytes": b"\x00\xff", "missing": b""}
 
 
-def test_script_leaves_functions_as_they_are() -> None:
+def test_what_script_is_given_runs_in_python() -> None:
     def function(x: Any) -> Any:
         return x
 
-    assert jit.script(function) is function
+    assert jit.script(function)(jit) is jit
+    assert jit.script(Net) is Net
     assert not jit.is_scripting()
     assert jit.isinstance([1], list[int])
     assert jit.wait(jit.fork(lambda x: x + 1, 2)) == 3
