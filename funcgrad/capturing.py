@@ -26,7 +26,7 @@ from funcgrad.overrides import TorchFunctionMode
 from funcgrad.random.generator import get_rng_state, set_rng_state
 from funcgrad.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
-__all__ = ["CapturedModule", "captured"]
+__all__ = ["Capture", "CapturedModule", "captured", "names_of"]
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -37,7 +37,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 _OF_NUMBERS = {"item", "tolist", "__bool__", "__float__", "__int__", "__complex__", "__index__", "numpy"}
 
 
-class _Capture(TorchFunctionMode):
+class Capture(TorchFunctionMode):
     """Writes down what is called within it, with real tensors.
 
     inputs: the tensors that came from outside, in the order in which they were met; the graph's placeholders.
@@ -171,7 +171,7 @@ def captured(function: Callable[..., Any], backend: Callable[..., Any], fullgrap
     def run(*args: Any, **kwargs: Any) -> Any:
         if under_way.modes:
             return function(*args, **kwargs)
-        capture, state = _Capture(_names_of(function, args, kwargs), fullgraph), get_rng_state()
+        capture, state = Capture(names_of(function, args, kwargs), fullgraph), get_rng_state()
         under_way.modes.append(capture)
         try:
             with capture:
@@ -196,7 +196,7 @@ def captured(function: Callable[..., Any], backend: Callable[..., Any], fullgrap
     return run
 
 
-def _built(backend: Callable[..., Any], capture: _Capture) -> Callable[..., Any]:
+def _built(backend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
     module = GraphModule(Module(), capture.graph)
     try:
         found = backend(module, list(capture.inputs))
@@ -208,7 +208,7 @@ def _built(backend: Callable[..., Any], capture: _Capture) -> Callable[..., Any]
         raise errors().BackendCompilerFailed(f"backend={name!r} raised:\n{type(error).__name__}: {error}") from error
 
 
-def _names_of(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[int, str]:
+def names_of(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[int, str]:
     """Return what placeholders are called: after the argument, or after the module and its parameter or buffer."""
     found: dict[int, str] = {}
     owner = getattr(function, "__self__", function)

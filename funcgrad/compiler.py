@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from funcgrad._base.rooms import imported
+from funcgrad._base.warning import warn
 from funcgrad.compiling import BACKENDS, REGISTERED, OptimizedModule, compile, under_way
 
 __all__ = [
@@ -136,9 +137,26 @@ def register_backend(compiler_fn: Any = None, name: str | None = None, tags: Any
     return compiler_fn
 
 
-def explain(function: Any, *_: Any, **__: Any) -> Any:
-    """Raise RuntimeError: what was compiled and why, `funcgrad.explain` says."""
-    raise RuntimeError("torch._dynamo.explain has nothing to explain here: ask funcgrad.explain.compiles()")
+def explain(f: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
+    """Return a function that calls `f` and returns an `ExplainOutput`: the graphs of the call, and why each ends.
+
+    A graph ends where Python asks for numbers, and at `graph_break`. With arguments, tell of the call with these.
+    What is compiled, and why, `funcgrad.explain` says.
+    """
+    explained = imported("funcgrad.graphs_explained").explained
+
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return explained(f, args, kwargs)
+
+    if not extra_args and not extra_kwargs:
+        return inner
+    warn(
+        "explain(f, *args, **kwargs) is deprecated, use explain(f)(*args, **kwargs) instead.  If you don't migrate, we "
+        "may break your explain call in the future if your user defined kwargs conflict with future kwargs added to "
+        "explain(f).",
+        FutureWarning,
+    )
+    return inner(*extra_args, **extra_kwargs)
 
 
 def __getattr__(name: str) -> Any:

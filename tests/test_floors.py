@@ -64,7 +64,7 @@ FLOORS = (
     ),
     ("ao", "dispatching"),
     ("__config__", "__future__", "capturing", "compiler", "export", "mtia", "quantization", "xpu"),
-    ("explain", "testing", "standing_in"),
+    ("explain", "graphs_explained", "testing", "standing_in"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
