@@ -269,6 +269,8 @@ def cross(input: Array, other: Array, dim: int | None = None) -> Array:
 @op(grad="LinalgCrossBackward0", names="linalg.cross")
 def linalg_cross(input: Array, other: Array, *, dim: int = -1) -> Array:
     """Return the cross product of vectors of size 3 along `dim`."""
+    if input.ndim == 0 and other.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return _crossed(input, other, dim)
 
 

@@ -163,6 +163,8 @@ def _panels(y: Array, x: Array | None, dx: Scalar, dim: int) -> Array:
 )
 def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
     """The integral along `dim` of samples `y` at the points `x`, or `dx` apart, by the trapezoidal rule."""
+    if y.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = dim_of(y.ndim, dim)
     _check_points(y, x, dim, "trapezoid")
     if x is None and y.shape[dim]:
@@ -178,6 +180,8 @@ def trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1
 )
 def cumulative_trapezoid(y: Array, x: Array | None = None, *, dx: Scalar = 1, dim: int = -1) -> Array:
     """The running integral along `dim` by the trapezoidal rule. Shape: one less than `y` along `dim`."""
+    if y.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = dim_of(y.ndim, dim)
     _check_points(y, x, dim, "cumulative_trapezoid")
     return lax.cumsum(_panels(y, x, dx, dim), dim)

@@ -250,6 +250,10 @@ def lu_unpack(
 
     Shape: LU_data (*, m, n), LU_pivots (*, k), k = min(m, n), P (*, m, m), L (*, m, k), U (*, k, n).
     """
+    if LU_data.ndim < 2:
+        raise RuntimeError(
+            f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead"
+        )
     empty = jnp.zeros((0,), LU_data.dtype)
     places = lax.linalg.lu_pivots_to_permutation(LU_pivots - 1, LU_data.shape[-2])
     permutation = _permutation_matrix(places, LU_data.dtype) if unpack_pivots else empty

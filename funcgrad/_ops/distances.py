@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import magnitude, to_float
+from funcgrad._ops.arithmetic import is_bool, magnitude, refuse_truth_values, to_float
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import require_scalar_type, scalar_name
+from funcgrad._ops.checks import require_scalar_type, require_width, scalar_name
 from funcgrad._ops.dims import dim_of, dims_of, is_above
 from funcgrad._ops.norms import vector_size
 from funcgrad._ops.table import Array, Dims, op
@@ -65,6 +65,7 @@ def _pairwise_grad(shapes: tuple, statics: tuple) -> tuple:
 def pairwise_distance(x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Array:
     """The p-norm of x1 - x2 + eps along the last dimension. Shape: x1, x2 (*, D) or (), broadcast, result (*)."""
     broadcast_shape(x1.shape, x2.shape)
+    refuse_truth_values([is_bool(x1), is_bool(x2)])
     apart = to_float(x1 - x2) + eps
     return vector_size(apart, p, (apart.ndim - 1,) if apart.ndim else (), keepdim)
 
@@ -133,5 +134,6 @@ def pdist(input: Array, p: float = 2) -> Array:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    require_width("pdist", input)
     first, second = (places.astype(np.int32) for places in np.triu_indices(input.shape[0], 1))
     return _length(input[first] - input[second], p)

@@ -69,6 +69,11 @@ KERNELS = """
     cholesky_inverse        bunl    cholesky_inverse_out_cpu
     cholesky_solve          bunl    cholesky_solve_cpu
     special_xlog1py         c       xlog1py_cpu
+    special_i0e             c       i0e_cpu
+    special_i1              c       i1_cpu
+    special_i1e             c       i1e_cpu
+    special_ndtri           c       ndtri_cpu
+    special_zeta            hc      zeta_cpu
     special_entr            c       entr_cpu
     special_erfcx           hc      erfcx_cpu
     special_log_ndtr        hc      log_ndtr_cpu

@@ -343,6 +343,8 @@ def slice_scatter(
     input: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Array:
     """Return `input` with `src` at the slice start:end:step of one dimension, whose ends are clamped."""
+    if input.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = dim_of(input.ndim, dim)
     places = range(input.shape[dim])[start:end:step]
     part = _read(input, dim, places.start, len(places), step)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from funcgrad._ops.arithmetic import is_half
+from funcgrad._ops.arithmetic import is_half, refuse_negation
 from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.checks import require_real_floating, wide
 from funcgrad._ops.dims import dim_of, dims_of
@@ -54,6 +54,7 @@ def safe_softmax(input: Array, dim: int, dtype: DType | None = None) -> Array:
 @op(grad=("SoftmaxBackward0", ("NegBackward0", "input")), names="nn.functional.softmin")
 def softmin(input: Array, dim: int | None = None, dtype: DType | None = None) -> Array:
     """softmax(-input) along `dim`. Shape: input (*), result the same."""
+    refuse_negation(input.dtype.kind == "b")
     return softmax(-input, dim, dtype)
 
 

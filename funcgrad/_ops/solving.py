@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from funcgrad._ops.broadcasting import broadcast_shape
-from funcgrad._ops.checks import scalar_name
+from funcgrad._ops.checks import require_width, scalar_name
 from funcgrad._ops.decompositions import adjoint_of, hermitian_from, lu_factor_ex, needs_matrix, rank_threshold
 from funcgrad._ops.norms import needs_float
 from funcgrad._ops.table import Array, Indices, op
@@ -270,6 +270,7 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
             f"Expected b and A to have the same dtype, but found b of type {scalar_name(B)} and A of type "
             f"{scalar_name(L)} instead."
         )
+    require_width("cholesky_solve_cpu", L)
     L, B = _broadcast_batches(adjoint_of(L) if upper else L, B)
     return _solved_by_factor(B, L)
 
@@ -293,6 +294,9 @@ def _solved_by_factor(B: Array, L: Array) -> Array:
 @op(grad="CholeskyInverseBackward0", names="cholesky_inverse .cholesky_inverse")
 def cholesky_inverse(L: Array, upper: bool = False) -> Array:
     """Return the inverse of the matrix whose Cholesky factor is L. Shape: L (*, n, n), result the same."""
+    if L.ndim < 2:
+        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
+    require_width("cholesky_inverse_out_cpu", L)
     return cholesky_solve(jnp.broadcast_to(jnp.eye(L.shape[-1], dtype=L.dtype), L.shape), L, upper)
 
 
