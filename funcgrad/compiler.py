@@ -9,15 +9,30 @@ from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from funcgrad._base.rooms import imported
 from funcgrad._base.warning import warn
-from funcgrad.compiling import BACKENDS, REGISTERED, OptimizedModule, compile, under_way
+from funcgrad._tensor.creation import as_tensor
+from funcgrad._tensor.tensor import Tensor
+from funcgrad.compiler_guards import (
+    keep_tensor_guards_unsafe,
+    skip_all_guards_unsafe,
+    skip_guard_on_all_nn_modules_unsafe,
+    skip_guard_on_globals_unsafe,
+    skip_guard_on_inbuilt_nn_modules_unsafe,
+)
+from funcgrad.compiling import BACKENDS, REGISTERED, Default, OptimizedModule, compile, under_way
+from funcgrad.utils._pytree import tree_map_only
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config", "cudagraph_mark_step_begin",
-    "disable", "disallow_in_graph", "explain", "graph_break", "is_compiling", "is_dynamo_compiling", "is_exporting",
-    "is_inductor_supported", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
-    "mark_unbacked", "maybe_mark_dynamic", "optimize", "reset", "set_stance",
+    "disable", "disallow_in_graph", "explain", "forbid_in_graph", "get_default_backend", "graph_break", "is_compiling",
+    "is_dynamo_compiling", "is_exporting", "is_inductor_supported", "keep_tensor_guards_unsafe", "list_backends",
+    "mark_dynamic", "mark_static", "mark_static_address", "mark_unbacked", "maybe_mark_dynamic",
+    "nested_compile_region", "optimize", "reset", "run", "set_default_backend", "set_stance", "skip_all_guards_unsafe",
+    "skip_guard_on_all_nn_modules_unsafe", "skip_guard_on_globals_unsafe", "skip_guard_on_inbuilt_nn_modules_unsafe",
+    "substitute_in_graph", "wrap_numpy",
 ]  # fmt: skip
 
 
@@ -60,6 +75,44 @@ def _as_given(function: Any = None, *_: Any, **__: Any) -> Any:
 
 
 disable = _disable_dynamo = allow_in_graph = disallow_in_graph = assume_constant_result = _as_given
+nested_compile_region = run = _as_given
+
+
+def forbid_in_graph(fn: Any) -> Any:
+    """Return a function, or a list of functions, as given. AssertionError for what cannot be called."""
+    if isinstance(fn, (list, tuple)):
+        return [forbid_in_graph(x) for x in fn]
+    if not callable(fn):
+        raise AssertionError("forbid_in_graph applies only to callables")
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **_: Any) -> Any:
+    """Return a decorator that does nothing: the function itself is called, not what stands for it in a graph."""
+    if not callable(original_fn) or isinstance(original_fn, type):
+        raise TypeError(f"substitute_in_graph expects a function but got {type(original_fn)!r}")
+    return _as_given
+
+
+def wrap_numpy(f: Any) -> Any:
+    """Return a function of tensors that calls one of numpy's arrays, whose results become tensors."""
+
+    @functools.wraps(f)
+    def wrap(*args: Any, **kwargs: Any) -> Any:
+        given, named = tree_map_only(Tensor, lambda x: x.numpy(), (args, kwargs))
+        return tree_map_only(np.ndarray, as_tensor, f(*given, **named))
+
+    return wrap
+
+
+def get_default_backend() -> Any:
+    """Return the backend that `compile` takes where it is given none."""
+    return Default.backend
+
+
+def set_default_backend(backend: Any) -> None:
+    """Set the backend that `compile` takes where it is given none: a name or a function; None for torch's own."""
+    Default.backend = "inductor" if backend is None else backend
 
 
 def optimize(*_: Any, **__: Any) -> Any:

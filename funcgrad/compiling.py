@@ -19,6 +19,12 @@ _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "m
 _OWN = frozenset(("_orig_mod", "dynamo_ctx", "_modules", "_parameters", "_buffers"))
 
 
+class Default:
+    """What compiles where nothing is named: `torch.compiler.set_default_backend` sets it."""
+
+    backend: Any = "inductor"
+
+
 class UnderWay(threading.local):
     """The captures that are under way in this thread."""
 
@@ -41,6 +47,7 @@ def compile(model: Any = None, *, mode: str | None = None, options: Any = None, 
     if model is None:
         return functools.partial(compile, mode=mode, options=options, **switches)
     backend = switches.get("backend")
+    backend = Default.backend if backend is None else backend
     backend = REGISTERED.get(backend, backend) if isinstance(backend, str) else backend
     if isinstance(backend, str) and backend not in BACKENDS:
         raise imported("funcgrad.standing_in.compiler_errors").InvalidBackend(backend)

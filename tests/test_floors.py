@@ -51,6 +51,7 @@ FLOORS = (
         "backends",
         "cpu",
         "ops",
+        "compiler_guards",
         "compiling",
         "distributed",
         "distributions",

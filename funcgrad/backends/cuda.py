@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -101,3 +102,49 @@ def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
 def fp16_bf16_reduction_math_sdp_allowed() -> bool:
     """Tell that sums are kept in single precision."""
     return False
+
+
+class _LinalgBackend(enum.Enum):
+    Default, Cusolver, Magma = range(3)
+
+
+class _BlasBackend(enum.Enum):
+    Default, Cublas, Cublaslt, Ck = range(4)
+
+
+_LINALG = {name.lower(): found for name, found in _LinalgBackend.__members__.items()}
+_BLAS = {
+    "default": _BlasBackend.Default, "cublas": _BlasBackend.Cublas, "hipblas": _BlasBackend.Cublas,
+    "cublaslt": _BlasBackend.Cublaslt, "hipblaslt": _BlasBackend.Cublaslt, "ck": _BlasBackend.Ck,
+}  # fmt: skip
+_OF_GPUS = {
+    _LinalgBackend.Cusolver: "cuSOLVER", _LinalgBackend.Magma: "MAGMA", _BlasBackend.Cublaslt: "cuBLASLt",
+}  # fmt: skip
+_preferred: dict[type, Any] = {_LinalgBackend: _LinalgBackend.Default, _BlasBackend: _BlasBackend.Cublas}
+
+
+def _prefer(kind: type[enum.Enum], names: dict[str, Any], backend: Any) -> Any:
+    if isinstance(backend, str):
+        if backend not in names:
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(names)}.")
+        backend = names[backend]
+    if isinstance(backend, kind):
+        library = _OF_GPUS.get(backend)
+        if library is not None and not is_built():
+            raise RuntimeError(
+                f"Cannot set preferred backend to {library} if PyTorch has not been compiled with {library}."
+            )
+        _preferred[kind] = backend
+    elif backend is not None:
+        raise RuntimeError("Unknown input value type.")
+    return _preferred[kind]
+
+
+def preferred_linalg_library(backend: Any = None) -> Any:
+    """Keep which library is wanted for linear algebra, by name, and return it: XLA chooses. None: return it only."""
+    return _prefer(_LinalgBackend, _LINALG, backend)
+
+
+def preferred_blas_library(backend: Any = None) -> Any:
+    """Keep which library is wanted for products, by name, and return it: XLA chooses. None: return it only."""
+    return _prefer(_BlasBackend, _BLAS, backend)
