@@ -13,6 +13,7 @@ from typing import Any
 from funcgrad._base import dtypes
 from funcgrad._base.dtypes import dtype as DType
 from funcgrad._base.info import iinfo
+from funcgrad._base.layouts import strided
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor.arguments import as_dims, as_dtype
 from funcgrad._tensor.functions import lookup
@@ -48,7 +49,8 @@ def _output_mask(op: Callable[..., Tensor], input: Tensor, *args: Any, **options
 def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
     if mask.ndim > input.ndim:
         raise IndexError("expected a mask that broadcasts to the input, but it has more dimensions than the input")
-    return mask.to(dtypes.bool_).expand(input.shape)
+    whole = mask if mask.layout is strided else mask.to_dense()
+    return whole.to(dtypes.bool_).expand(input.shape)
 
 
 def _as(input: Tensor, dtype: Any) -> Tensor:
