@@ -182,9 +182,62 @@ def _broadcast(first: Sequence[int], second: Sequence[int]) -> list[int]:
 
 @rule("einsum")
 def _einsum(aten: Any, equation: str, *operands: Any) -> Any:
-    return aten.einsum(
-        equation, [x for given in operands for x in (given if isinstance(given, (list, tuple)) else [given])]
-    )
+    listed = [x for given in operands for x in (given if isinstance(given, (list, tuple)) else [given])]
+    named = equation.replace(" ", "") if isinstance(equation, str) else "."
+    if "." in named or len(listed) > 2:  # of more, an order is looked for first
+        return aten.einsum(equation, listed)
+    given, arrow, result = named.partition("->")
+    labels = given.split(",")
+    if len(labels) != len(listed) or any(len(x) != y.ndim for x, y in zip(labels, listed, strict=True)):
+        return aten.einsum(equation, listed)  # which refuses it
+    counts = {label: given.count(label) for label in sorted(set("".join(labels)))}
+    kept = result if arrow else "".join(label for label, count in counts.items() if count == 1)
+    order = [*kept, *(label for label in counts if label not in kept)]
+    sides = [_in_order(aten, x, own, order) for x, own in zip(listed, labels, strict=True)]
+    summed = list(range(len(kept), len(order)))
+    if len(sides) == 1:
+        return aten.sum(sides[0], summed) if summed else sides[0]
+    found = _contracted(aten, *sides, summed)
+    return aten.view(found, list(found.shape[: len(kept)])) if summed else found
+
+
+def _in_order(aten: Any, x: Tensor, labels: str, order: Sequence[str]) -> Any:
+    """Turn a tensor's dimensions to an order of labels; a label twice is a diagonal, one that lacks has size 1."""
+    places: dict[str, int] = {}
+    for label in labels:
+        if label in places:
+            x = aten.diagonal(x, 0, places[label], len(places))
+            turned = list(range(x.ndim - 1))
+            x = aten.permute(x, [*turned[: places[label]], x.ndim - 1, *turned[places[label] :]])
+        else:
+            places[label] = len(places)
+    for label in order:
+        if label not in places:
+            x, places[label] = aten.unsqueeze(x, x.ndim), len(places)
+    return aten.permute(x, [places[label] for label in order])
+
+
+def _contracted(aten: Any, left: Tensor, right: Tensor, summed: Sequence[int]) -> Any:
+    """Multiply two tensors whose dimensions are in one order, adding up `summed`, which stay with size 1."""
+    both = [d for d in summed if left.shape[d] != 1 and right.shape[d] != 1]
+    alone = [[d for d in summed if x.shape[d] != 1 and y.shape[d] == 1] for x, y in ((left, right), (right, left))]
+    left, right = (aten.sum(x, dims, True) if dims else x for x, dims in zip((left, right), alone, strict=True))
+    if not both:
+        return aten.mul(left, right)
+    rest = [d for d in range(left.ndim) if d not in both]
+    shared = [d for d in rest if left.shape[d] != 1 and right.shape[d] != 1]
+    lefts = [d for d in rest if d not in shared and left.shape[d] != 1]
+    rights = [d for d in rest if d not in shared and d not in lefts]
+    sizes = [
+        math.prod(x.shape[d] for d in dims)
+        for x, dims in ((left, shared), (left, lefts), (left, both), (right, rights))
+    ]
+    out = [*(left.shape[d] for d in (*shared, *lefts)), *(1 for _ in both), *(right.shape[d] for d in rights)]
+    order = [*shared, *lefts, *both, *rights]
+    first = _reshaped(aten, aten.permute(left, order), [sizes[0], sizes[1], sizes[2]])
+    second = _reshaped(aten, aten.permute(right, [*shared, *both, *rights, *lefts]), [sizes[0], sizes[2], sizes[3]])
+    product = aten.view(aten.bmm(first, second), out)
+    return aten.permute(product, [order.index(d) for d in range(len(order))])
 
 
 # Shapes

@@ -387,6 +387,20 @@ def _pairwise_distance(
     return aten.exactly("norm", "ScalarOpt_dim", apart, p, [apart.ndim - 1], *([True] if keepdim else []))
 
 
+@rule("triplet_margin_loss")
+def _triplet_margin_loss(
+    aten: Any, anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+    swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    if size_average is not None or reduce is not None:
+        return NotImplemented
+    near, far = (_pairwise_distance(aten, anchor, x, p, eps) for x in (positive, negative))
+    if swap:
+        far = aten.minimum(far, _pairwise_distance(aten, positive, negative, p, eps))
+    apart = aten.clamp_min(aten.sub(aten.exactly("add", "Scalar", near, margin), far), 0)
+    return apart if reduction == "none" else aten.mean(apart) if reduction == "mean" else aten.sum(apart)
+
+
 @rule("one_hot")
 def _one_hot(aten: Any, tensor: Tensor, num_classes: int = -1) -> Any:
     if tensor.device.type != "cpu" or not tensor.numel():
