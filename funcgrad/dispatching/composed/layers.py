@@ -10,7 +10,9 @@ import numpy as np
 
 from funcgrad._base import dtypes
 from funcgrad._base.layouts import strided
+from funcgrad._tape.modes import no_grad
 from funcgrad._tensor.tensor import Tensor
+from funcgrad._tensor.tensor_lists import broadcast_shapes
 from funcgrad.dispatching.composed.rules import RULES, Rule, rule
 
 # Activations and losses
@@ -385,6 +387,22 @@ def _pairwise_distance(
 ) -> Any:  # fmt: skip
     apart = aten.exactly("add", "Scalar", aten.sub(x1, x2), eps)
     return aten.exactly("norm", "ScalarOpt_dim", apart, p, [apart.ndim - 1], *([True] if keepdim else []))
+
+
+@rule("cosine_similarity")
+def _cosine_similarity(aten: Any, x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Any:
+    pairs = zip(reversed(x1.shape), reversed(x2.shape), strict=False)
+    if x1.dtype is not x2.dtype or not x1.is_floating_point() or any(a != b and 1 not in (a, b) for a, b in pairs):
+        return NotImplemented
+    if x1.shape != x2.shape:
+        size = list(broadcast_shapes(x1.shape, x2.shape))
+        x2, x1 = aten.expand(x2, size), aten.expand(x1, size)
+    lengths = [aten.clone(aten.linalg_vector_norm(x, 2, [dim], True)) for x in (x1, x2)]
+    least = aten.scalar_tensor(eps, dtype=x1.dtype, device=x1.device)
+    with no_grad():
+        for length in lengths:
+            aten.clamp_min_(length, least)
+    return aten.sum(aten.mul(aten.div(x1, lengths[0]), aten.div(x2, lengths[1])), [dim])
 
 
 @rule("triplet_margin_loss")
