@@ -197,7 +197,7 @@ def _einsum(aten: Any, equation: str, *operands: Any) -> Any:
     summed = list(range(len(kept), len(order)))
     if len(sides) == 1:
         return aten.sum(sides[0], summed) if summed else sides[0]
-    found = _contracted(aten, *sides, summed)
+    found = _contracted(aten, sides[0], sides[1], summed)
     return aten.view(found, list(found.shape[: len(kept)])) if summed else found
 
 
