@@ -26,12 +26,13 @@ class _Checks:
     the program may be taken apart there (`apart`).
     """
 
-    __slots__ = ("errors", "faults", "lines", "number", "of_data", "signatures")
+    __slots__ = ("before", "errors", "faults", "lines", "number", "of_data", "signatures")
 
     def __init__(self, of_data: bool) -> None:
         self.of_data = of_data
         self.faults: Value | None = None
         self.number: Value | None = None  # the wrong one, where one of the checks was of integers
+        self.before: list[tuple[Value | None, Value | None]] = []  # each check: what had come of those before it
         self.signatures: list[Signature] = []
         self.errors: list[Callable[[], Exception] | None] = []
         self.lines: list[str] = []
@@ -87,12 +88,26 @@ def check_when_read(
     inputs = checks.faults, checks.number, len(checks.signatures), numbers, about
     signature, (checks.faults, *number) = record.record(condition.instruction, inputs, (options,))
     checks.number = number[0] if number else checks.number
+    checks.before.append((inputs[0], inputs[1]))
     checks.signatures.append(signature)
     checks.errors.append(error)
     recorded = checks.faults.program is record.thread.program
     checks.lines.append(record.thread.program.cursor.line if recorded else user_line())
     if settings.eager:
         raise_fault()
+
+
+def withdraw(count: int) -> None:
+    """Forget the last conditions, of a call that was refused for another reason."""
+    waiting = _thread.waiting
+    if not count or not waiting or len(waiting[-1].before) < count:
+        return
+    checks = waiting[-1]
+    checks.faults, checks.number = checks.before[-count]
+    for noted in (checks.before, checks.signatures, checks.errors, checks.lines):
+        del noted[-count:]
+    if checks.faults is None:
+        waiting.pop()
 
 
 def raise_fault(*, waits: bool = False) -> None:

@@ -15,6 +15,7 @@ from funcgrad._base import dtypes
 from funcgrad._base.errors import NotATensor, ShapeError
 from funcgrad._ops.conditions import BY_INSTRUCTION
 from funcgrad._ops.table import TABLE, Op, Parameter
+from funcgrad._program.faults import withdraw
 from funcgrad._tensor import arguments, refused_gradients, refused_numbers, warned
 from funcgrad._tensor.arguments import MISSING
 from funcgrad._tensor.by_rows import BY_ROWS, call_by_rows, call_in_place_by_rows
@@ -181,22 +182,28 @@ class Form:
         told = f"        retell(error, op, {self.place!r}, ({given},))"
         if self.op.name in SEVERAL_FORMS:
             told = f"        refuse_forms(op, ({given}))"
+        refused = ["    except (RuntimeError, IndexError, ValueError):", "        withdraw(later)", "        raise"]
         return [
             lines[0],
+            *["    later = 0"] * bool(self.op.demands),
             "    try:",
             *body,
             "    except (TypeError, AttributeError) as error:",
+            *["        withdraw(later)"] * bool(self.op.demands),
             late,
             told,
             "        raise",
+            *refused * bool(self.op.demands),
         ]
 
     def _checks(self) -> list[str]:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
         lines = []
         if self.op.demands:  # of numbers, which torch looks at once shapes and dtypes fit
+            noted = "" if self.is_dunder else "later += "
             wanted = [
-                f"        require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands
+                f"        {noted}require({condition}, {', '.join(arguments)})"
+                for condition, arguments in self.op.demands
             ]
             given = f"{self._inputs()}, {self._statics(self._spread())}"
             told = f"raise refused_sooner(error, op, {given}) from None"
@@ -429,6 +436,7 @@ _SCOPE.update(
         call_near_if_whole,
         call_by_rows,
         call_in_place_by_rows,
+        withdraw,
         refuse_forms,
         retell,
         write_out,

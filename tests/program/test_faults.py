@@ -241,3 +241,22 @@ def test_the_number_of_a_check_may_be_an_input_of_its_program() -> None:
         places = jax.numpy.asarray([0, 5])
         outcome, number = jax.jit(lambda which: check(None, None, which, places, WEIGHT.jax(), (0,)))(np.int32(3))
     assert (*divmod(int(outcome), ROOM), int(number)) == (3, 1, 5)
+
+
+def test_what_a_refused_call_demanded_of_its_numbers_is_forgotten() -> None:
+    """PyTorch looks at shapes first; the condition would have been raised where somebody else reads a number."""
+    scores = fg.ones(8, 8, requires_grad=True) * 2
+    places = fg.arange(12).roll(6)
+    refused = [
+        lambda: fg.nn.functional.cross_entropy(scores, places),
+        lambda: scores.scatter_add(0, (places * 2).view(3, 4), fg.ones(2, 4)),
+        lambda: scores.scatter_add_(0, (places * 2).view(3, 4), fg.ones(3, 4, dtype=fg.float64)),
+        lambda: fg.index_select(scores, 0, places.view(3, 4)),
+    ]
+    for call in refused:
+        with pytest.raises((RuntimeError, ValueError, IndexError)):
+            call()
+        assert scores.sum().item() == 128
+    scores.gather(0, places.view(2, 6) * 2)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        scores.sum().item()
