@@ -59,13 +59,18 @@ def affine_grid(theta: Array, size: Dims, align_corners: bool | None = None) -> 
         )
     if theta.dtype.kind in "biu":
         raise ValueError(f"Expected theta to have floating point type, but got {of_numpy(theta.dtype)}")
-    if theta.shape != (size[0], count, count + 1):
+    if theta.ndim != 3 or theta.shape[1:] != (count, count + 1):
         raise ValueError(
             f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size {list(size)}. "
             f"Got {size_text(theta.shape)}."
         )
     if min(size) < 1:
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
+    if theta.shape[0] != size[0]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{size[0]}, {count + 1}] but got: [{theta.shape[0]}, {count + 1}]."
+        )
     axes = []
     for n in size[2:]:
         # rounded as in torch: where the map is the identity, half of all points lie on a pixel
@@ -170,4 +175,4 @@ def _check(input: Array, grid: Array, mode: str, padding_mode: str) -> None:
     if input.dtype != grid.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
     if mode == "bicubic" and input.ndim != 4:
-        raise RuntimeError(f"grid_sampler(): bicubic interpolation only supports 4D input, but {given}")
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
