@@ -90,6 +90,8 @@ def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tup
     """Return which bag each index is in, and how many bags there are. What comes after the last offset is in none."""
     if offsets is None:
         return jnp.repeat(jnp.arange(input.shape[0]), input.shape[1]), input.shape[0]
+    if include_last_offset and not offsets.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     count = offsets.shape[0] - include_last_offset
     places = jnp.arange(input.size, dtype=offsets.dtype)
     bags = jnp.searchsorted(offsets[:count], places, side="right") - 1
@@ -132,7 +134,9 @@ def _check_table(input: Array, weight: Array, function: str = "embedding") -> No
     if input.dtype.name not in ("int32", "int64"):
         raise RuntimeError(_not_whole(input, function))
     if weight.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D, but got {weight.ndim}-D")
+        if function == "embedding_bag":
+            raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
+        raise RuntimeError("'weight' must be 2-D")
 
 
 def _not_whole(given: Array, function: str) -> str:

@@ -16,6 +16,7 @@ from funcgrad._tensor.pytree import leaves_of, spread, with_leaves
 from funcgrad._tensor.tensor import Tensor
 from funcgrad.func.plain import is_plain, plain
 from funcgrad.func.wrapped import _remove_batch_dim, batch_of, enter, level_at
+from funcgrad.random.generator import get_rng_state, set_rng_state
 from funcgrad.utils._pytree import TreeSpec, tree_flatten, tree_structure, tree_unflatten
 
 _RANDOMNESS = ("error", "different", "same")
@@ -49,9 +50,12 @@ def vmap(
         if chunk_size is None:
             return _run(func, kwargs, size, (dims, given, structure), out_dims, randomness)
         parts = []
+        drawn = get_rng_state() if randomness == "same" else None
         for start in range(0, max(size, 1), chunk_size):
             length = min(chunk_size, size - start)
             part = [_part(x, dim, start, length) for x, dim in zip(given, dims, strict=True)]
+            if drawn is not None:
+                set_rng_state(drawn)
             parts.append(_run(func, kwargs, length, (dims, part, structure), out_dims, randomness))
         return parts[0] if len(parts) == 1 else _joined(func, parts, out_dims)
 

@@ -241,6 +241,15 @@ def test_what_is_not_mapped_takes_no_batch_in_place() -> None:
     assert total.tolist() == [2, 2, 2]
 
 
+def test_the_same_randomness_is_that_of_all_chunks() -> None:
+    torch.manual_seed(0)
+    once = func.vmap(lambda x: torch.rand(2) + 0 * x, randomness="same")(torch.ones(5))
+    after = torch.rand(1)
+    torch.manual_seed(0)
+    assert func.vmap(lambda x: torch.rand(2) + 0 * x, randomness="same", chunk_size=2)(torch.ones(5)).equal(once)
+    assert torch.rand(1).equal(after)
+
+
 def test_randomness_is_different_where_that_is_asked() -> None:
     x = torch.ones(64, 4)
     drawn = func.vmap(lambda x: torch.rand(2) + 0 * x.sum(), randomness="different")(x)
