@@ -6,7 +6,7 @@ goes up, and rows of several tensors that must agree go to the widest of them. W
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad._ops.contractions import summed_letters
@@ -16,13 +16,14 @@ LOWER = "lower"  # to autocast's own dtype
 FLOAT32 = "float32"
 FLOAT32_UNLESS_DTYPE = "float32 unless dtype"  # ... where the call says no dtype itself
 WIDEST = "widest"  # to the widest floating dtype among the tensors
+AS_STATE = "as the state"  # the widest of the first state, which comes second, and autocast's own
 BANNED = "banned"  # its gradient does not fit into float16
 
-Policy = str | Callable[[tuple[Any, ...]], str | None]  # a policy, or a function of the call's statics
+Policy = str | Callable[[Sequence[Any], tuple[Any, ...]], str | None]  # or a function of a call's inputs and statics
 
 _PRODUCTS = """
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu matmul mm bmm linear addmm addbmm
-    baddbmm chain_matmul multi_dot matrix_power inner vecdot scaled_dot_product_attention lstm rnn_tanh rnn_relu
+    baddbmm chain_matmul multi_dot matrix_power inner vecdot scaled_dot_product_attention rnn_tanh rnn_relu
     rnn_tanh_cell rnn_relu_cell
 """
 _LOSSES = """
@@ -32,11 +33,16 @@ _LOSSES = """
 """
 
 
-def _reflected(statics: tuple[Any, ...]) -> str | None:
+def _reflected(inputs: Sequence[Any], statics: tuple[Any, ...]) -> str | None:
     return None if len(statics) < 2 or statics[1] == "constant" else FLOAT32
 
 
-def _multiplies_matrices(statics: tuple[Any, ...]) -> str | None:
+def _unless_packed(inputs: Sequence[Any], statics: tuple[Any, ...]) -> str:
+    """Return an LSTM's policy: sequences of several lengths, which come last, are no one kernel in torch."""
+    return LOWER if inputs[-1] is None else AS_STATE
+
+
+def _multiplies_matrices(inputs: Sequence[Any], statics: tuple[Any, ...]) -> str | None:
     """Return an einsum's policy: only one that sums over what two operands share is a matrix product."""
     terms = statics[0].partition("->")[0].split(",")
     is_product = any(sum(letter in term for term in terms) > 1 for letter in summed_letters(statics[0]))
@@ -44,7 +50,7 @@ def _multiplies_matrices(statics: tuple[Any, ...]) -> str | None:
 
 
 ON_ACCELERATORS: dict[Policy, str] = {
-    LOWER: _PRODUCTS + "mv addmv addr gru lstm_cell gru_cell",
+    LOWER: _PRODUCTS + "mv addmv addr lstm gru lstm_cell gru_cell",
     FLOAT32: _LOSSES
     + """
     acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm rms_norm
@@ -58,9 +64,11 @@ ON_ACCELERATORS: dict[Policy, str] = {
 }
 ON_CPUS: dict[Policy, str] = {
     LOWER: _PRODUCTS + "tensordot",
+    _unless_packed: "lstm",
+    AS_STATE: "gru lstm_cell gru_cell",
     FLOAT32: _LOSSES
     + """
-    gru lstm_cell gru_cell avg_pool3d adaptive_avg_pool3d max_pool3d adaptive_max_pool3d max_unpool2d max_unpool3d
+    avg_pool3d adaptive_avg_pool3d max_pool3d adaptive_max_pool3d max_unpool2d max_unpool3d
     binary_cross_entropy ctc_loss grid_sample polar prod quantile nanquantile stft trace view_as_complex
     cholesky linalg_cholesky cholesky_ex cholesky_inverse cholesky_solve inv inv_ex lu_solve householder_product ormqr
     pinverse geqrf qr old_qr svd old_svd svdvals eig eigvals eigh eigvalsh cond matrix_rank lstsq solve

@@ -10,8 +10,9 @@ from typing import Any
 from funcgrad._base.devices import KINDS, device
 from funcgrad._base.dtypes import bfloat16, float16, float32
 from funcgrad._base.dtypes import dtype as DType
+from funcgrad._base.promotion import promote_types
 from funcgrad._base.warning import warn
-from funcgrad._ops.autocast import BANNED, FLOAT32_UNLESS_DTYPE, LOWER, WIDEST
+from funcgrad._ops.autocast import AS_STATE, BANNED, FLOAT32_UNLESS_DTYPE, LOWER, WIDEST
 from funcgrad._ops.table import TABLE, Op
 from funcgrad._tape.apply import apply
 from funcgrad._tape.modes import thread
@@ -92,7 +93,7 @@ def cast_inputs(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Sequ
     if first is None or kind not in _state.enabled:
         return inputs
     policy = op.autocast[kind == "cpu"]  # type: ignore[index]  # `call` asks only for ops that have one
-    policy = policy(statics) if callable(policy) else policy
+    policy = policy(inputs, statics) if callable(policy) else policy
     if policy is None:
         return inputs
     if policy == BANNED:
@@ -103,7 +104,14 @@ def cast_inputs(op: Op, inputs: Sequence[Any], statics: tuple[Any, ...]) -> Sequ
     if policy == WIDEST:
         given = {x.dtype for x in inputs if isinstance(x, Tensor) and x.dtype in _CASTABLE}
         wanted = float32 if len(given) > 1 else next(iter(given), float32)
+    if policy == AS_STATE:
+        wanted = promote_types(inputs[1].dtype, get_autocast_dtype(kind))
     return [_cast(x, wanted) if isinstance(x, Tensor) and x.dtype in _CASTABLE else x for x in inputs]
+
+
+def is_cast(tensor: Tensor) -> bool:
+    """Tell whether autocast is on for the tensor's device, and casts its dtype."""
+    return bool(Autocast.on) and tensor.device.type in _state.enabled and tensor.dtype in _CASTABLE
 
 
 def _says_dtype(op: Op, statics: tuple[Any, ...]) -> bool:

@@ -222,7 +222,8 @@ def _tensor_index(item: Any) -> Any:
         listed = from_data(list(item) if isinstance(item, range) else item, None, None, False)
         if listed.ndim == 0 and is_mask(listed):
             return bool(listed)
-        return listed if listed.shape.numel() else listed.to(dtypes.int64)
+        is_of_places = listed.shape.numel() and not listed.dtype.is_floating_point
+        return listed if is_of_places else listed.to(dtypes.int64)
     if hasattr(item, "__index__"):
         return item.__index__()
     if isinstance(item, str):

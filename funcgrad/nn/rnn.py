@@ -12,6 +12,7 @@ from funcgrad._base.warning import warn
 from funcgrad._ops.table import TABLE
 from funcgrad._tensor import functions as fg
 from funcgrad._tensor import overriding
+from funcgrad._tensor.autocasting import is_cast
 from funcgrad._tensor.call import call
 from funcgrad._tensor.interop import from_host, to_host
 from funcgrad._tensor.tensor import Tensor
@@ -162,7 +163,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Refuse inputs of another dtype, number of dimensions or width."""
         weight = getattr(self, self._all_weights[0][0])
-        if input.dtype is not weight.dtype:
+        if input.dtype is not weight.dtype and not is_cast(input):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
