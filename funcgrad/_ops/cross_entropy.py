@@ -176,7 +176,7 @@ def _check_probabilities(target: Array, ignore_index: int) -> None:
 def _of_probabilities(input: Array, target: Array, weight: Array | None, smoothing: float) -> Array:
     axis = min(input.ndim - 1, 1)
     classes = input.shape[axis]
-    _check_weight(weight, classes)
+    _check_weight(weight, classes, "cross_entropy: ")
     logits, target, weight = as_one_float(wide(input), target, weight)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
@@ -263,6 +263,8 @@ def _checked_indices(input: Array, target: Array, weight: Array | None) -> Array
     # without x64 JAX has no int64: as a pure function of JAX arrays the row takes what stands for it
     if target.dtype not in (np.int64, jax.dtypes.canonicalize_dtype(np.int64), np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
+    if input.ndim > 2 and weight is not None and weight.shape != (input.shape[axis],):
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
     _check_weight(weight, input.shape[axis])
     require_scalar_type(input, weight)
     return target
@@ -279,9 +281,9 @@ def _unfit_indices(input: Array, target: Array, expected: Dims) -> str:
     return f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}"
 
 
-def _check_weight(weight: Array | None, classes: int) -> None:
+def _check_weight(weight: Array | None, classes: int, told_by: str = "") -> None:
     if weight is not None and weight.shape != (classes,):
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes "
+            f"{told_by}weight tensor should be defined either for all {classes} classes or no classes "
             f"but got weight tensor of shape: {list(weight.shape)}"
         )

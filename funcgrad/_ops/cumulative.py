@@ -125,6 +125,9 @@ def diff(input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, 
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    for part in (prepend, append):
+        if part is not None:
+            _check_end(input, part, dim)
     if n == 0:
         return input
     parts = [part for part in (prepend, input, append) if part is not None]
@@ -133,6 +136,18 @@ def diff(input: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, 
         before, after = _ends(joined, dim)
         joined = after ^ before if is_bool(joined) else after - before
     return joined
+
+
+def _check_end(input: Array, part: Array, dim: int) -> None:
+    """RuntimeError for what `diff` cannot join to its input."""
+    if part.ndim != input.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (wanted, given) in enumerate(zip(input.shape, part.shape, strict=True)):
+        if d != dim and wanted != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({d}) = {wanted}, but got tensor.size({d}) = {given}"
+            )
 
 
 def _check_points(y: Array, x: Array | None, dim: int, function: str) -> None:

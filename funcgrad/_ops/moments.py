@@ -100,10 +100,12 @@ def std_mean(
     return safe_sqrt(variance).astype(real_like(input)), center.astype(input.dtype)
 
 
-def _covariance(input: Array, correction: int, fweights: Array | None, aweights: Array | None) -> Array:
+def _covariance(
+    input: Array, correction: int, fweights: Array | None, aweights: Array | None, name: str = "cov"
+) -> Array:
     if input.ndim > 2:
         raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+            f"{name}(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
         )
     rows = input.reshape(1, -1) if input.ndim < 2 else input
     rows = rows.astype(np.float32) if is_integer(rows) else rows
@@ -138,7 +140,7 @@ def cov(input: Array, *, correction: int = 1, fweights: Array | None = None, awe
 @op(grad="ClampBackward1")
 def corrcoef(input: Array) -> Array:
     """The correlation coefficients of the rows. Shape: input (variables, observations), result square."""
-    covariance = _covariance(input, 1, None, None)
+    covariance = _covariance(input, 1, None, None, "corrcoef")
     if covariance.ndim == 0:
         return covariance / covariance
     spread = lax.sqrt(jnp.diagonal(covariance))

@@ -145,6 +145,23 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
      "weight has to be a 2D Tensor, but got Tensor of dimension 1"),
     (lambda: F.embedding_bag(torch.tensor([1]), ones(3, 2), torch.tensor([]).long(), include_last_offset=True),
      RuntimeError, "include_last_offset: number of offset should be at least 1"),
+    (lambda: ones(4, 3).index_reduce(0, torch.tensor([0, 1]), ones(3, 3), "amax"), RuntimeError,
+     "index_reduce_(): Number of indices (2) should be equal to source.size(dim): (3), for dim: 0"),
+    (lambda: ones(4, 3).index_reduce(0, torch.tensor([0, 1]), ones(2, 2), "amax"), RuntimeError,
+     "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = [4, 3] "
+     "source.shape = [2, 2]"),
+    (lambda: ones(4, 3).diff(prepend=ones(3)), RuntimeError,
+     "diff expects prepend or append to be the same dimension as input"),
+    (lambda: ones(4, 3).diff(dim=0, append=ones(1, 2)), RuntimeError,
+     "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
+     "dimension; input.size(1) = 3, but got tensor.size(1) = 2"),
+    (lambda: torch.corrcoef(ones(1, 2, 3)), RuntimeError,
+     "corrcoef(): expected input to have two or fewer dimensions but got an input with 3 dimensions"),
+    (lambda: F.nll_loss(ones(2, 3, 4, 4), torch.zeros(2, 4, 4).long(), ones(2)), RuntimeError,
+     "weight tensor should be defined either for all or no classes"),
+    (lambda: F.cross_entropy(ones(2, 3), ones(2, 3), ones(2)), RuntimeError,
+     "cross_entropy: weight tensor should be defined either for all 3 classes or no classes but got weight tensor of "
+     "shape: [2]"),
     (lambda: F.affine_grid(ones(1, 2, 3), [2, 3, 8, 8], False), RuntimeError,
      "Expected size for first two dimensions of batch2 tensor to be: [2, 3] but got: [1, 3]."),
     (lambda: F.grid_sample(ones(1, 1, 2, 2, 2), ones(1, 2, 2, 2, 3), "bicubic", align_corners=False), RuntimeError,
