@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +12,7 @@ from funcgrad._tensor.global_settings import get_float32_matmul_precision, set_f
 from funcgrad._tensor.placement import available
 from funcgrad.backends.switches import Switches
 from funcgrad.nn.attention import SDPBackend as SDPBackend
+from funcgrad.nn.attention import allow, is_allowed, sdpa_kernel
 
 
 class _Products(Switches):
@@ -43,22 +44,40 @@ class SDPAParams(SimpleNamespace):
 
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
-) -> AbstractContextManager[None]:
-    """Accepted: results are the same whichever kernel computes them."""
+) -> AbstractContextManager[Any]:
+    """Allow some kernels only. Results are the same whichever computes them."""
     warn(
         "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
         "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
         FutureWarning,
     )
-    return nullcontext()
+    given = {
+        SDPBackend.FLASH_ATTENTION: enable_flash,
+        SDPBackend.MATH: enable_math,
+        SDPBackend.EFFICIENT_ATTENTION: enable_mem_efficient,
+        SDPBackend.CUDNN_ATTENTION: enable_cudnn,
+    }
+    return sdpa_kernel([backend for backend, enabled in given.items() if enabled])
 
 
 def flash_sdp_enabled() -> bool:
-    """Tell that XLA may choose it."""
-    return True
+    """Tell whether flash attention is allowed."""
+    return is_allowed(SDPBackend.FLASH_ATTENTION)
 
 
-math_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = flash_sdp_enabled
+def math_sdp_enabled() -> bool:
+    """Tell whether plain attention is allowed."""
+    return is_allowed(SDPBackend.MATH)
+
+
+def mem_efficient_sdp_enabled() -> bool:
+    """Tell whether memory-efficient attention is allowed."""
+    return is_allowed(SDPBackend.EFFICIENT_ATTENTION)
+
+
+def cudnn_sdp_enabled() -> bool:
+    """Tell whether cuDNN's attention is allowed."""
+    return is_allowed(SDPBackend.CUDNN_ATTENTION)
 
 
 def is_built() -> bool:
@@ -67,19 +86,23 @@ def is_built() -> bool:
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Accepted."""
+    """Allow flash attention, or do not."""
+    allow(SDPBackend.FLASH_ATTENTION, enabled)
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Accepted."""
+    """Allow plain attention, or do not."""
+    allow(SDPBackend.MATH, enabled)
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Accepted."""
+    """Allow memory-efficient attention, or do not."""
+    allow(SDPBackend.EFFICIENT_ATTENTION, enabled)
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Accepted."""
+    """Allow cuDNN's attention, or do not."""
+    allow(SDPBackend.CUDNN_ATTENTION, enabled)
 
 
 def is_flash_attention_available() -> bool:

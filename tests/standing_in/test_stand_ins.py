@@ -315,6 +315,20 @@ def test_flexible_attention_is_attention_with_a_mask() -> None:
     ]  # fmt: skip
 
 
+def test_kernels_of_attention_are_allowed_and_told_of() -> None:
+    cuda = torch.backends.cuda
+    with sdpa_kernel(SDPBackend.MATH):
+        assert cuda.math_sdp_enabled() and not cuda.flash_sdp_enabled() and not cuda.mem_efficient_sdp_enabled()
+        with sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION]):
+            assert cuda.cudnn_sdp_enabled() and cuda.flash_sdp_enabled() and not cuda.math_sdp_enabled()
+        assert cuda.math_sdp_enabled() and not cuda.cudnn_sdp_enabled()
+    cuda.enable_flash_sdp(False)
+    assert not cuda.flash_sdp_enabled() and cuda.cudnn_sdp_enabled()
+    cuda.enable_flash_sdp(True)
+    with pytest.raises(AssertionError, match="Backend must be an instance of SDPBackend"), sdpa_kernel(3):  # type: ignore[arg-type]  # what is refused
+        pass
+
+
 def test_flexible_attention_changes_scores_and_gives_nothing_for_nothing() -> None:
     query, key, value = (torch.randn(1, 2, 4, 8) for _ in range(3))
     slopes = torch.tensor([0.5, 0.25])

@@ -29,7 +29,43 @@ class SDPBackend(IntEnum):
         return format(str(self), spec)
 
 
+_allowed = {  # in the order in which torch lists them
+    SDPBackend.CUDNN_ATTENTION: True,
+    SDPBackend.FLASH_ATTENTION: True,
+    SDPBackend.EFFICIENT_ATTENTION: True,
+    SDPBackend.MATH: True,
+    SDPBackend.OVERRIDEABLE: True,
+}
+
+
 @contextmanager
-def sdpa_kernel(backends: Any = None, set_priority: bool = False, **old: Any) -> Iterator[None]:
-    """Accepted: results are the same whichever kernel computes them."""
-    yield
+def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict[str, Any]]:
+    """Allow these kernels only. Results are the same whichever computes them; `torch.backends.cuda` tells of it."""
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+            f"{type(backends).__name__}"
+        )
+    named, before = [backends] if isinstance(backends, SDPBackend) else backends, dict(_allowed)
+    try:
+        for backend in _allowed:
+            allow(backend, backend in named)
+        yield {}
+    finally:
+        _allowed.update(before)
+
+
+def is_allowed(backend: SDPBackend) -> bool:
+    """Tell whether a kernel may compute attention."""
+    return _allowed[backend]
+
+
+def allow(backend: SDPBackend, enabled: bool) -> None:
+    """Let a kernel compute attention, or not."""
+    _allowed[backend] = bool(enabled)
+
+
+def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
+    """Return the kernels that may compute attention, by number where their priority counts."""
+    found = [backend for backend, enabled in _allowed.items() if enabled]
+    return sorted(found) if with_priority else found
