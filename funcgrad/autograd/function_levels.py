@@ -109,7 +109,7 @@ def _with_derivative(
     else:  # its ctx is filled by forward alone; the program does not compute it twice
         function.forward(node.ctx, *below)
     node.in_forward_mode()
-    tangents = [_tangent(*pair) for pair in zip(args, own, strict=True)]
+    tangents = [_tangent(x, is_own, node.ctx._materialize) for x, is_own in zip(args, own, strict=True)]
     moved = _each(function.jvp(node.ctx, *tangents))
     pairs = zip(_each(answer), moved, strict=True)
     results = [_along(level, result, tangent, place) for place, (result, tangent) in enumerate(pairs)]
@@ -133,10 +133,10 @@ def _with_history(function: Any, args: Sequence[Any], lifted: Any, sets_context:
     return with_node(node, args, lifted)
 
 
-def _tangent(given: Any, is_own: bool) -> Tensor | None:
+def _tangent(given: Any, is_own: bool, materialize: bool) -> Tensor | None:
     if is_own:
         return Tensor._of(given._variable.value.tangent)
-    if isinstance(given, Tensor) and given.dtype.is_differentiable:
+    if materialize and isinstance(given, Tensor) and given.dtype.is_differentiable:
         return fg.zeros_like(given)
     return None
 

@@ -188,3 +188,25 @@ def test_a_pull_back_is_differentiated_whether_history_is_kept_outside_or_not(mo
         assert func.jvp(lambda u: pull(u)[0], (u,), (u,))[1].tolist() == [3, 12]
     with torch.no_grad():
         assert not pull(u.requires_grad_())[0].requires_grad
+
+
+def test_a_tangent_that_is_not_given_is_none_where_none_is_made() -> None:
+    told = []
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any, y: Any) -> Any:
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            ctx.save_for_forward(*inputs)
+            ctx.set_materialize_grads(False)
+
+        @staticmethod
+        def jvp(ctx: Any, of_x: Any, of_y: Any) -> Any:
+            told.append(of_y)
+            return of_x * ctx.saved_tensors[1]
+
+    _, moved = torch.func.jvp(lambda x: Product.apply(x, torch.full((2,), 3.0)), (torch.ones(2),), (torch.ones(2),))
+    assert moved.tolist() == [3.0, 3.0] and told == [None]
