@@ -300,16 +300,14 @@ def _check(
         expected = (rows, input.shape[1], size)
         if state.shape != expected:
             raise RuntimeError(f"Expected hidden[{place}] size {expected}, got {list(state.shape)}")
+        _check_multiplied(state, weights[1])
 
 
 def _check_cell(input: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Array, gates: int) -> None:
     if input.shape[-1] != w_ih.shape[1]:
         raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {w_ih.shape[1]}")
-    for given, weight in ((input, w_ih), (states[0], w_hh)):
-        if given.dtype != weight.dtype:
-            raise RuntimeError(
-                f"mat1 and mat2 must have the same dtype, but got {scalar_name(given)} and {scalar_name(weight)}"
-            )
+    _check_multiplied(input, w_ih)
+    _check_multiplied(states[0], w_hh)
     for i, state in enumerate(states):
         if state.shape[:-1] != input.shape[:-1]:
             sizes = [shape[0] if len(shape) == 2 else shape[:-1] for shape in (input.shape, state.shape)]
@@ -318,3 +316,10 @@ def _check_cell(input: Array, states: tuple[Array, ...], w_ih: Array, w_hh: Arra
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {state.shape[-1]}, expected {w_hh.shape[1]}"
             )
+
+
+def _check_multiplied(given: Array, weight: Array) -> None:
+    if given.dtype != weight.dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {scalar_name(given)} and {scalar_name(weight)}"
+        )

@@ -46,8 +46,16 @@ def apply_again(op: Any, inputs: Sequence[Any], statics: tuple[Any, ...] = ()) -
 apply_again.keeps_history = True  # type: ignore[attr-defined]  # as `apply` has it
 
 
-def pull_again(node: GradNode, needed: list[bool] | None, cotangents: Sequence[Variable | None]) -> Sequence[Any]:
-    """Record the pull-back of a node, to be differentiated itself. needed: which edges; None: all."""
+def pull_again(
+    node: GradNode,
+    needed: list[bool] | None,
+    cotangents: Sequence[Variable | None],
+    below: Sequence[Variable] | None = None,
+) -> Sequence[Any]:
+    """Record the pull-back of a node, to be differentiated itself. needed: which edges; None: all.
+
+    below: what the inputs of the node's level stand for, where it is at one: its own edges are no history below it.
+    """
     pulled = node.pull(cotangents, apply_again) if needed is None else node.pull_to(needed, cotangents, apply_again)
     kernels = _KNOWN.get(node.signature)
     if kernels is None:
@@ -56,7 +64,11 @@ def pull_again(node: GradNode, needed: list[bool] | None, cotangents: Sequence[V
         return pulled
     found, wanted = list(pulled), node.pullback.wanted
     for through, given in kernels:
-        edges = [(edge, place) for edge, place in zip(node.edges, wanted, strict=True) if place in given]
+        if below is None:
+            arguments = node.signature.arguments
+            edges = [(edge, arguments[i]) for edge, i in zip(node.edges, wanted, strict=True) if i in given]
+        else:
+            edges = [((x.node, x.index), x.aval) for x in below if x.node and not isinstance(x.value, LiftedValue)]
         for i, place in enumerate(wanted):
             gradient = found[i]
             if edges and place in through and _lacks_history(gradient):
@@ -68,12 +80,11 @@ def _lacks_history(gradient: Any) -> bool:
     return type(gradient) is Variable and gradient.node is None and not isinstance(gradient.value, LiftedValue)
 
 
-def _made_by_kernel(node: GradNode, gradient: Variable, edges: list[tuple[Any, int]]) -> ZeroNode:
-    """Return the node of a gradient that is the same whatever the kernel was given."""
-    arguments = node.signature.arguments
+def _made_by_kernel(node: GradNode, gradient: Variable, edges: list[tuple[Any, Any]]) -> ZeroNode:
+    """Return the node of a gradient that is the same whatever the kernel was given. edges: each with its aval."""
     made = named(ZeroNode, node.pullback.grad)(gradient.aval, ())
     made.edges = tuple(edge for edge, _ in edges)
-    made.input_avals = tuple(arguments[place] for _, place in edges)
+    made.input_avals = tuple(aval for _, aval in edges)
     return made
 
 

@@ -31,10 +31,20 @@ Edge = tuple[Any, int]
 
 
 class Pass:
-    """One backward pass. `targets`: the edges whose gradient is wanted (autograd.grad, inputs=); None: all leaves."""
+    """One backward pass. `targets`: the edges whose gradient is wanted (autograd.grad, inputs=); None: all leaves.
 
-    def __init__(self, *, retain: bool, history: bool, targets: Iterable[Edge] | None = None) -> None:
-        self.retain, self.history = retain, history
+    below: what the inputs of a level (torch.func) stand for, where the graph is that level's. Gradients are below it.
+    """
+
+    def __init__(
+        self,
+        *,
+        retain: bool,
+        history: bool,
+        targets: Iterable[Edge] | None = None,
+        below: Sequence[Variable] | None = None,
+    ) -> None:
+        self.retain, self.history, self.below = retain, history, below
         self.apply: Callable[..., list[Variable]] = apply_again if history else only_record
         self.targets = None if targets is None else set(targets)
         self.found: dict[Edge, Variable] = {}
@@ -231,7 +241,7 @@ class Pass:
             gradients: Sequence[Any] = [None] * len(node.edges)
         elif self.history and isinstance(node, GradNode):
             wanted = None if needed is None else [edge[0] in needed for edge in node.edges]
-            gradients = pull_again(node, wanted, cotangents)
+            gradients = pull_again(node, wanted, cotangents, self.below)
         else:
             gradients = node.pull(cotangents, self.apply)
         if self.search is not None:

@@ -236,7 +236,8 @@ class _Run:
             if variable.node is not None and self.level.is_own(variable):
                 roots.append(((variable.node, variable.index), _cotangent(place, variable, cotangent)))
         edges = [(x._current().node, 0) for x in self.inputs]
-        found = Pass(retain=True, history=keeps_history, targets=edges).run(roots) if roots else {}
+        below = [self.level.lower(x._current()) for x in self.inputs]
+        found = Pass(retain=True, history=keeps_history, targets=edges, below=below).run(roots) if roots else {}
         return [
             Tensor._of(found[edge] if edge in found else _zeros(x)) if keeps_history or edge not in found
             else Tensor._of(without_history(found[edge]))

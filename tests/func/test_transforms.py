@@ -241,6 +241,19 @@ def test_what_is_not_mapped_takes_no_batch_in_place() -> None:
     assert total.tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [lambda x: F.conv2d(x, torch.ones(1, 1, 2, 2)), lambda x: F.avg_pool2d(x, 2), lambda x: x.softmax(-1), F.relu],
+)
+def test_gradients_have_no_history_at_a_level_that_is_over(layer: Any) -> None:
+    x = torch.randn(1, 1, 4, 4)
+    results, pull = func.vjp(layer, x)
+    assert not pull(torch.ones_like(results))[0].requires_grad
+    assert not func.grad(lambda x: layer(x).sum())(x).requires_grad
+    assert not func.jacrev(layer)(x).requires_grad
+    assert func.grad(lambda x: layer(x).sum())(x.requires_grad_()).requires_grad  # torch's kernel is given x
+
+
 def test_the_same_randomness_is_that_of_all_chunks() -> None:
     torch.manual_seed(0)
     once = func.vmap(lambda x: torch.rand(2) + 0 * x, randomness="same")(torch.ones(5))

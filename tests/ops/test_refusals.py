@@ -85,6 +85,8 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: nn.Embedding(3, 2, padding_idx=3), AssertionError, "Padding_idx must be within num_embeddings"),
     (lambda: nn.LSTM(4, 5, 3)(ones(3, 2, 4), ones(3, 2, 5)), RuntimeError,
      "For batched 3-D input, hx and cx should also be 3-D but got (2-D, 2-D) tensors"),
+    (lambda: nn.GRU(4, 5)(ones(3, 2, 4), ones(1, 2, 5).double()), RuntimeError,
+     "mat1 and mat2 must have the same dtype, but got Double and Float"),
     (lambda: nn.LSTM(4, 5)(ones(3, 2, 4), (ones(1, 2, 5),) * 3), RuntimeError, "lstm expects two hidden states"),
     (lambda: nn.LSTMCell(4, 5)(ones(2, 4), ones(2, 5)), TypeError,
      "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor"),
