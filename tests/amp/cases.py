@@ -156,5 +156,5 @@ def scaled(torch: Any, name: str, overflows: tuple[int, ...], steps: int = 8) ->
         scaler.step(optimizer)
         scaler.update()
         found["weights"].append(model.weight.detach().numpy().ravel().tolist())
-        found["scales"].append([scaler.get_scale(), scaler.state_dict()["_growth_tracker"]])
+        found["scales"].append([scaler.get_scale(), scaler._get_growth_tracker()])
     return found
