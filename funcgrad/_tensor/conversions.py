@@ -106,12 +106,12 @@ def _dtype_of_type(given: Any) -> tuple[DType, bool | None]:
     """Return the dtype that `type()` was asked for, and whether on the GPU; None where only the dtype was named."""
     if isinstance(given, DType):
         return given, None
-    if given is Tensor:
+    if given is Tensor or given == "torch.Tensor":
         return dtypes.get_default_dtype(), None
     if isinstance(given, str):
         word = given.removeprefix("torch.").removeprefix("cuda.").removesuffix("Tensor")
         found = next((d for d, name in TYPE_NAMES.items() if name == word), None)
-        if found is not None and given.startswith("torch."):
+        if found is not None and given.startswith("torch.") and given.endswith("Tensor"):
             return found, ".cuda." in given
     elif not isinstance(given, type):
         raise TypeError("dtype must be a type, str, or dtype object")
