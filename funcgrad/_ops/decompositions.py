@@ -143,7 +143,7 @@ def hermitian_from(A: Array, triangle: str) -> Array:
     """Return the Hermitian matrices with the lower or upper triangle of A; the gradient is that of (A + A^H) / 2."""
     frozen = lax.stop_gradient(A)
     beside = jnp.tril(frozen, -1) if triangle == "L" else jnp.triu(frozen, 1)
-    whole = beside + adjoint_of(beside) + jnp.real(frozen) * np.eye(A.shape[-1], dtype=A.real.dtype)
+    whole = beside + adjoint_of(beside) + jnp.real(frozen) * jnp.eye(A.shape[-1], dtype=A.real.dtype)
     even = (A + adjoint_of(A)) / 2
     return even + (whole - lax.stop_gradient(even))
 

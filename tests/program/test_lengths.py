@@ -204,6 +204,17 @@ def written(x: fg.Tensor) -> Any:
     return y, x.masked_fill(x > 1, 0), x.where(x > 0, -x)
 
 
+def factored(x: fg.Tensor) -> Any:
+    """Return what is solved with kernel matrices, as Gaussian processes do; errors of LAPACK split the program."""
+    apart = fg.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")  # products round the zeros
+    kernel = fg.exp(-apart) + 2 * fg.eye(x.shape[1])
+    lower = fg.linalg.cholesky(kernel)
+    white = fg.linalg.solve_triangular(lower, x, upper=False)
+    other = fg.linalg.solve_triangular(lower.mT, x.mT, upper=True, left=False)
+    volume = lower.diagonal(dim1=-2, dim2=-1).log().sum(-1) + fg.logdet(kernel + white @ white.mT)
+    return white, other, volume, fg.linalg.solve(kernel + x @ x.mT, x), fg.linalg.inv(kernel)
+
+
 @program
 def spectra(x: fg.Tensor) -> Any:
     found = fg.stft(x[..., 0], 4, 2, window=fg.hann_window(4), return_complex=True)
@@ -267,6 +278,17 @@ def test_a_bucket_gives_what_each_length_gives(name: str, monkeypatch: pytest.Mo
             assert a.shape == b.shape
             np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6 * max(1.0, np.abs(b).max()))
     assert seen.compiles == 2 + (3 if name in ASK_MORE else 1)
+
+
+def test_matrices_of_many_sizes_share_their_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, others = _run(factored, LENGTHS), (13, 26, 11)
+    with counted() as seen:
+        found += _run(factored, others)
+    assert seen.compiles == 0
+    _without_forms(monkeypatch)
+    for mine, other in zip(found[-4:], _run(factored, (LENGTHS[-1], *others)), strict=True):
+        for a, b in zip(mine, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5 * max(1.0, np.abs(b).max()))
 
 
 @pytest.mark.parametrize("name", ["lstm", "attention"])

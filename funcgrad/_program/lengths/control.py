@@ -20,6 +20,15 @@ def call(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     return m.run(*called(eqn), operands)
 
 
+@rule("custom_linear_solve")
+def solve(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
+    """What solves is run in place; the products that its derivatives need are derived already."""
+    counts, parts = eqn.params["const_lengths"], eqn.params["jaxprs"]
+    first = counts.matvec + counts.vecmat
+    held = operands[first : first + counts.solve]
+    return _inline(m, parts.solve, [*held, *operands[first + counts.solve + counts.transpose_solve :]])
+
+
 def _inline(m: Masking, inner: Any, operands: Sequence[Padded]) -> list[Padded]:
     if isinstance(inner, core.ClosedJaxpr):
         return m.run(inner.jaxpr, inner.consts, operands)

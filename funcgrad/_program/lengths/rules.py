@@ -233,7 +233,30 @@ def _refuse_open_steps(eqn: Any, *names: str) -> None:
         raise Unmaskable("windows with steps or gaps that depend on the length")
 
 
-@rule("cholesky", "eigh", "lu", "qr", "svd", "triangular_solve", "householder_product", "tridiagonal", "geqrf", "fft")
+@rule("cholesky", "lu", "triangular_solve")
+def factors(m: Masking, eqn: Any, operands: list[Padded]) -> Sequence[Padded]:
+    """Square matrices go on as the identity does: so do their factors, and nothing solved with them reaches there."""
+    (matrix, *right), shapes = operands, [variable.aval.shape for variable in eqn.invars]
+    size, rank = shapes[0][-1], len(shapes[0])
+    if not is_padded(matrix.axes[-1], size) or shapes[0][-2] != size:
+        return of_matrices(m, eqn, operands)
+    batch = matrix.axes[:-2]
+    for axis in (rank - 2, rank - 1):
+        matrix = at_end(m, matrix, axis, shapes[0])
+    beyond = jnp.logical_not(m.valid((size,), size)).astype(matrix.array.dtype)
+    arrays = [m.masked(matrix, shapes[0], (rank - 2, rank - 1), 0) + jnp.diag(beyond)]
+    axes = [matrix.axes, *[(*batch, (size,)) for _ in eqn.outvars[1:]]]  # of `lu` also two vectors
+    for x in right:
+        if x.axes[:-2] != batch:
+            raise Unmaskable(f"{eqn.primitive.name} of batches that are padded otherwise")
+        solved = rank - 2 if eqn.params["left_side"] else rank - 1
+        x = at_end(m, x, solved, shapes[1])
+        arrays.append(m.masked(x, shapes[1], [solved], 0))
+        axes = [x.axes]
+    return m.bound(eqn, arrays, axes)
+
+
+@rule("eigh", "qr", "svd", "householder_product", "tridiagonal", "geqrf", "fft")
 def of_matrices(m: Masking, eqn: Any, operands: list[Padded]) -> list[Padded]:
     """Many matrices may be padded with others, the matrices themselves not."""
     inner = len(eqn.params["fft_lengths"]) if eqn.primitive.name == "fft" else 2
