@@ -104,7 +104,7 @@ def scatter(
 def scatter_add(input: Array, dim: int, index: Indices, src: Array) -> Array:
     """Return `input` with src[i][j] added at [index[i][j]][j] for dim = 0, and so on."""
     _same_dtype(input, src)
-    return _scattered(add_at, input, dim, index, src)
+    return _elements_changed(add_at, input, dim, index, src)
 
 
 @op(grad="ScatterReduceBackward0", names="scatter_reduce .scatter_reduce .scatter_reduce_", demands=_PLACES)
@@ -116,7 +116,12 @@ def scatter_reduce(
     reduce: "sum", "prod", "mean", "amax" or "amin". Ties of amax and amin share the gradient. "max" and "min" are older
     names of these two.
     """
-    return _reduced_at(_scattered, input, dim, index, src, reduce, include_self)
+    return _reduced_at(_elements_changed, input, dim, index, src, reduce, include_self)
+
+
+def _elements_changed(change: Callable[..., Array], input: Array, dim: int, index: Array, src: Array) -> Array:
+    _fits(input, dim, index, src)  # even where it is one number
+    return _scattered(change, input, dim, index, src)
 
 
 def _reduced_at(
@@ -133,7 +138,7 @@ def _reduced_at(
 
 
 def _rows_changed(change: Callable[..., Array], input: Array, dim: int, index: Array, src: Array) -> Array:
-    """Apply `change` as `_scattered` does, to whole parts of one dimension, which is brought to the front."""
+    """Apply `change` as `_elements_changed` does, to whole parts of one dimension, which is brought to the front."""
     integers(index, "scatter")
     dim, places = dim_of(input.ndim, dim), not_negative(index.reshape(-1), input.shape[dim])
     return jnp.moveaxis(change(jnp.moveaxis(input, dim, 0), (places,), jnp.moveaxis(src, dim, 0)), 0, dim)
