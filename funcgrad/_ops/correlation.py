@@ -332,9 +332,10 @@ def _spread_out_on_cpu(
 
     What that does not leave to XLA is transposed as it is: volumes, single channels, small groups.
     """
-    whole = (input.shape[0], weight.shape[1] * groups, *sizes)
-    is_depthwise = groups > 1 and weight.shape[1] == 1 and math.prod(weight.shape[2:]) <= _MOST_TAPS
-    if input.ndim == 5 or is_depthwise or _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups):
+    whole, taps = (input.shape[0], weight.shape[1] * groups, *sizes), math.prod(weight.shape[2:])
+    is_depthwise = groups > 1 and weight.shape[1] == 1 and taps <= _MOST_TAPS
+    is_slow = input.ndim == 5 or is_depthwise or _are_few_windows(*whole[:2], sizes, weight.shape[2:], groups)
+    if is_slow and input.dtype.kind not in "iu":  # whole numbers have no derivatives, by which it is transposed
         kept = tuple(slice(n) for n in input.shape)
 
         def seen(image: Array) -> Array:

@@ -152,6 +152,19 @@ def test_volumes_are_spread_out_as_images(groups: int, stride: int, pad: int, ga
     assert convolved and all(shape.count("x") == 3 for shape in convolved)
 
 
+@pytest.mark.parametrize(
+    ("shape", "kernel", "groups"), [((2, 3, 3), (2, 3, 2), 1), ((5, 6), (3, 2), 4), ((5,), (3,), 2)]
+)
+def test_whole_numbers_are_spread_out(shape: tuple[int, ...], kernel: tuple[int, ...], groups: int) -> None:
+    random = np.random.default_rng(0)
+    x, w = (jnp.asarray(random.integers(-9, 9, s), jnp.int32) for s in ((1, 4, *shape), (4, 1, *kernel)))
+    rank = len(shape)
+    given = (2,) * rank, ((1, 1),) * rank, (1,) * rank, groups
+    sizes = tuple(2 * (n - 1) - 2 + k for n, k in zip(shape, kernel, strict=True))
+    found, wanted = (f(x, w, *given, sizes) for f in (spread_out, _spread_out))
+    np.testing.assert_array_equal(found, wanted)
+
+
 Function = Callable[[jax.Array, jax.Array], jax.Array]
 
 
