@@ -53,6 +53,15 @@ class Capture(TorchFunctionMode):
         self._grad, self._precision = is_grad_enabled(), _precision()
         self._placeholders: Node | None = None
 
+    def of(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function within the capture, and tell `compiling` of it; return what it returns."""
+        under_way.modes.append(self)
+        try:
+            with self:
+                return function(*args, **kwargs)
+        finally:
+            under_way.modes.pop()
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call a function, and add its node."""
         kwargs = kwargs or {}
@@ -172,12 +181,7 @@ def captured(function: Callable[..., Any], backend: Callable[..., Any], fullgrap
         if under_way.modes:
             return function(*args, **kwargs)
         capture, state = Capture(names_of(function, args, kwargs), fullgraph), get_rng_state()
-        under_way.modes.append(capture)
-        try:
-            with capture:
-                result = function(*args, **kwargs)
-        finally:
-            under_way.modes.pop()
+        result = capture.of(function, args, kwargs)
         leaves, spec = tree_flatten(result)
         if not capture.can_be_replayed or not any(node.op.startswith("call") for node in capture.graph.nodes):
             return result

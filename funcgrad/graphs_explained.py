@@ -10,7 +10,6 @@ from typing import Any
 
 from funcgrad._tape.modes import is_grad_enabled
 from funcgrad.capturing import Capture, names_of
-from funcgrad.compiling import under_way
 from funcgrad.fx.graph import Graph
 from funcgrad.fx.graph_module import GraphModule
 from funcgrad.fx.node import Node
@@ -83,12 +82,7 @@ class _Explaining(Capture):
 def explained(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExplainOutput:
     """Call a function, and return what is told of the call."""
     capture = _Explaining(names_of(function, args, kwargs))
-    under_way.modes.append(capture)
-    try:
-        with capture:
-            result = function(*args, **kwargs)
-    finally:
-        under_way.modes.pop()
+    result = capture.of(function, args, kwargs)
     capture.end(tree_flatten(result)[0], is_grad_enabled())
     reasons, graphs, part = [], [], list[Node]()
     ends = {id(node): reason for node, reason in reversed(capture.breaks)}

@@ -17,6 +17,7 @@ from funcgrad._base.cpp_names import c_type_name, scalar_type_name
 from funcgrad._ops.backends import on_cpu
 from funcgrad._ops.broadcasting import broadcast
 from funcgrad._ops.checks import require_floating, require_number, require_real, wide
+from funcgrad._ops.quotients import divided
 from funcgrad._ops.table import Array, Operand, Scalar, in_dtype, op
 
 Shapes = tuple[Any, ...]
@@ -180,24 +181,7 @@ def _quotient(input: Array, other: Array) -> Array:
     is_inverted = divisor.shape != other.shape or isinstance(other, np.ndarray)
     if is_inverted and on_cpu() and divisor.dtype.kind != "c":
         divisor = lax.optimization_barrier(divisor)
-    return _divided(numerator, divisor)
-
-
-_divided = jax.custom_jvp(lax.div)
-
-
-def _divided_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Any]:
-    """As torch derives it: the square of the divisor, by which JAX divides, may be beyond what floats hold."""
-    (x, y), (dx, dy) = primals, tangents
-    found = _divided(x, y)
-    by_dividend = dx if type(dx) is SymbolicZero else _divided(dx, y)
-    if type(dy) is SymbolicZero:
-        return found, by_dividend
-    by_divisor = -dy * _divided(found, y)
-    return found, by_divisor if type(dx) is SymbolicZero else by_dividend + by_divisor
-
-
-_divided.defjvp(_divided_jvp, symbolic_zeros=True)
+    return divided(numerator, divisor)
 
 
 def _floor_of_quotient(input: Array, other: Array) -> Array:
