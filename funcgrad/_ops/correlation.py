@@ -9,11 +9,13 @@ float32), and what is done instead:
     1x1                  16x256x14x14 to 64        0.7, 0.6, 2.0  a matrix product                    0.4, 0.4, 0.4
     depthwise            16x32x32x32, 3x3          11, 10, 2.4    a sum over the taps                 0.1, 0.1, 0.7
     depthwise, 7x7       8x96x28x28, all taps      1.0, 4.7, 25   row by row in a loop                3.3, 4.9, 5.1
-    groups=4             16x32x32x32, 3x3          4.6, 4.7, 116  a convolution for each group        1.1, 1.2, 1.4
+    groups=4             16x32x32x32, 3x3          12, 9.7, 300   groups share a kernel               2.0, 2.4, 4.2
+    groups=32            16x128x28x28, 3x3         97, 71, 5475   likewise                            7.2, 6.6, 11
     groups=16            1x256x8x8, 3x3            0.3, 0.3, 72   windows written out, a product      0.1, 0.2, 0.2
     three dimensions     4x16x16x16x16, 3x3x3      8, 7, 14       depth taps as channels of a 2-d one 1.2, 1.3, 1.3
     result > input       16x128x16x16, 2x2, pad 1  1.5, 3.0, 159  padded beforehand                   1.9, 1.8, 2.0
     transposed, step 2   16x128x16x16 to 64, 4x4   4.4, 3.3, 256  gradients of the other way          4.2, 2.9, 3.1
+    ... of volumes       2x16x16x32x32, 3x3x3      1136, 34, 304  the result too                      72, 54, 15
 """
 
 from __future__ import annotations

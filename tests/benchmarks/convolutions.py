@@ -46,6 +46,7 @@ WORKLOADS = {
     "depthwise": Workload((16, 32, 32, 32), (32, 1, 3, 3), pad=1, groups=32),
     "depthwise-7x7": Workload((8, 96, 28, 28), (96, 1, 7, 7), pad=3, groups=96, sums_taps=True),
     "groups": Workload((16, 32, 32, 32), (32, 8, 3, 3), pad=1, groups=4),
+    "many-groups": Workload((16, 128, 28, 28), (128, 4, 3, 3), pad=1, groups=32),
     "modulated": Workload((1, 256, 8, 8), (256, 16, 3, 3), pad=1, groups=16),
     "three-dimensions": Workload((4, 16, 16, 16, 16), (16, 16, 3, 3, 3), pad=1),
     "larger-result": Workload((16, 128, 16, 16), (128, 128, 2, 2), pad=1),
