@@ -6,8 +6,8 @@ Nothing waits for it. It is looked at when the host reads numbers anyway, of pro
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from funcgrad._base.config import settings
 from funcgrad._ops.conditions import ALL_WELL, BY_INSTRUCTION, ROOM
@@ -26,13 +26,12 @@ class _Checks:
     the program may be taken apart there (`apart`).
     """
 
-    __slots__ = ("before", "errors", "faults", "lines", "number", "of_data", "signatures")
+    __slots__ = ("errors", "faults", "lines", "number", "of_data", "signatures")
 
     def __init__(self, of_data: bool) -> None:
         self.of_data = of_data
         self.faults: Value | None = None
         self.number: Value | None = None  # the wrong one, where one of the checks was of integers
-        self.before: list[tuple[Value | None, Value | None]] = []  # each check: what had come of those before it
         self.signatures: list[Signature] = []
         self.errors: list[Callable[[], Exception] | None] = []
         self.lines: list[str] = []
@@ -53,6 +52,9 @@ class _Checks:
         return error
 
 
+Before: TypeAlias = tuple[_Checks, int, Value | None, Value | None]  # how many there were, and what had come of them
+
+
 class _Thread(threading.local):
     """Each thread looks at its own."""
 
@@ -69,11 +71,11 @@ def check_when_read(
     about: Value | None,
     options: tuple[Any, ...],
     error: Callable[[], Exception] | None = None,
-) -> None:
+) -> Before:
     """Record a condition on promised numbers; `raise_fault` raises its error once they are computed.
 
     about: the Value whose shape the condition is about, where that is not the numbers' own. error: makes the exception
-    in the place of the condition's own; what it holds is held until then.
+    in the place of the condition's own; what it holds is held until then. Result: what `withdraw` goes back to.
     """
     waiting = _thread.waiting
     checks = waiting[-1] if waiting else None
@@ -88,26 +90,24 @@ def check_when_read(
     inputs = checks.faults, checks.number, len(checks.signatures), numbers, about
     signature, (checks.faults, *number) = record.record(condition.instruction, inputs, (options,))
     checks.number = number[0] if number else checks.number
-    checks.before.append((inputs[0], inputs[1]))
     checks.signatures.append(signature)
     checks.errors.append(error)
     recorded = checks.faults.program is record.thread.program
     checks.lines.append(record.thread.program.cursor.line if recorded else user_line())
     if settings.eager:
         raise_fault()
+    return checks, len(checks.signatures) - 1, inputs[0], inputs[1]
 
 
-def withdraw(count: int) -> None:
-    """Forget the last conditions, of a call that was refused for another reason."""
-    waiting = _thread.waiting
-    if not count or not waiting or len(waiting[-1].before) < count:
-        return
-    checks = waiting[-1]
-    checks.faults, checks.number = checks.before[-count]
-    for noted in (checks.before, checks.signatures, checks.errors, checks.lines):
-        del noted[-count:]
-    if checks.faults is None:
-        waiting.pop()
+def withdraw(known: Sequence[Before | None]) -> None:
+    """Forget the conditions of a call that was refused for another reason. known: what was known before each."""
+    for before in reversed(known):
+        if before:
+            checks, count, checks.faults, checks.number = before
+            for noted in (checks.signatures, checks.errors, checks.lines):
+                del noted[count:]
+            if checks.faults is None and checks in _thread.waiting:
+                _thread.waiting.remove(checks)
 
 
 def raise_fault(*, waits: bool = False) -> None:

@@ -185,7 +185,7 @@ class Form:
         refused = ["    except (RuntimeError, IndexError, ValueError):", "        withdraw(later)", "        raise"]
         return [
             lines[0],
-            *["    later = 0"] * bool(self.op.demands),
+            *["    later = ()"] * bool(self.op.demands),
             "    try:",
             *body,
             "    except (TypeError, AttributeError) as error:",
@@ -200,11 +200,8 @@ class Form:
         """Return what looks at arguments before the call: at `other, input` where those are swapped."""
         lines = []
         if self.op.demands:  # of numbers, which torch looks at once shapes and dtypes fit
-            noted = "" if self.is_dunder else "later += "
-            wanted = [
-                f"        {noted}require({condition}, {', '.join(arguments)})"
-                for condition, arguments in self.op.demands
-            ]
+            calls = [f"require({condition}, {', '.join(arguments)})" for condition, arguments in self.op.demands]
+            wanted = [f"        {call}" if self.is_dunder else f"        later += ({call},)" for call in calls]
             given = f"{self._inputs()}, {self._statics(self._spread())}"
             told = f"raise refused_sooner(error, op, {given}) from None"
             lines = ["    try:", *wanted, f"    except (RuntimeError, IndexError, ValueError) as error: {told}"]

@@ -19,7 +19,7 @@ from funcgrad._base.warning import warn_once
 from funcgrad._ops import conditions
 from funcgrad._ops.broadcasting import broadcast_shape
 from funcgrad._ops.conditions import NONE, Condition
-from funcgrad._program.faults import are_waiting, check_when_read, raise_fault
+from funcgrad._program.faults import Before, are_waiting, check_when_read, raise_fault
 from funcgrad._program.joining import SMALL
 from funcgrad._program.record import thread
 from funcgrad._program.run import flush
@@ -35,34 +35,34 @@ def require(
     about: Any = None,
     *options: Any,
     error: Callable[[], Exception] | None = None,
-) -> bool:
-    """Raise the condition's error unless the numbers fulfil it; later, where they are yet to be computed: then True.
+) -> Before | None:
+    """Raise the condition's error unless the numbers fulfil it; later, where they are yet to be computed.
+
+    Result: then what `withdraw` takes, else None.
 
     about: the tensor whose shape counts, where it is not that of `numbers`. error: makes the exception in the place of
     the condition's own. What is no Tensor, what JAX traces, and a first option `dim` that `about` does not have (which
     the row refuses) are left alone.
     """
     if not isinstance(numbers, Tensor) or not (about is None or isinstance(about, Tensor)):
-        return False
+        return None
     if condition.takes_dim and not _has(about, options[0]):
-        return False
+        return None
     if condition.takes_dim and 0 not in numbers.shape:
         numbers = before_expanding(numbers)  # fewer to look at
     value, whole = numbers._current().value, None
     if type(value) is not Value or not condition.is_about(value.aval.dtype):
-        return False
+        return None
     other = None if about is None else about._current().value
     shape = tuple((value if other is None else other).aval.shape)
     known = _known(value)
     if known is None and type(numbers._alias) is View:  # of a part it holds what holds of the whole
         whole = _known(numbers._alias.base._variable.value)
     if whole is not None and not condition.wrong(whole, shape, *options).any():
-        return False
+        return None
     if known is None:
         is_open = value.aval.shape.numel() > 0 and (other is None or type(other) is Value)
-        if is_open:
-            check_when_read(condition, value, other, options, error)
-        return is_open
+        return check_when_read(condition, value, other, options, error) if is_open else None
     wrong = condition.wrong(known, shape, *options)
     if wrong is not NONE and wrong.any():
         place = int(np.argmax(wrong))
@@ -70,7 +70,7 @@ def require(
         if are_waiting():
             look()  # at what came before: its error is the first
         raise error() if error else condition.error(number, place, shape, options)
-    return False
+    return None
 
 
 def is_of_model(numbers: Tensor) -> bool:

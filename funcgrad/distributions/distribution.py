@@ -253,7 +253,7 @@ def _require(constraint: constraints.Constraint, value: Tensor, error: Callable[
         is_open = require(are_allowed, value, None, plain, error=error)
     else:
         is_open = require(are_true, constraint.check(value), error=error)
-    return is_open and is_grad_enabled() and not is_of_model(value)
+    return is_open is not None and is_grad_enabled() and not is_of_model(value)
 
 
 def holds(*valid: Tensor) -> bool:

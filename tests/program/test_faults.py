@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import funcgrad as fg
 from funcgrad import explain
 from funcgrad._base.config import settings
 from funcgrad._ops.conditions import ROOM, are_rows
+from funcgrad._program import faults
 from funcgrad._program.counters import counters
 from funcgrad._program.run import flush
 from funcgrad.nn import functional as F
@@ -260,3 +262,12 @@ def test_what_a_refused_call_demanded_of_its_numbers_is_forgotten() -> None:
     scores.gather(0, places.view(2, 6) * 2)
     with pytest.raises(RuntimeError, match="out of bounds"):
         scores.sum().item()
+
+
+def test_of_many_checks_only_the_last_outcome_is_held() -> None:
+    numbers, places, held = fg.ones(8, 8), fg.arange(8).roll(2), list[weakref.ref[Any]]()
+    for turn in range(3):
+        numbers.gather(0, places.roll(turn)[None])
+        fg.index_select(numbers, 0, places.roll(turn))
+        held.append(weakref.ref(faults._thread.waiting[-1].faults))
+    assert [outcome() is None for outcome in held] == [True, True, False]
